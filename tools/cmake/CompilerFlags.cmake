@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# Warnings and sanitizers for every target of the project.
+add_compile_options(
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+  -Wwrite-strings -fno-strict-aliasing)
+add_compile_definitions(_GNU_SOURCE)
+
+if(ZEPI_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(ZEPI_SANITIZER)
+  add_compile_options(-fsanitize=${ZEPI_SANITIZER} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ZEPI_SANITIZER})
+  if(ZEPI_SANITIZER MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
