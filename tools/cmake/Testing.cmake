@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# How to add a test.
+#
+#   1. Write tests/<tier>/<name>_test.c: Criterion tests, or a plain main() that returns 0 for passed,
+#      77 for skipped (after printing the reason) and anything else for failed. Race tests are plain
+#      programs: Criterion's process per test does not mix with ThreadSanitizer.
+#   2. In tests/<tier>/CMakeLists.txt say
+#          zepi_add_test(NAME unit.lru SOURCES lru_test.c LIBS zepi_cache CRITERION)
+#
+# zepi_add_test(NAME <tier>.<name> SOURCES <file>... [LIBS <target>...] [LABEL <tier>] [CRITERION]
+#               [TIMEOUT <seconds>] [SERIAL] [DEPENDS <target>...] [ARGS <argument>...])
+#   LABEL     tier: unit null integration capture fault stress fuzz runtime; NAME's first part if left out
+#   LIBS      linked beside tests/support (test_env.h, test_plugin.h), which every test gets
+#   CRITERION links Criterion, whose main() it then uses
+#   TIMEOUT   60 seconds if left out, four times that with a sanitizer
+#   SERIAL    runs alone: for tests that measure time
+#   DEPENDS   targets built before it; test_device_code (tests/data) always is
+#   ARGS      command line of the test
+#
+# The program lands in <build>/tests/<NAME> and needs no environment: run it bare. The target
+# tests_<tier> builds every test of a tier.
+set(ZEPI_TEST_TIERS unit null integration capture fault stress fuzz runtime)
+
+# Programs that need not be built for tools/quickstart belong to one of these.
+if(ZEPI_TESTS)
+  foreach(tier IN LISTS ZEPI_TEST_TIERS)
+    add_custom_target(tests_${tier})
+  endforeach()
+  pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
+endif()
+
+function(zepi_add_test)
+  if(NOT ZEPI_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 0 TEST "CRITERION;SERIAL" "NAME;LABEL;TIMEOUT"
+                        "SOURCES;LIBS;DEPENDS;ARGS")
+  if(TEST_UNPARSED_ARGUMENTS OR NOT TEST_NAME OR NOT TEST_SOURCES)
+    message(FATAL_ERROR "zepi_add_test(${ARGV}): needs NAME and SOURCES, and does not know "
+                        "'${TEST_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT TEST_LABEL)
+    string(REGEX REPLACE "\\..*" "" TEST_LABEL "${TEST_NAME}")
+  endif()
+  if(NOT TEST_LABEL IN_LIST ZEPI_TEST_TIERS)
+    message(FATAL_ERROR "zepi_add_test(${TEST_NAME}): no tier '${TEST_LABEL}' among "
+                        "${ZEPI_TEST_TIERS}")
+  endif()
+
+  add_executable(${TEST_NAME} ${TEST_SOURCES})
+  set_target_properties(${TEST_NAME} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBS} test_support)
+  if(TEST_CRITERION)
+    target_link_libraries(${TEST_NAME} PRIVATE PkgConfig::CRITERION)
+  endif()
+  add_dependencies(${TEST_NAME} test_device_code ${TEST_DEPENDS})
+  add_dependencies(tests_${TEST_LABEL} ${TEST_NAME})
+
+  add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME} ${TEST_ARGS})
+  zepi_set_test_properties(${TEST_NAME} "${TEST_LABEL}" "${TEST_TIMEOUT}" ${TEST_SERIAL})
+endfunction()
+
+# For tests that add_test() names by hand (scripts): label, time limit in seconds ("" for the usual
+# one), and whether it runs alone.
+function(zepi_set_test_properties name label timeout serial)
+  if(NOT timeout)
+    set(timeout 60)
+  endif()
+  if(ZEPI_SANITIZER)
+    math(EXPR timeout "4 * ${timeout}")
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${label}" TIMEOUT "${timeout}" RUN_SERIAL "${serial}" SKIP_RETURN_CODE 77)
+endfunction()
