@@ -40,10 +40,14 @@ steps_die()
     exit 1
 }
 
-# What a failed step most probably died of, from the end of the log; empty if it is not the network.
+# What a failed step died of if its log shows trouble with the network, else nothing.
 steps_network_trouble()
 {
-    tail -n 200 "$STEPS_LOG" | grep -q -i -E \
-        'temporary failure resolving|could not resolve|could not connect|unable to connect|connection (failed|refused|timed out)|network is unreachable|name resolution|newconnectionerror|no matching distribution found' &&
+    local end
+    end=$(tail -n 200 "$STEPS_LOG")
+    if grep -q -i 'certificate verify failed' <<<"$end"; then
+        echo 'the package registry has a certificate that this machine does not trust: install the certificate (of the proxy?), then run this again'
+    elif grep -q -i -E 'resolving|could not resolve|(could not|unable to) connect|connection (failed|refused|timed out)|network is unreachable|name resolution|newconnectionerror' <<<"$end"; then
         echo 'the package registry cannot be reached: check the network or the proxy, then run this again'
+    fi
 }
