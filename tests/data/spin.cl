@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Takes time: for what must be seen while a kernel still runs.
+__kernel void spin(uint rounds, __global uint *out)
+{
+    uint value = get_global_id(0) + 1;
+    uint i = 0;
+    do
+        value = value * 1664525u + 1013904223u;
+    while (++i < rounds);
+    out[get_global_id(0)] = value;
+}
