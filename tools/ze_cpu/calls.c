@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "tables.h"
+#include "calls.h"
+
+// The function itself and, around it, its entry in the ledger. cpu_calls_begin answers whether the
+// call is to be made to fail, and with what.
+#define CALL(path, name, parameters, arguments)                                                    \
+    static ze_result_t ZE_APICALL call_##name parameters                                           \
+    {                                                                                              \
+        ze_result_t failure = cpu_calls_begin(CPU_CALL_##name);                                    \
+        ze_result_t result = failure;                                                              \
+        if (failure == ZE_RESULT_SUCCESS || cpu_call_releases(#name))                              \
+            result = cpu_tables_inner()->path arguments;                                           \
+        return cpu_calls_end(CPU_CALL_##name, failure, result);                                    \
+    }
+#define IMPLEMENTED(table, member, name, parameters, arguments)                                    \
+    CALL(table.member, name, parameters, arguments)
+#define NEWER(name, parameters, arguments) CALL(newer.name, name, parameters, arguments)
+#include "functions.def"
+
+const struct cpu_tables cpu_tables_calls = {
+#define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = call_##name,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define NEWER(name, parameters, arguments) .newer.name = call_##name,
+#include "functions.def"
+};

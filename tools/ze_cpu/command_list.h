@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_COMMAND_LIST_H
+#define ZE_CPU_COMMAND_LIST_H
+
+#include "command.h"
+#include "worker.h"
+
+#include <pthread.h>
+
+// Regular lists record; immediate ones hand every command to their worker. A list may not be used by
+// two threads at once, as the specification has it; immediate lists survive it.
+struct cpu_list {
+    struct cpu_object object;
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed
+    uint32_t ordinal, index;
+    uint32_t flags;
+    bool is_immediate, is_synchronous, is_in_order;
+    struct cpu_worker *worker; // owned; immediate only
+    struct cpu_command *head, *tail; // owned; regular only
+    uint32_t counter_wait_count;     // waits for counter-based events among the commands
+    bool is_closed;
+    _Atomic uint32_t uses; // submitted executions that are not complete
+};
+
+// Hands a filled command on: to the worker, or to the list's own commands. Consumes it. A list that
+// is closed refuses.
+ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function);
+
+// A new command for the list with its waits and signal filled. `extra_bytes` as in
+// cpu_command_create. The events are checked; wrong handles are refused.
+ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, size_t extra_bytes,
+                             ze_event_handle_t signal, uint32_t wait_count,
+                             ze_event_handle_t *waits, const char *function,
+                             struct cpu_command **out_command);
+
+// Commands that execute closed lists, linked by next; the last may signal. On success the lists'
+// counts of uses are raised.
+ze_result_t cpu_list_make_executions(struct cpu_list *const *lists, uint32_t count,
+                                     const char *function, struct cpu_command **out_first,
+                                     struct cpu_command **out_last);
+
+#endif

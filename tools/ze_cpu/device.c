@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "device.h"
+
+#include "entry.h"
+#include "opencl.h"
+#include "options.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#define MAXIMUM 16
+
+static struct cpu_device devices[MAXIMUM];
+static struct cpu_device sub_devices[MAXIMUM][MAXIMUM];
+static pthread_once_t devices_once = PTHREAD_ONCE_INIT;
+
+static void make_devices(void)
+{
+    for (uint32_t i = 0; i < cpu_options()->devices; i++) {
+        cpu_object_init(&devices[i].object, CPU_DEVICE);
+        devices[i].index = i;
+        for (uint32_t j = 0; j < cpu_options()->sub_devices; j++) {
+            cpu_object_init(&sub_devices[i][j].object, CPU_DEVICE);
+            sub_devices[i][j].index = j;
+            sub_devices[i][j].parent = &devices[i];
+        }
+    }
+}
+
+void cpu_devices_init(void)
+{
+    pthread_once(&devices_once, make_devices);
+}
+
+uint32_t cpu_device_count(void)
+{
+    return cpu_options()->devices;
+}
+
+struct cpu_device *cpu_device_at(uint32_t index)
+{
+    return &devices[index];
+}
+
+uint64_t cpu_device_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cpu_device_ticks(uint64_t clock)
+{
+    uint32_t bits = cpu_options()->timestamp_bits;
+    return bits >= 64 ? clock : clock & ((UINT64_C(1) << bits) - 1);
+}
+
+static ze_result_t give_devices(struct cpu_device *first, uint32_t available, uint32_t *pCount,
+                                ze_device_handle_t *handles)
+{
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (handles == NULL || *pCount == 0) {
+        *pCount = available;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (*pCount > available)
+        *pCount = available;
+    for (uint32_t i = 0; i < *pCount; i++)
+        handles[i] = (ze_device_handle_t)&first[i];
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
+                                       ze_device_handle_t *phDevices)
+{
+    (void)hDriver;
+    return give_devices(devices, cpu_options()->devices, pCount, phDevices);
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t *pCount,
+                                                 ze_device_handle_t *phSubdevices)
+{
+    const struct cpu_device *device = (const struct cpu_device *)hDevice;
+    uint32_t available = device->parent == NULL ? cpu_options()->sub_devices : 0;
+    return give_devices(sub_devices[device->index], available, pCount, phSubdevices);
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetRootDevice(ze_device_handle_t hDevice,
+                                                 ze_device_handle_t *phRootDevice)
+{
+    const struct cpu_device *device = (const struct cpu_device *)hDevice;
+    if (phRootDevice == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *phRootDevice = (ze_device_handle_t)device->parent; // NULL for a root device, says the spec
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetStatus(ze_device_handle_t hDevice)
+{
+    (void)hDevice;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice,
+                                                       uint64_t *hostTimestamp,
+                                                       uint64_t *deviceTimestamp)
+{
+    (void)hDevice;
+    if (hostTimestamp == NULL || deviceTimestamp == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *hostTimestamp = cpu_device_clock();
+    *deviceTimestamp = cpu_device_ticks(*hostTimestamp);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceCanAccessPeer(ze_device_handle_t hDevice,
+                                                 ze_device_handle_t hPeerDevice, ze_bool_t *value)
+{
+    (void)hDevice;
+    (void)hPeerDevice;
+    if (value == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *value = 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
+                                                    ze_device_handle_t hPeerDevice,
+                                                    ze_device_p2p_properties_t *pP2PProperties)
+{
+    (void)hDevice;
+    (void)hPeerDevice;
+    if (pP2PProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pP2PProperties->flags =
+        ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+    return ZE_RESULT_SUCCESS;
+}

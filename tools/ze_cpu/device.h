@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_DEVICE_H
+#define ZE_CPU_DEVICE_H
+
+#include "object.h"
+
+#include <stdbool.h>
+
+// All devices are the same CPU. They live in static storage and are made by cpu_devices_init; they
+// are immutable from then on.
+struct cpu_device {
+    struct cpu_object object;
+    uint32_t index;            // among its siblings
+    struct cpu_device *parent; // borrowed; NULL for a root device
+};
+
+// The ordinals of the queue groups that every device has.
+#define CPU_GROUP_COMPUTE 0
+#define CPU_GROUP_COPY 1
+#define CPU_GROUP_COUNT 2
+#define CPU_GROUP_QUEUES 8
+
+#define CPU_TIMER_HZ 1000000000ull
+#define CPU_PAGE_BYTES 4096u
+
+void cpu_devices_init(void);
+uint32_t cpu_device_count(void);
+struct cpu_device *cpu_device_at(uint32_t index);
+
+// Ticks of the device clock, all 64 bits: nanoseconds of the host's monotonic clock.
+uint64_t cpu_device_clock(void);
+
+// Truncated to the valid bits.
+uint64_t cpu_device_ticks(uint64_t clock);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "driver.h"
+
+#include "device.h"
+#include "entry.h"
+#include "object.h"
+#include "opencl.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct cpu_object driver;
+
+static ze_result_t start(void)
+{
+    const char *message;
+    if (cpu_opencl_open(&message) == NULL) {
+        if (cpu_options()->traces)
+            fprintf(stderr, "ze_cpu: %s\n", message);
+        return ZE_RESULT_ERROR_UNINITIALIZED;
+    }
+    cpu_object_init(&driver, CPU_DRIVER);
+    cpu_devices_init();
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeInit(ze_init_flags_t flags)
+{
+    if ((flags & ~(uint32_t)(ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY)) != 0)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (flags == ZE_INIT_FLAG_VPU_ONLY || (flags == ZE_INIT_FLAG_GPU_ONLY && !cpu_options()->reports_gpu))
+        return ZE_RESULT_ERROR_UNINITIALIZED;
+    return start();
+}
+
+static ze_result_t give_driver(uint32_t *pCount, ze_driver_handle_t *phDrivers)
+{
+    if (phDrivers != NULL && *pCount >= 1)
+        phDrivers[0] = (ze_driver_handle_t)&driver;
+    if (phDrivers == NULL || *pCount > 1)
+        *pCount = 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
+                                         ze_init_driver_type_desc_t *desc)
+{
+    if (pCount == NULL || desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (desc->flags == 0)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    ze_result_t result = start();
+    if (result != ZE_RESULT_SUCCESS || !(desc->flags & CPU_INIT_DRIVER_TYPE_FLAG_GPU)) {
+        *pCount = 0;
+        return result;
+    }
+    return give_driver(pCount, phDrivers);
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
+{
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_result_t result = start();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return give_driver(pCount, phDrivers);
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetApiVersion(ze_driver_handle_t hDriver,
+                                                 ze_api_version_t *version)
+{
+    (void)hDriver;
+    if (version == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *version = (ze_api_version_t)CPU_API_VERSION;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
+                                                 ze_driver_properties_t *pDriverProperties)
+{
+    (void)hDriver;
+    if (pDriverProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    memcpy(pDriverProperties->uuid.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
+    pDriverProperties->driverVersion = CPU_DRIVER_VERSION;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
+                                                    ze_driver_ipc_properties_t *pIpcProperties)
+{
+    (void)hDriver;
+    if (pIpcProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pIpcProperties->flags = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetExtensionProperties(
+    ze_driver_handle_t hDriver, uint32_t *pCount,
+    ze_driver_extension_properties_t *pExtensionProperties)
+{
+    static const ze_driver_extension_properties_t extensions[] = {
+        {ZE_GLOBAL_OFFSET_EXP_NAME, ZE_GLOBAL_OFFSET_EXP_VERSION_CURRENT},
+        {ZE_MODULE_PROGRAM_EXP_NAME, ZE_MODULE_PROGRAM_EXP_VERSION_CURRENT},
+        {ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_VERSION_CURRENT},
+        {ZE_FLOAT_ATOMICS_EXT_NAME, ZE_FLOAT_ATOMICS_EXT_VERSION_CURRENT},
+        {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_CURRENT},
+        {ZE_LINKAGE_INSPECTION_EXT_NAME, ZE_LINKAGE_INSPECTION_EXT_VERSION_CURRENT},
+        {ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MEMORY_FREE_POLICIES_EXT_VERSION_CURRENT},
+        {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
+    };
+    const uint32_t available = sizeof(extensions) / sizeof(extensions[0]);
+    (void)hDriver;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pExtensionProperties == NULL) {
+        *pCount = available;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (*pCount > available)
+        *pCount = available;
+    memcpy(pExtensionProperties, extensions, *pCount * sizeof(extensions[0]));
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hDriver,
+                                                               const char *name,
+                                                               void **ppFunctionAddress)
+{
+    (void)hDriver;
+    if (name == NULL || ppFunctionAddress == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    void *function = cpu_tables_find(name);
+    if (function == NULL)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *ppFunctionAddress = function;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver,
+                                                           const char **ppString)
+{
+    (void)hDriver;
+    if (ppString == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *ppString = "";
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_EVENT_H
+#define ZE_CPU_EVENT_H
+
+#include "object.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct cpu_event_pool {
+    struct cpu_object object;
+    ze_context_handle_t context; // borrowed
+    uint32_t flags;
+    uint32_t count;
+    bool is_counter_based;
+    bool has_timestamps;
+};
+
+// An ordinary event is signalled when `state` is 1. A counter-based one counts: every append that
+// signals it raises `target` when it is submitted and `done` when it completes; it is signalled when
+// done has reached the target that was in force when the question was asked. So it never needs a
+// reset, and what waits for it is not confused by later signals.
+//
+// The pool is only read while the event is created.
+struct cpu_event {
+    struct cpu_object object;
+    struct cpu_event_pool *pool; // borrowed; NULL if made without one
+    bool is_counter_based;
+    bool has_timestamps;
+    ze_event_scope_flags_t signal_scope, wait_scope;
+    _Atomic uint64_t target; // counter-based only
+    _Atomic uint64_t done;   // ordinary: 0 or 1
+    _Atomic uint64_t start, end; // of the last command that signalled it, on the device clock
+};
+
+// Before the first use of any event or fence.
+void cpu_events_init(void);
+
+// What a command that waits for the event now must see in `done`.
+uint64_t cpu_event_goal(struct cpu_event *event);
+
+// Before a command that signals the event is handed over.
+void cpu_event_submit(struct cpu_event *event);
+
+// The command has completed. Wakes all waiters.
+void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end);
+
+void cpu_event_reset(struct cpu_event *event);
+
+static inline bool cpu_event_has_reached(struct cpu_event *event, uint64_t goal)
+{
+    // Acquire: what the signalling command wrote is visible after this.
+    return atomic_load_explicit(&event->done, memory_order_acquire) >= goal;
+}
+
+// The times of the last signal, in ticks.
+void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t *out_result);
+
+// Waits until done has reached the goal or the timeout (UINT64_MAX: none) is over. False on timeout.
+bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns);
+
+#endif

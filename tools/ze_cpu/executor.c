@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+#include "executor.h"
+
+#include "copy.h"
+#include "device.h"
+#include "fence.h"
+#include "command_list.h"
+#include "opencl.h"
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+// Up to this many work-items a launch costs less in the calling thread than a way to other cores.
+#define SMALL_WORK_ITEMS 4096
+#define CACHE_MAXIMUM 256
+
+// OpenCL kernels carry their arguments, so every executor has its own, and sets only what differs
+// from the launch before.
+struct cached_kernel {
+    struct cpu_program_kernel *key; // retained
+    cl_kernel kernel;               // owned
+    bool has_arguments;
+    unsigned char *arguments; // owned
+    UT_hash_handle hh;
+};
+
+struct cpu_executor {
+    cl_command_queue small, large; // owned, may be NULL
+    cl_command_queue running;      // borrowed: the one with launches that were not waited for
+    struct cached_kernel *kernels; // owned
+    struct cached_kernel *last;    // borrowed
+};
+
+struct cpu_executor *cpu_executor_create(void)
+{
+    return calloc(1, sizeof(struct cpu_executor));
+}
+
+static void drop_kernel(struct cpu_executor *executor, struct cached_kernel *cached)
+{
+    HASH_DEL(executor->kernels, cached);
+    cpu_opencl()->api->clReleaseKernel(cached->kernel);
+    cpu_program_kernel_release(cached->key);
+    free(cached->arguments);
+    free(cached);
+}
+
+static void drop_kernels(struct cpu_executor *executor)
+{
+    struct cached_kernel *cached, *next;
+    HASH_ITER (hh, executor->kernels, cached, next)
+        drop_kernel(executor, cached);
+    executor->last = NULL;
+}
+
+void cpu_executor_destroy(struct cpu_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    cpu_executor_finish(executor);
+    drop_kernels(executor);
+    if (executor->small != NULL)
+        cpu_opencl()->api->clReleaseCommandQueue(executor->small);
+    if (executor->large != NULL)
+        cpu_opencl()->api->clReleaseCommandQueue(executor->large);
+    free(executor);
+}
+
+ze_result_t cpu_executor_finish(struct cpu_executor *executor)
+{
+    if (executor->running == NULL)
+        return ZE_RESULT_SUCCESS;
+    cl_int code = cpu_opencl()->api->clFinish(executor->running);
+    executor->running = NULL;
+    return cpu_opencl_result(code);
+}
+
+static ze_result_t use_queue(struct cpu_executor *executor, bool is_small, cl_command_queue *out)
+{
+    cl_command_queue *queue = is_small ? &executor->small : &executor->large;
+    if (*queue == NULL) {
+        const cl_queue_properties properties[] = {
+            CL_QUEUE_PROPERTIES, is_small ? CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL : 0, 0};
+        cl_int code;
+        *queue = cpu_opencl()->api->clCreateCommandQueueWithProperties(
+            cpu_opencl()->context, cpu_opencl()->device, properties, &code);
+        if (*queue == NULL)
+            return cpu_opencl_result(code);
+    }
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (executor->running != NULL && executor->running != *queue)
+        result = cpu_executor_finish(executor);
+    *out = *queue;
+    return result;
+}
+
+// Kernels whose module and handles are gone are only held by executors.
+static void drop_unused_kernels(struct cpu_executor *executor)
+{
+    struct cached_kernel *cached, *next;
+    HASH_ITER (hh, executor->kernels, cached, next)
+        if (cpu_program_is_abandoned(cached->key))
+            drop_kernel(executor, cached);
+    if (HASH_COUNT(executor->kernels) >= CACHE_MAXIMUM)
+        drop_kernels(executor);
+}
+
+static struct cached_kernel *find_or_create_kernel(struct cpu_executor *executor,
+                                                   struct cpu_program_kernel *kernel)
+{
+    struct cached_kernel *cached = executor->last;
+    if (cached != NULL && cached->key == kernel)
+        return cached;
+    HASH_FIND_PTR(executor->kernels, &kernel, cached);
+    if (cached != NULL) {
+        executor->last = cached;
+        return cached;
+    }
+    cpu_executor_finish(executor);
+    executor->last = NULL;
+    drop_unused_kernels(executor);
+    cached = calloc(1, sizeof(*cached));
+    if (cached == NULL)
+        return NULL;
+    cached->arguments = malloc(kernel->argument_bytes != 0 ? kernel->argument_bytes : 1);
+    cached->kernel = cpu_program_kernel_make(kernel);
+    if (cached->arguments == NULL || cached->kernel == NULL) {
+        if (cached->kernel != NULL)
+            cpu_opencl()->api->clReleaseKernel(cached->kernel);
+        free(cached->arguments);
+        free(cached);
+        return NULL;
+    }
+    cpu_program_kernel_retain(kernel);
+    cached->key = kernel;
+    HASH_ADD_PTR(executor->kernels, key, cached);
+    executor->last = cached;
+    return cached;
+}
+
+static cl_int set_argument(const struct cached_kernel *cached, uint32_t index,
+                           const struct cpu_argument *argument, const unsigned char *value)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    size_t size_bytes = argument->size_bytes;
+    void *pointer;
+    switch (argument->kind) {
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        memcpy(&size_bytes, value, sizeof(size_bytes));
+        return cl->api->clSetKernelArg(cached->kernel, index, size_bytes, NULL);
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        memcpy(&pointer, value, sizeof(pointer));
+        return cl->set_kernel_arg_mem_pointer(cached->kernel, index, pointer);
+    default:
+        if (size_bytes == 0) {
+            memcpy(&size_bytes, value, sizeof(size_bytes));
+            value += sizeof(size_bytes);
+        }
+        return cl->api->clSetKernelArg(cached->kernel, index, size_bytes, value);
+    }
+}
+
+static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_launch *launch)
+{
+    const struct cpu_program_kernel *kernel = launch->kernel;
+    if (cached->has_arguments &&
+        memcmp(cached->arguments, launch->arguments, launch->argument_bytes) == 0)
+        return ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct cpu_argument *argument = &kernel->arguments[i];
+        const unsigned char *value = launch->arguments + argument->offset;
+        if (cached->has_arguments &&
+            memcmp(cached->arguments + argument->offset, value, argument->slot_bytes) == 0)
+            continue;
+        cl_int code = set_argument(cached, i, argument, value);
+        if (code != CL_SUCCESS) {
+            cached->has_arguments = false;
+            return cpu_opencl_result(code);
+        }
+    }
+    memcpy(cached->arguments, launch->arguments, launch->argument_bytes);
+    cached->has_arguments = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
+                          const uint32_t group_count[3])
+{
+    size_t global[3], local[3], offset[3];
+    size_t work_items = 1;
+    bool has_offset = false;
+    for (int i = 0; i < 3; i++) {
+        local[i] = launch->group_size[i];
+        global[i] = (size_t)group_count[i] * local[i];
+        offset[i] = launch->offset[i];
+        has_offset = has_offset || offset[i] != 0;
+        work_items *= global[i];
+    }
+    if (work_items == 0)
+        return ZE_RESULT_SUCCESS;
+    struct cached_kernel *cached = find_or_create_kernel(executor, launch->kernel);
+    if (cached == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = set_arguments(cached, launch);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    cl_command_queue queue = NULL;
+    result = use_queue(executor, work_items <= SMALL_WORK_ITEMS, &queue);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    // Fewer dimensions are cheaper for the runtime.
+    cl_uint dimensions = global[2] != 1 ? 3 : global[1] != 1 ? 2 : 1;
+    if (has_offset)
+        dimensions = 3;
+    cl_int code = cpu_opencl()->api->clEnqueueNDRangeKernel(
+        queue, cached->kernel, dimensions, has_offset ? offset : NULL, global, local, 0, NULL,
+        NULL);
+    executor->running = queue;
+    return cpu_opencl_result(code);
+}
+
+static ze_result_t launch_indirect(struct cpu_executor *executor, const struct cpu_launch *indirect)
+{
+    // What was launched before may write the counts.
+    ze_result_t result = cpu_executor_finish(executor);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (indirect->limit != NULL && indirect->position >= *indirect->limit)
+        return ZE_RESULT_SUCCESS;
+    const uint32_t counts[3] = {indirect->counts->groupCountX, indirect->counts->groupCountY,
+                                indirect->counts->groupCountZ};
+    return launch(executor, indirect, counts);
+}
+
+static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uint64_t goal)
+{
+    if (cpu_event_has_reached(event, goal))
+        return;
+    cpu_executor_finish(executor);
+    cpu_event_wait(event, goal, UINT64_MAX);
+}
+
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
+
+static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    struct cpu_list *list = command->u.execute.list;
+    const uint64_t *goals = command->u.execute.goals;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const struct cpu_command *recorded = list->head; recorded != NULL;
+         recorded = recorded->next) {
+        for (uint32_t i = 0; i < recorded->wait_count; i++) {
+            struct cpu_event *event = recorded->waits[i].event;
+            wait_for(executor, event, event->is_counter_based ? *goals++ : 1);
+        }
+        ze_result_t one = perform(executor, recorded);
+        if (result == ZE_RESULT_SUCCESS)
+            result = one;
+    }
+    ze_result_t finished = cpu_executor_finish(executor);
+    // Release: whoever sees the list unused may reset it.
+    atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
+    return result != ZE_RESULT_SUCCESS ? result : finished;
+}
+
+static void query_timestamps(const struct cpu_command *command)
+{
+    for (uint32_t i = 0; i < command->u.timestamps.count; i++) {
+        const size_t *offsets = command->u.timestamps.offsets;
+        size_t offset = offsets != NULL ? offsets[i] : i * sizeof(ze_kernel_timestamp_result_t);
+        ze_kernel_timestamp_result_t result;
+        cpu_event_timestamps(command->u.timestamps.events[i], &result);
+        memcpy((unsigned char *)command->u.timestamps.target + offset, &result, sizeof(result));
+    }
+}
+
+static ze_result_t perform_on_host(const struct cpu_command *command)
+{
+    uint64_t now;
+    switch (command->kind) {
+    case CPU_COMMAND_COPY:
+        memmove(command->u.copy.target, command->u.copy.source, command->u.copy.size_bytes);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_FILL:
+        cpu_fill(command->u.copy.target, command->u.copy.size_bytes, command->u.copy.source,
+                 command->u.copy.pattern_bytes);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_COPY_REGION:
+        cpu_copy_region(command->u.copy.target, command->u.copy.source, &command->u.copy.region);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_RESET_EVENT:
+        cpu_event_reset(command->u.reset.event);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_WRITE_TIMESTAMP:
+        now = cpu_device_ticks(cpu_device_clock());
+        memcpy(command->u.copy.target, &now, sizeof(now));
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_QUERY_TIMESTAMPS:
+        query_timestamps(command);
+        return ZE_RESULT_SUCCESS;
+    default:
+        return ZE_RESULT_SUCCESS;
+    }
+}
+
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    bool is_launch =
+        command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    // An event's times are those of its command alone.
+    if (!is_launch || command->signal != NULL)
+        result = cpu_executor_finish(executor);
+    uint64_t start = command->signal != NULL ? cpu_device_clock() : 0;
+    ze_result_t own;
+    if (command->kind == CPU_COMMAND_LAUNCH)
+        own = launch(executor, &command->u.launch, command->u.launch.group_count);
+    else if (command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
+        own = launch_indirect(executor, &command->u.launch);
+    else if (command->kind == CPU_COMMAND_EXECUTE)
+        own = execute_list(executor, command);
+    else
+        own = perform_on_host(command);
+    if (own == ZE_RESULT_SUCCESS && command->signal != NULL && is_launch)
+        own = cpu_executor_finish(executor);
+    if (own != ZE_RESULT_SUCCESS)
+        cpu_report("worker", "a command failed with 0x%x", (unsigned)own);
+    // A failed command signals too: better a wrong number than a program that hangs.
+    if (command->signal != NULL)
+        cpu_event_complete(command->signal, start, cpu_device_clock());
+    if (command->kind == CPU_COMMAND_EXECUTE && command->u.execute.fence != NULL)
+        cpu_fence_complete(command->u.execute.fence);
+    return own != ZE_RESULT_SUCCESS ? own : result;
+}
+
+ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        wait_for(executor, command->waits[i].event, command->waits[i].goal);
+    return perform(executor, command);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_EXECUTOR_H
+#define ZE_CPU_EXECUTOR_H
+
+#include "command.h"
+
+// Carries out commands for one worker, on two in-order OpenCL queues: one whose kernels run in the
+// calling thread, for small ND-ranges, and one whose kernels run on all cores. Used by one thread.
+struct cpu_executor;
+
+// NULL without memory. The OpenCL queues are made when first needed.
+struct cpu_executor *cpu_executor_create(void);
+void cpu_executor_destroy(struct cpu_executor *executor);
+
+// Waits for the command's events, does it, and signals its event when it is complete. A launch
+// without an event to signal may still be running on return.
+ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command);
+
+// Waits for all launches.
+ze_result_t cpu_executor_finish(struct cpu_executor *executor);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "device.h"
+#include "entry.h"
+#include "event.h"
+#include "fence.h"
+#include "tables.h"
+
+// ZE_CPU_EXECUTE=0: what would be submitted is complete at once, in the calling thread, and nothing
+// is executed. No worker, no lock, no handle check: what is left is the host's own overhead.
+
+static inline ze_result_t complete(ze_event_handle_t signal)
+{
+    struct cpu_event *event = (struct cpu_event *)signal;
+    if (event != NULL) {
+        cpu_event_submit(event);
+        cpu_event_complete(event, 1, 2);
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+// The submitted ones ignore all but their signal.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define IMPLEMENTED(table, member, name, parameters, arguments)
+#define SUBMITTED(table, member, name, parameters, arguments)                                      \
+    static ze_result_t ZE_APICALL idle_##name parameters                                           \
+    {                                                                                              \
+        return complete(hSignalEvent);                                                             \
+    }
+#define SUBMITTED_NEWER(name, parameters, arguments)                                               \
+    static ze_result_t ZE_APICALL idle_##name parameters                                           \
+    {                                                                                              \
+        return complete(hSignalEvent);                                                             \
+    }
+#include "functions.def"
+
+static ze_result_t ZE_APICALL idle_signal(ze_command_list_handle_t hCommandList,
+                                          ze_event_handle_t hEvent)
+{
+    return complete(hEvent);
+}
+
+static ze_result_t ZE_APICALL idle_reset(ze_command_list_handle_t hCommandList,
+                                         ze_event_handle_t hEvent)
+{
+    cpu_event_reset((struct cpu_event *)hEvent);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_wait(ze_command_list_handle_t hCommandList, uint32_t numEvents,
+                                        ze_event_handle_t *phEvents)
+{
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_execute(ze_command_queue_handle_t hCommandQueue,
+                                           uint32_t numCommandLists,
+                                           ze_command_list_handle_t *phCommandLists,
+                                           ze_fence_handle_t hFence)
+{
+    if (hFence != NULL)
+        cpu_fence_complete((struct cpu_fence *)hFence);
+    return ZE_RESULT_SUCCESS;
+}
+
+// Later initializers replace earlier ones of the same member, which is what is wanted here.
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+const struct cpu_tables cpu_tables_idle = {
+#define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = cpu_##name,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define NEWER(name, parameters, arguments) .newer.name = cpu_##name,
+#define SUBMITTED(table, member, name, parameters, arguments) .table.member = idle_##name,
+#define SUBMITTED_NEWER(name, parameters, arguments) .newer.name = idle_##name,
+#include "functions.def"
+    .command_list.pfnAppendSignalEvent = idle_signal,
+    .command_list.pfnAppendEventReset = idle_reset,
+    .command_list.pfnAppendWaitOnEvents = idle_wait,
+    .command_queue.pfnExecuteCommandLists = idle_execute,
+};

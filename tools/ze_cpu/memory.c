@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include "memory.h"
+
+#include "chain.h"
+#include "device.h"
+#include "entry.h"
+#include "opencl.h"
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct allocation {
+    uintptr_t address;
+    size_t size_bytes;
+    ze_memory_type_t type;
+    ze_device_handle_t device; // borrowed, may be NULL
+    uint64_t id;
+};
+
+// Guards what follows; nothing is called under it but realloc.
+static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct allocation *table; // owned, ascending by address
+static size_t table_count;
+static size_t table_capacity;
+static uint64_t next_id = 1;
+static void **deferred; // owned, each owned
+static size_t deferred_count;
+
+// Index of the first allocation above `address`.
+static size_t upper_bound_locked(uintptr_t address)
+{
+    size_t low = 0;
+    size_t high = table_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct allocation *find_locked(const void *pointer)
+{
+    size_t index = upper_bound_locked((uintptr_t)pointer);
+    if (index == 0)
+        return NULL;
+    const struct allocation *found = &table[index - 1];
+    return (uintptr_t)pointer - found->address < found->size_bytes ? found : NULL;
+}
+
+static bool insert(struct allocation allocation)
+{
+    bool done = false;
+    pthread_rwlock_wrlock(&table_lock);
+    if (table_count == table_capacity) {
+        size_t capacity = table_capacity != 0 ? table_capacity * 2 : 64;
+        struct allocation *grown = realloc(table, capacity * sizeof(*grown));
+        if (grown == NULL)
+            goto out;
+        table = grown;
+        table_capacity = capacity;
+    }
+    size_t index = upper_bound_locked(allocation.address);
+    memmove(&table[index + 1], &table[index], (table_count - index) * sizeof(table[0]));
+    allocation.id = next_id++;
+    table[index] = allocation;
+    table_count++;
+    done = true;
+out:
+    pthread_rwlock_unlock(&table_lock);
+    return done;
+}
+
+static bool erase(const void *pointer)
+{
+    pthread_rwlock_wrlock(&table_lock);
+    size_t index = upper_bound_locked((uintptr_t)pointer);
+    bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer;
+    if (found) {
+        memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
+        table_count--;
+    }
+    if (table_count == 0) {
+        free(table);
+        table = NULL;
+        table_capacity = 0;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return found;
+}
+
+static ze_result_t allocate(ze_memory_type_t type, const void *chain, ze_device_handle_t device,
+                            size_t size, size_t alignment, void **pptr)
+{
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    bool is_relaxed =
+        cpu_chain_find(chain, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) != NULL;
+    size_t limit = is_relaxed ? (size_t)cpu_opencl()->global_memory_bytes
+                              : (size_t)cpu_opencl()->maximum_allocation_bytes;
+    if (size == 0 || size > limit)
+        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES, size) != 0)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    struct allocation allocation = {
+        .address = (uintptr_t)memory, .size_bytes = size, .type = type, .device = device};
+    if (!insert(allocation)) {
+        free(memory);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *pptr = memory;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocShared(ze_context_handle_t hContext,
+                                            const ze_device_mem_alloc_desc_t *device_desc,
+                                            const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                            size_t alignment, ze_device_handle_t hDevice,
+                                            void **pptr)
+{
+    (void)hContext;
+    if (device_desc == NULL || host_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    return allocate(ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment, pptr);
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
+                                            const ze_device_mem_alloc_desc_t *device_desc,
+                                            size_t size, size_t alignment,
+                                            ze_device_handle_t hDevice, void **pptr)
+{
+    (void)hContext;
+    if (device_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    return allocate(ZE_MEMORY_TYPE_DEVICE, device_desc->pNext, hDevice, size, alignment, pptr);
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
+                                          const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                          size_t alignment, void **pptr)
+{
+    (void)hContext;
+    if (host_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    return allocate(ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
+}
+
+ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
+{
+    (void)hContext;
+    if (ptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (!erase(ptr)) {
+        cpu_report(__func__, "%p is no allocation", ptr);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    free(ptr);
+    cpu_memory_sweep();
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t defer(void *pointer)
+{
+    pthread_rwlock_wrlock(&table_lock);
+    void **grown = realloc(deferred, (deferred_count + 1) * sizeof(*grown));
+    if (grown != NULL) {
+        deferred = grown;
+        deferred[deferred_count++] = pointer;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return grown != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
+                                        const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
+{
+    if (pMemFreeDesc == NULL || ptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE) {
+        if (!erase(ptr)) {
+            cpu_report(__func__, "%p is no allocation", ptr);
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+        ze_result_t result = defer(ptr);
+        cpu_memory_sweep();
+        return result;
+    }
+    cpu_workers_drain();
+    return cpu_zeMemFree(hContext, ptr);
+}
+
+void cpu_memory_sweep(void)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    bool has_deferred = deferred_count > 0;
+    pthread_rwlock_unlock(&table_lock);
+    if (!has_deferred || !cpu_workers_are_idle())
+        return;
+    pthread_rwlock_wrlock(&table_lock);
+    void **victims = deferred;
+    size_t count = deferred_count;
+    deferred = NULL;
+    deferred_count = 0;
+    pthread_rwlock_unlock(&table_lock);
+    for (size_t i = 0; i < count; i++)
+        free(victims[i]);
+    free(victims);
+}
+
+uint64_t cpu_memory_live(void)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    uint64_t count = table_count;
+    pthread_rwlock_unlock(&table_lock);
+    return count;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
+    ze_context_handle_t hContext, const void *ptr,
+    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
+{
+    (void)hContext;
+    if (ptr == NULL || pMemAllocProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pMemAllocProperties->type = ZE_MEMORY_TYPE_UNKNOWN;
+    pMemAllocProperties->id = 0;
+    pMemAllocProperties->pageSize = 0;
+    if (phDevice != NULL)
+        *phDevice = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    const struct allocation *found = find_locked(ptr);
+    if (found != NULL) {
+        pMemAllocProperties->type = found->type;
+        pMemAllocProperties->id = found->id;
+        pMemAllocProperties->pageSize = CPU_PAGE_BYTES;
+        if (phDevice != NULL)
+            *phDevice = found->device;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
+                                                void **pBase, size_t *pSize)
+{
+    (void)hContext;
+    if (ptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pthread_rwlock_rdlock(&table_lock);
+    const struct allocation *found = find_locked(ptr);
+    if (found != NULL) {
+        if (pBase != NULL)
+            *pBase = (void *)found->address;
+        if (pSize != NULL)
+            *pSize = found->size_bytes;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return found != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_MODULE_H
+#define ZE_CPU_MODULE_H
+
+#include "object.h"
+#include "program.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+// Text that grows. Out of memory cuts it.
+struct cpu_log {
+    char *text; // owned, may be NULL
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) void cpu_log_add(struct cpu_log *log, const char *format, ...);
+void cpu_log_finish(struct cpu_log *log);
+
+struct cpu_build_log {
+    struct cpu_object object;
+    struct cpu_log log;
+};
+
+struct cpu_input; // module_build.h
+
+// What a module is made of stays as it is but for the program, which a dynamic link replaces, once.
+struct cpu_module {
+    struct cpu_object object;
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed
+    struct zepi_spirv *tables;   // owned, one for each input: kernels and symbols
+    uint32_t table_count;
+    bool tables_are_native;   // one block each, not of the SPIR-V walk's making
+    cl_program object_program; // owned: compiled, for linking; NULL if nothing is to be linked
+    pthread_mutex_t mutex;       // guards what follows; nothing is called under it
+    struct cpu_program *program; // owned; NULL while symbols are unresolved
+    bool is_linked;              // by zeModuleDynamicLink
+};
+
+// The program with a reference for the caller that counts as owner, or what is wrong with the module.
+ze_result_t cpu_module_take_program(struct cpu_module *module, struct cpu_program **out_program);
+
+// Compiles from SPIR-V and from native input so far, for zeCpuGetCount.
+enum cpu_compile { CPU_COMPILE_SPIRV, CPU_COMPILE_NATIVE, CPU_COMPILE_COUNT };
+extern _Atomic uint64_t cpu_compiles[CPU_COMPILE_COUNT];
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_MODULE_BUILD_H
+#define ZE_CPU_MODULE_BUILD_H
+
+#include "module.h"
+
+// One input of zeModuleCreate.
+struct cpu_input {
+    const uint8_t *bytes; // borrowed
+    size_t size_bytes;
+    const char *flags; // borrowed, may be NULL
+    const ze_module_constants_t *constants; // borrowed, may be NULL
+};
+
+// Fills the module's tables and programs from SPIR-V. Values for specialization constants count for
+// every input that declares the id; an id that none declares fails the build without a word in the
+// log, as Intel's driver does it. Unresolved imports are no failure: the module then has no program.
+ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *inputs,
+                             uint32_t input_count, struct cpu_log *log);
+
+// The same from the bytes of cpu_native_pack.
+ze_result_t cpu_module_load(struct cpu_module *module, const struct cpu_input *input,
+                            struct cpu_log *log);
+
+// A program with the kernels of all tables. Consumes `program`. NULL without memory.
+struct cpu_program *cpu_module_make_program(cl_program program, const struct zepi_spirv *tables,
+                                            uint32_t table_count);
+
+// Adds the log of the OpenCL program, if it says anything.
+void cpu_log_add_program(struct cpu_log *log, cl_program program);
+
+// Turns the flags of zeModuleCreate into OpenCL options. Owned by the caller; NULL if a flag is not
+// known, which the log then names, or without memory.
+char *cpu_build_options(const char *flags, struct cpu_log *log);
+
+// Names that a table imports and none of the tables exports, each as a line of the log. Returns how
+// many there are.
+uint32_t cpu_log_add_unresolved(struct cpu_log *log, const struct zepi_spirv *tables,
+                                uint32_t table_count);
+
+#endif

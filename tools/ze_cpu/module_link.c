@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "entry.h"
+#include "module.h"
+#include "module_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ze_result_t give_log(struct cpu_log *log, ze_module_build_log_handle_t *out_handle)
+{
+    if (out_handle == NULL) {
+        cpu_log_finish(log);
+        return ZE_RESULT_SUCCESS;
+    }
+    struct cpu_build_log *build_log = cpu_object_create(CPU_BUILD_LOG, sizeof(*build_log));
+    *out_handle = (ze_module_build_log_handle_t)build_log;
+    if (build_log == NULL) {
+        cpu_log_finish(log);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    build_log->log = *log;
+    return ZE_RESULT_SUCCESS;
+}
+
+// All symbols of the modules, as one list of borrowed tables. NULL without memory.
+static struct zepi_spirv *gather(struct cpu_module *const *modules, uint32_t count,
+                                 uint32_t *out_count)
+{
+    uint32_t table_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        table_count += modules[i]->table_count;
+    struct zepi_spirv *tables = calloc(table_count != 0 ? table_count : 1, sizeof(tables[0]));
+    if (tables == NULL)
+        return NULL;
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < modules[i]->table_count; j++)
+            tables[index++] = modules[i]->tables[j];
+    *out_count = table_count;
+    return tables;
+}
+
+static ze_result_t check(struct cpu_module *const *modules, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        ze_result_t result = cpu_object_check(modules[i], CPU_MODULE, "zeModuleDynamicLink");
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        pthread_mutex_lock(&modules[i]->mutex);
+        bool is_linked = modules[i]->is_linked;
+        pthread_mutex_unlock(&modules[i]->mutex);
+        if (is_linked) {
+            cpu_report("zeModuleDynamicLink", "module %p is linked already", (void *)modules[i]);
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t link_objects(struct cpu_module *const *modules, uint32_t count,
+                                struct cpu_program **out_program, struct cpu_log *log)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    uint32_t table_count = 0;
+    struct zepi_spirv *tables = gather(modules, count, &table_count);
+    cl_program *objects = calloc(count, sizeof(objects[0]));
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (tables == NULL || objects == NULL)
+        goto out;
+    uint32_t object_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (modules[i]->object_program != NULL)
+            objects[object_count++] = modules[i]->object_program;
+    cl_int code;
+    cl_program program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count,
+                                                objects, NULL, NULL, &code);
+    if (code == CL_SUCCESS) {
+        *out_program = cpu_module_make_program(program, tables, table_count);
+        result = *out_program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        goto out;
+    }
+    if (cpu_log_add_unresolved(log, tables, table_count) == 0 && program != NULL)
+        cpu_log_add_program(log, program);
+    if (program != NULL)
+        cl->api->clReleaseProgram(program);
+    result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+out:
+    free(tables);
+    free(objects);
+    return result;
+}
+
+// Every module with something to link gets the one program, so that all share its global variables.
+static void adopt(struct cpu_module *const *modules, uint32_t count, struct cpu_program *program)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (modules[i]->object_program == NULL)
+            continue;
+        cpu_program_own(program);
+        pthread_mutex_lock(&modules[i]->mutex);
+        struct cpu_program *before = modules[i]->program;
+        modules[i]->program = program;
+        modules[i]->is_linked = true;
+        pthread_mutex_unlock(&modules[i]->mutex);
+        cpu_program_disown(before);
+    }
+}
+
+ze_result_t ZE_APICALL cpu_zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t *phModules,
+                                               ze_module_build_log_handle_t *phLinkLog)
+{
+    struct cpu_module *const *modules = (struct cpu_module *const *)phModules;
+    if (modules == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_result_t result = check(modules, numModules);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    bool has_objects = false;
+    for (uint32_t i = 0; i < numModules; i++)
+        has_objects = has_objects || modules[i]->object_program != NULL;
+    struct cpu_log log = {0};
+    struct cpu_program *program = NULL;
+    if (has_objects)
+        result = link_objects(modules, numModules, &program, &log);
+    if (program != NULL) {
+        adopt(modules, numModules, program);
+        cpu_program_disown(program);
+    }
+    ze_result_t logged = give_log(&log, phLinkLog);
+    return result != ZE_RESULT_SUCCESS ? result : logged;
+}
+
+static void list_symbols(struct cpu_log *log, const struct zepi_spirv *tables, uint32_t table_count,
+                         ze_linkage_inspection_ext_flags_t flags)
+{
+    if (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS)
+        cpu_log_add_unresolved(log, tables, table_count);
+    for (uint32_t i = 0; i < table_count; i++)
+        for (uint32_t j = 0; j < tables[i].symbol_count; j++) {
+            const struct zepi_spirv_symbol *symbol = &tables[i].symbols[j];
+            bool is_import = symbol->linkage == ZEPI_SPIRV_IMPORT;
+            if (is_import && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS))
+                cpu_log_add(log, "import %s\n", symbol->name);
+            if (!is_import && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS))
+                cpu_log_add(log, "export %s\n", symbol->name);
+        }
+}
+
+ze_result_t ZE_APICALL cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *pInspectDesc,
+                                                     uint32_t numModules,
+                                                     ze_module_handle_t *phModules,
+                                                     ze_module_build_log_handle_t *phLog)
+{
+    struct cpu_module *const *modules = (struct cpu_module *const *)phModules;
+    if (pInspectDesc == NULL || modules == NULL || phLog == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    for (uint32_t i = 0; i < numModules; i++) {
+        ze_result_t result = cpu_object_check(modules[i], CPU_MODULE, __func__);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    uint32_t table_count = 0;
+    struct zepi_spirv *tables = gather(modules, numModules, &table_count);
+    if (tables == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    struct cpu_log log = {0};
+    list_symbols(&log, tables, table_count, pInspectDesc->flags);
+    free(tables);
+    return give_log(&log, phLog);
+}

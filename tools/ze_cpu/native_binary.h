@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_NATIVE_BINARY_H
+#define ZE_CPU_NATIVE_BINARY_H
+
+#include "module.h"
+
+// ze_cpu's native binary: a header, the OpenCL runtime's version, the table of kernels, arguments
+// and symbols, the OpenCL binary of the linked program (if it is linked) and that of the compiled
+// object (if there is something to link). All numbers are little endian and 32 bits wide.
+
+// What cpu_native_unpack finds. The binaries are borrowed from the bytes.
+struct cpu_native {
+    struct zepi_spirv table; // kernels and symbols; `storage` is one block of malloc
+    const uint8_t *program;
+    size_t program_bytes;
+    const uint8_t *object;
+    size_t object_bytes;
+};
+
+// Whether the bytes begin like a native binary.
+bool cpu_native_is(const uint8_t *bytes, size_t size_bytes);
+
+// Checks every length, the checksum and the runtime's version. False if anything is wrong, which the
+// log then says.
+bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_native *out_native,
+                       struct cpu_log *log);
+
+// Owned by the caller; NULL without memory.
+uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "opencl.h"
+
+#include "options.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUB_GROUP_SIZES_INTEL 0x4108
+#define DEVICE_HALF_FP_CONFIG 0x1033
+
+static struct cpu_opencl opencl;
+static bool is_open;
+static char message[512];
+static pthread_once_t open_once = PTHREAD_ONCE_INIT;
+
+typedef void *(*get_extension_function_t)(const char *);
+
+static void *open_library(void)
+{
+    const char *chosen = cpu_options()->opencl;
+    const char *const names[] = {ZE_CPU_DEFAULT_OPENCL, "libintelocl.so", NULL};
+    if (chosen != NULL && chosen[0] != '\0')
+        return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    void *library = NULL;
+    for (size_t i = 0; names[i] != NULL && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return library;
+}
+
+static bool find_platform(void *library)
+{
+    get_extension_function_t extension =
+        (get_extension_function_t)dlsym(library, "clGetExtensionFunctionAddress");
+    if (extension == NULL)
+        return false;
+    cl_int (*get_platforms)(cl_uint, cl_platform_id *, cl_uint *) =
+        (cl_int(*)(cl_uint, cl_platform_id *, cl_uint *))extension("clIcdGetPlatformIDsKHR");
+    if (get_platforms == NULL)
+        return false;
+    cl_platform_id platforms[8];
+    cl_uint count = 0;
+    if (get_platforms(8, platforms, &count) != CL_SUCCESS)
+        return false;
+    for (cl_uint i = 0; i < count && i < 8; i++) {
+        // The ICD extension fixes this: an object's first word is its dispatch table.
+        const cl_icd_dispatch *api = *(const cl_icd_dispatch *const *)platforms[i];
+        if (api->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &opencl.device, NULL) ==
+            CL_SUCCESS) {
+            opencl.api = api;
+            opencl.platform = platforms[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_extensions(void)
+{
+    const cl_icd_dispatch *api = opencl.api;
+#define FIND(member, name)                                                                         \
+    *(void **)&opencl.member =                                                                     \
+        api->clGetExtensionFunctionAddressForPlatform(opencl.platform, name)
+    FIND(set_kernel_arg_mem_pointer, "clSetKernelArgMemPointerINTEL");
+    FIND(get_global_variable, "clGetDeviceGlobalVariablePointerINTEL");
+    FIND(get_function_pointer, "clGetDeviceFunctionPointerINTEL");
+#undef FIND
+}
+
+static void read_device(void)
+{
+#define READ(name, member)                                                                         \
+    opencl.api->clGetDeviceInfo(opencl.device, name, sizeof(opencl.member), &opencl.member, NULL)
+    READ(CL_DEVICE_NAME, device_name);
+    READ(CL_DRIVER_VERSION, driver_version);
+    READ(CL_DEVICE_MAX_COMPUTE_UNITS, compute_units);
+    READ(CL_DEVICE_MAX_CLOCK_FREQUENCY, clock_mhz);
+    READ(CL_DEVICE_GLOBAL_MEM_SIZE, global_memory_bytes);
+    READ(CL_DEVICE_LOCAL_MEM_SIZE, local_memory_bytes);
+    READ(CL_DEVICE_MAX_MEM_ALLOC_SIZE, maximum_allocation_bytes);
+    READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache_bytes);
+    READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, maximum_group_size);
+    READ(CL_DEVICE_MAX_PARAMETER_SIZE, maximum_argument_bytes);
+    READ(DEVICE_HALF_FP_CONFIG, half_config);
+    READ(CL_DEVICE_SINGLE_FP_CONFIG, single_config);
+    READ(CL_DEVICE_DOUBLE_FP_CONFIG, double_config);
+#undef READ
+    size_t sizes[8];
+    size_t size_bytes = 0;
+    if (opencl.api->clGetDeviceInfo(opencl.device, SUB_GROUP_SIZES_INTEL, sizeof(sizes), sizes,
+                                    &size_bytes) != CL_SUCCESS)
+        return;
+    opencl.sub_group_size_count = (uint32_t)(size_bytes / sizeof(sizes[0]));
+    for (uint32_t i = 0; i < opencl.sub_group_size_count; i++)
+        opencl.sub_group_sizes[i] = (uint32_t)sizes[i];
+}
+
+static void open_runtime(void)
+{
+    void *library = open_library();
+    if (library == NULL) {
+        const char *error = dlerror();
+        snprintf(message, sizeof(message), "no OpenCL runtime: %s",
+                 error != NULL ? error : "not found");
+        return;
+    }
+    if (!find_platform(library)) {
+        snprintf(message, sizeof(message), "the OpenCL runtime has no CPU device");
+        return;
+    }
+    find_extensions();
+    if (opencl.set_kernel_arg_mem_pointer == NULL || opencl.api->clCreateProgramWithIL == NULL) {
+        snprintf(message, sizeof(message), "the OpenCL runtime lacks SPIR-V or USM");
+        return;
+    }
+    cl_int code;
+    opencl.context = opencl.api->clCreateContext(NULL, 1, &opencl.device, NULL, NULL, &code);
+    if (opencl.context == NULL) {
+        snprintf(message, sizeof(message), "clCreateContext answers %d", code);
+        return;
+    }
+    read_device();
+    is_open = true;
+}
+
+const struct cpu_opencl *cpu_opencl_open(const char **out_message)
+{
+    pthread_once(&open_once, open_runtime);
+    if (out_message != NULL)
+        *out_message = message;
+    return is_open ? &opencl : NULL;
+}
+
+const struct cpu_opencl *cpu_opencl(void)
+{
+    return &opencl;
+}
+
+ze_result_t cpu_opencl_result(cl_int code)
+{
+    switch (code) {
+    case CL_SUCCESS:
+        return ZE_RESULT_SUCCESS;
+    case CL_OUT_OF_HOST_MEMORY:
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    case CL_OUT_OF_RESOURCES:
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILE_PROGRAM_FAILURE:
+    case CL_INVALID_BINARY:
+        return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    case CL_LINK_PROGRAM_FAILURE:
+        return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+    case CL_INVALID_WORK_GROUP_SIZE:
+    case CL_INVALID_WORK_ITEM_SIZE:
+        return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+    case CL_INVALID_ARG_SIZE:
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    case CL_INVALID_ARG_INDEX:
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+    case CL_IMAGE_FORMAT_NOT_SUPPORTED:
+        return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
+    default:
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
+}

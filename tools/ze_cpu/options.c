@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cpu_options options;
+static pthread_once_t options_once = PTHREAD_ONCE_INIT;
+
+static bool is_on(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+static uint32_t number(const char *name, uint32_t minimum, uint32_t maximum, uint32_t otherwise)
+{
+    const char *value = getenv(name);
+    if (value == NULL || value[0] == '\0')
+        return otherwise;
+    char *end = NULL;
+    unsigned long parsed = strtoul(value, &end, 10);
+    return *end == '\0' && parsed >= minimum && parsed <= maximum ? (uint32_t)parsed : otherwise;
+}
+
+static void read_environment(void)
+{
+    const char *type = getenv("ZE_CPU_TYPE");
+    const char *execute = getenv("ZE_CPU_EXECUTE");
+    options.opencl = getenv("ZE_CPU_OPENCL");
+    options.failures = getenv("ZE_CPU_FAIL");
+    options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);
+    options.sub_devices = number("ZE_CPU_SUB_DEVICES", 2, 16, 0);
+    options.timestamp_bits = number("ZE_CPU_TIMESTAMP_BITS", 16, 64, 64);
+    options.reports_gpu = type == NULL || strcmp(type, "cpu") != 0;
+    options.executes = execute == NULL || strcmp(execute, "0") != 0;
+    options.counts = is_on("ZE_CPU_COUNT");
+    options.traces = is_on("ZE_CPU_TRACE");
+    options.lists_leaks = is_on("ZE_CPU_LEAKS");
+}
+
+const struct cpu_options *cpu_options(void)
+{
+    pthread_once(&options_once, read_environment);
+    return &options;
+}

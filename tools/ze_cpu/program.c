@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cpu_program *cpu_program_create(cl_program program, uint32_t kernel_count)
+{
+    struct cpu_program *result = calloc(1, sizeof(*result));
+    struct cpu_program_kernel *kernels =
+        calloc(kernel_count != 0 ? kernel_count : 1, sizeof(*kernels));
+    if (result == NULL || kernels == NULL) {
+        free(result);
+        free(kernels);
+        cpu_opencl()->api->clReleaseProgram(program);
+        return NULL;
+    }
+    atomic_init(&result->references, 1);
+    atomic_init(&result->owners, 1);
+    result->program = program;
+    result->kernels = kernels;
+    result->kernel_count = kernel_count;
+    for (uint32_t i = 0; i < kernel_count; i++)
+        kernels[i].program = result;
+    return result;
+}
+
+bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
+                             const struct zepi_spirv_kernel *from)
+{
+    struct cpu_program_kernel *kernel = &program->kernels[index];
+    kernel->name = strdup(from->name);
+    kernel->arguments =
+        calloc(from->argument_count != 0 ? from->argument_count : 1, sizeof(kernel->arguments[0]));
+    if (kernel->name == NULL || kernel->arguments == NULL)
+        return false;
+    kernel->argument_count = from->argument_count;
+    memcpy(kernel->required_group_size, from->required_group_size,
+           sizeof(kernel->required_group_size));
+    kernel->required_sub_group_size = from->required_sub_group_size;
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < from->argument_count; i++) {
+        struct cpu_argument *argument = &kernel->arguments[i];
+        argument->kind = from->arguments[i].kind;
+        argument->size_bytes = argument->kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+                                       argument->kind == ZEPI_SPIRV_ARGUMENT_OTHER
+                                   ? from->arguments[i].size_bytes
+                                   : sizeof(void *);
+        argument->slot_bytes = argument->size_bytes != 0
+                                   ? argument->size_bytes
+                                   : (uint32_t)sizeof(size_t) + CPU_ANY_SIZE_BYTES;
+        argument->offset = offset;
+        offset += (argument->slot_bytes + 7) / 8 * 8;
+    }
+    kernel->argument_bytes = offset;
+    return true;
+}
+
+void cpu_program_retain(struct cpu_program *program)
+{
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+}
+
+void cpu_program_release(struct cpu_program *program)
+{
+    if (program == NULL)
+        return;
+    // Acquire and release: the last one must see what the others did with it.
+    if (atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) != 1)
+        return;
+    for (uint32_t i = 0; i < program->kernel_count; i++) {
+        free(program->kernels[i].name);
+        free(program->kernels[i].arguments);
+    }
+    free(program->kernels);
+    cpu_opencl()->api->clReleaseProgram(program->program);
+    free(program);
+}
+
+void cpu_program_own(struct cpu_program *program)
+{
+    atomic_fetch_add_explicit(&program->owners, 1, memory_order_relaxed);
+    cpu_program_retain(program);
+}
+
+void cpu_program_disown(struct cpu_program *program)
+{
+    if (program == NULL)
+        return;
+    atomic_fetch_sub_explicit(&program->owners, 1, memory_order_relaxed);
+    cpu_program_release(program);
+}
+
+void cpu_program_kernel_retain(struct cpu_program_kernel *kernel)
+{
+    cpu_program_retain(kernel->program);
+}
+
+void cpu_program_kernel_release(struct cpu_program_kernel *kernel)
+{
+    if (kernel != NULL)
+        cpu_program_release(kernel->program);
+}
+
+bool cpu_program_is_abandoned(const struct cpu_program_kernel *kernel)
+{
+    return atomic_load_explicit(&kernel->program->owners, memory_order_relaxed) == 0;
+}
+
+struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, const char *name)
+{
+    for (uint32_t i = 0; i < program->kernel_count; i++)
+        if (strcmp(program->kernels[i].name, name) == 0)
+            return &program->kernels[i];
+    return NULL;
+}
+
+cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel)
+{
+    cl_int code;
+    return cpu_opencl()->api->clCreateKernel(kernel->program->program, kernel->name, &code);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_PROGRAM_H
+#define ZE_CPU_PROGRAM_H
+
+#include "opencl.h"
+#include "plugin/module/spirv.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+// Room for an argument of unknown size, behind the size that was given.
+#define CPU_ANY_SIZE_BYTES 256
+
+// Where an argument lies in a launch's block of arguments.
+struct cpu_argument {
+    enum zepi_spirv_argument_kind kind;
+    uint32_t size_bytes; // 0: unknown, the slot begins with the size that was set
+    uint32_t slot_bytes; // room in the block; local memory keeps its size there
+    uint32_t offset;
+};
+
+struct cpu_program_kernel {
+    struct cpu_program *program; // borrowed: it owns its kernels
+    char *name;                  // owned
+    struct cpu_argument *arguments; // owned
+    uint32_t argument_count;
+    uint32_t argument_bytes;
+    uint32_t required_group_size[3]; // zeros: none
+    uint32_t required_sub_group_size;
+};
+
+// A linked OpenCL program and the table of its kernels. Shared by the modules that were linked into
+// it, their kernels, recorded launches and executors. Immutable but for the counts.
+struct cpu_program {
+    _Atomic uint32_t references;
+    _Atomic uint32_t owners; // modules and ze_kernels; 0: nothing new can be launched
+    cl_program program;      // owned
+    struct cpu_program_kernel *kernels; // owned
+    uint32_t kernel_count;
+};
+
+// Consumes `program`, also on failure. The kernels are left to the caller to fill. NULL without
+// memory. One reference and one owner.
+struct cpu_program *cpu_program_create(cl_program program, uint32_t kernel_count);
+
+// A copy of the table entry.
+bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
+                             const struct zepi_spirv_kernel *from);
+
+void cpu_program_retain(struct cpu_program *program);
+void cpu_program_release(struct cpu_program *program);
+
+// A reference that counts as owner too.
+void cpu_program_own(struct cpu_program *program);
+void cpu_program_disown(struct cpu_program *program);
+
+void cpu_program_kernel_retain(struct cpu_program_kernel *kernel);
+void cpu_program_kernel_release(struct cpu_program_kernel *kernel);
+bool cpu_program_is_abandoned(const struct cpu_program_kernel *kernel);
+
+struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, const char *name);
+
+// A new OpenCL kernel that takes plain pointers and may reach any memory; NULL on failure.
+cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel);
+
+#endif
