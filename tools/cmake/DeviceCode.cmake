@@ -3,6 +3,9 @@
 #
 # Compiles OpenCL C to SPIR-V at build time: FILE.cl becomes OUTPUT_DIR/FILE.spv. TARGET is a custom
 # target that other targets may depend on. The same file name in two calls needs two output folders.
+#
+# -funroll-loops unrolls nothing here: it keeps clang from marking every loop as not to be unrolled,
+# for which llvm-spirv 15 writes OpLoopMerge in a place that SPIR-V does not allow.
 find_program(ZEPI_CLANG NAMES clang-15 REQUIRED
              DOC "clang that compiles OpenCL C to LLVM bitcode")
 find_program(ZEPI_LLVM_SPIRV NAMES llvm-spirv-15 REQUIRED
@@ -19,8 +22,8 @@ function(zepi_add_device_code target output_dir)
       OUTPUT "${spirv}"
       BYPRODUCTS "${bitcode}"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${output_dir}"
-      COMMAND "${ZEPI_CLANG}" -cc1 -triple spir64 -cl-std=CL3.0 -O1 -finclude-default-header
-              -emit-llvm-bc -o "${bitcode}" "${source}"
+      COMMAND "${ZEPI_CLANG}" -cc1 -triple spir64 -cl-std=CL3.0 -O1 -funroll-loops
+              -finclude-default-header -emit-llvm-bc -o "${bitcode}" "${source}"
       COMMAND "${ZEPI_LLVM_SPIRV}" --spirv-max-version=1.2 -o "${spirv}" "${bitcode}"
       DEPENDS "${source}"
       COMMENT "Compiling ${name}.cl to SPIR-V"
