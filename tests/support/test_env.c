@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "test_env.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char scratch[512];
+static pid_t scratch_owner;
+
+static _Noreturn void give_up(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("test environment: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(1);
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info;
+    (void)type;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+// A destructor rather than atexit(), so that it runs after the exit handlers of the drivers, which may
+// still write.
+__attribute__((destructor)) static void remove_scratch(void)
+{
+    if (scratch_owner == getpid())
+        nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *test_env_scratch(void)
+{
+    if (scratch_owner == getpid())
+        return scratch;
+    // Inside the build folder: what a killed test leaves behind goes with it.
+    if (mkdir(TEST_SCRATCH_ROOT, 0777) != 0 && errno != EEXIST)
+        give_up("cannot make %s: %s", TEST_SCRATCH_ROOT, strerror(errno));
+    snprintf(scratch, sizeof(scratch), "%s/XXXXXX", TEST_SCRATCH_ROOT);
+    if (!mkdtemp(scratch))
+        give_up("cannot make %s: %s", scratch, strerror(errno));
+    scratch_owner = getpid();
+    return scratch;
+}
+
+const char *test_env_scratch_path(const char *name)
+{
+    // One block a call, never freed before the process ends; the list keeps leak checkers content.
+    static struct path {
+        struct path *next;
+        char text[];
+    } *paths;
+    size_t size = strlen(test_env_scratch()) + 1 + strlen(name) + 1;
+    struct path *path = malloc(sizeof(*path) + size);
+    if (!path)
+        give_up("out of memory");
+    snprintf(path->text, size, "%s/%s", scratch, name);
+    path->next = paths;
+    paths = path;
+    return path->text;
+}
+
+// Whatever the person or the CI had set, only one driver comes up, and zepi's cache is private.
+static void use_driver(const char *library)
+{
+    unsetenv("ZE_ENABLE_NULL_DRIVER");
+    unsetenv("ZE_ENABLE_VALIDATION_LAYER");
+    unsetenv("ZE_ENABLE_PARAMETER_VALIDATION");
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    unsetenv("ZE_AFFINITY_MASK");
+    setenv("ZE_ENABLE_ALT_DRIVERS", library, 1);
+    setenv("ZEPI_CACHE_DIR", test_env_scratch_path("cache"), 1);
+}
+
+void test_env_use_ze_cpu(void)
+{
+    use_driver(TEST_ZE_CPU);
+}
+
+void test_env_use_null_driver(void)
+{
+    if (access(TEST_NULL_DRIVER, R_OK) != 0)
+        give_up("%s is missing: run tools/setup", TEST_NULL_DRIVER);
+    use_driver(TEST_NULL_DRIVER);
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    setenv("ZE_ENABLE_VALIDATION_LAYER", "1", 1);
+    setenv("ZE_ENABLE_PARAMETER_VALIDATION", "1", 1);
+}
+
+void test_env_use_intel_capture(const char *family)
+{
+    use_driver("libze_intel_gpu.so.1");
+    setenv("NEOReadDebugKeys", "1", 1);
+    setenv("SetCommandStreamReceiver", "1", 1);
+    setenv("ProductFamilyOverride", family, 1);
+    if (chdir(test_env_scratch()) != 0)
+        give_up("cannot enter %s: %s", scratch, strerror(errno));
+}
+
+void test_env_use_no_driver(void)
+{
+    use_driver("libze_there_is_no_such_driver.so");
+}
+
+struct test_bytes test_env_read_file(const char *path)
+{
+    struct test_bytes bytes = {0};
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info) != 0)
+        give_up("cannot read %s: %s", path, strerror(errno));
+    bytes.size_bytes = (size_t)info.st_size;
+    if (bytes.size_bytes > 0) {
+        bytes.data = malloc(bytes.size_bytes);
+        if (!bytes.data || fread(bytes.data, 1, bytes.size_bytes, file) != bytes.size_bytes)
+            give_up("cannot read %s: %zu bytes", path, bytes.size_bytes);
+    }
+    fclose(file);
+    return bytes;
+}
+
+const char *test_env_spirv_path(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof(path), "%s/%s.spv", TEST_DATA, name);
+    return path;
+}
+
+struct test_bytes test_env_read_spirv(const char *name)
+{
+    return test_env_read_file(test_env_spirv_path(name));
+}
