@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 1000u
+#define FOREVER UINT64_MAX
+
+struct scale {
+    struct fixture fixture;
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    int *data;
+};
+
+static void scale_init(struct scale *scale)
+{
+    fixture_init(&scale->fixture);
+    scale->module = fixture_module(&scale->fixture, "kernels", NULL);
+    scale->kernel = fixture_kernel(scale->module, "scale");
+    scale->data = fixture_shared(&scale->fixture, COUNT * sizeof(int));
+    for (int i = 0; i < (int)COUNT; i++)
+        scale->data[i] = i;
+    MUST(zeKernelSetArgumentValue(scale->kernel, 0, sizeof(scale->data), &scale->data));
+}
+
+static void scale_finish(struct scale *scale)
+{
+    MUST(zeMemFree(scale->fixture.context, scale->data));
+    MUST(zeKernelDestroy(scale->kernel));
+    MUST(zeModuleDestroy(scale->module));
+    fixture_finish(&scale->fixture);
+}
+
+static void scale_by(struct scale *scale, ze_command_list_handle_t list, int factor,
+                     ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+{
+    const ze_group_count_t groups = {COUNT, 1, 1};
+    MUST(zeKernelSetArgumentValue(scale->kernel, 1, sizeof(factor), &factor));
+    MUST(zeCommandListAppendLaunchKernel(list, scale->kernel, &groups, signal, wait_count, waits));
+}
+
+static void assert_scaled(const struct scale *scale, int factor)
+{
+    for (int i = 0; i < (int)COUNT; i++)
+        cr_assert_eq(scale->data[i], i * factor, "%d at %d", scale->data[i], i);
+}
+
+static ze_command_list_handle_t regular(const struct scale *scale)
+{
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    ze_command_list_handle_t list;
+    MUST(zeCommandListCreate(scale->fixture.context, scale->fixture.device, &desc, &list));
+    return list;
+}
+
+static ze_command_queue_handle_t queue_of(const struct scale *scale)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_queue_handle_t queue;
+    MUST(zeCommandQueueCreate(scale->fixture.context, scale->fixture.device, &desc, &queue));
+    return queue;
+}
+
+Test(ze_cpu_queues, captures_arguments_when_the_launch_is_appended)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t list = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    for (int factor = 1; factor <= 7; factor++)
+        scale_by(&scale, list, factor, NULL, 0, NULL);
+    fixture_synchronize(&scale.fixture, list);
+    assert_scaled(&scale, 5040);
+    MUST(zeCommandListDestroy(list));
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, executes_a_recorded_list_as_often_as_asked)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_queue_handle_t queue = queue_of(&scale);
+    ze_command_list_handle_t list = regular(&scale);
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_fence_handle_t fence;
+    MUST(zeFenceCreate(queue, &desc, &fence));
+    cr_assert_eq(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+    scale_by(&scale, list, 2, NULL, 0, NULL);
+    MUST(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    scale_by(&scale, list, 3, NULL, 0, NULL);
+    cr_assert_neq(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence), ZE_RESULT_SUCCESS);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    MUST(zeFenceHostSynchronize(fence, FOREVER));
+    MUST(zeFenceQueryStatus(fence));
+    assert_scaled(&scale, 36);
+    MUST(zeFenceReset(fence));
+    cr_assert_eq(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
+    MUST(zeCommandQueueSynchronize(queue, FOREVER));
+    MUST(zeCommandListReset(list));
+    scale_by(&scale, list, 2, NULL, 0, NULL);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+    MUST(zeFenceHostSynchronize(fence, FOREVER));
+    assert_scaled(&scale, 72);
+    MUST(zeFenceDestroy(fence));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, delays_only_the_list_that_waits_for_the_host)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t waiting = fixture_immediate(&scale.fixture, 0);
+    ze_command_list_handle_t other = fixture_immediate(&scale.fixture, 0);
+    struct fixture_event gate = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    struct fixture_event done = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    struct fixture_event free_run = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    scale_by(&scale, waiting, 3, done.event, 1, &gate.event);
+    MUST(zeCommandListAppendSignalEvent(other, free_run.event));
+    MUST(zeEventHostSynchronize(free_run.event, FOREVER));
+    cr_assert_eq(zeEventQueryStatus(done.event), ZE_RESULT_NOT_READY);
+    cr_assert_eq(zeEventHostSynchronize(done.event, 1000000), ZE_RESULT_NOT_READY);
+    assert_scaled(&scale, 1);
+    MUST(zeEventHostSignal(gate.event));
+    MUST(zeEventHostSynchronize(done.event, FOREVER));
+    assert_scaled(&scale, 3);
+    MUST(zeEventHostReset(done.event));
+    cr_assert_eq(zeEventQueryStatus(done.event), ZE_RESULT_NOT_READY);
+    MUST(zeCommandListDestroy(waiting));
+    MUST(zeCommandListDestroy(other));
+    fixture_event_finish(&gate);
+    fixture_event_finish(&done);
+    fixture_event_finish(&free_run);
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, orders_two_lists_by_an_event)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t first = fixture_immediate(&scale.fixture, 0);
+    ze_command_list_handle_t second = fixture_immediate(&scale.fixture, 0);
+    struct fixture_event event = fixture_event(&scale.fixture, 0);
+    for (int round = 0; round < 20; round++) {
+        const int zero = 0;
+        MUST(zeCommandListAppendMemoryFill(first, scale.data, &zero, sizeof(zero),
+                                           COUNT * sizeof(int), NULL, 0, NULL));
+        const int one = 1;
+        MUST(zeCommandListAppendMemoryFill(first, scale.data, &one, sizeof(one),
+                                           COUNT * sizeof(int), event.event, 0, NULL));
+        scale_by(&scale, second, 5, NULL, 1, &event.event);
+        MUST(zeCommandListAppendEventReset(second, event.event));
+        fixture_synchronize(&scale.fixture, second);
+        for (uint32_t i = 0; i < COUNT; i++)
+            cr_assert_eq(scale.data[i], 5);
+    }
+    MUST(zeCommandListDestroy(first));
+    MUST(zeCommandListDestroy(second));
+    fixture_event_finish(&event);
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, never_blocks_an_append)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_kernel_handle_t slow = fixture_kernel(scale.module, "slow");
+    ze_command_list_handle_t list = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    struct fixture_event done = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    const int rounds = 100000000;
+    const ze_group_count_t groups = {1, 1, 1};
+    MUST(zeKernelSetArgumentValue(slow, 0, sizeof(scale.data), &scale.data));
+    MUST(zeKernelSetArgumentValue(slow, 1, sizeof(rounds), &rounds));
+    MUST(zeCommandListAppendLaunchKernel(list, slow, &groups, done.event, 0, NULL));
+    cr_assert_eq(zeEventQueryStatus(done.event), ZE_RESULT_NOT_READY);
+    MUST(zeEventHostSynchronize(done.event, FOREVER));
+    MUST(zeKernelDestroy(slow));
+    MUST(zeCommandListDestroy(list));
+    fixture_event_finish(&done);
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, measures_kernels_on_the_device_clock)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t list = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    struct fixture_event event = fixture_event(
+        &scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    uint64_t host, before, after;
+    MUST(zeDeviceGetGlobalTimestamps(scale.fixture.device, &host, &before));
+    scale_by(&scale, list, 2, event.event, 0, NULL);
+    ze_kernel_timestamp_result_t times;
+    MUST(zeEventHostSynchronize(event.event, FOREVER));
+    MUST(zeEventQueryKernelTimestamp(event.event, &times));
+    MUST(zeDeviceGetGlobalTimestamps(scale.fixture.device, &host, &after));
+    cr_assert(before <= times.global.kernelStart);
+    cr_assert(times.global.kernelStart < times.global.kernelEnd);
+    cr_assert(times.global.kernelEnd <= after);
+    uint64_t *written = fixture_shared(&scale.fixture, sizeof(*written));
+    MUST(zeCommandListAppendWriteGlobalTimestamp(list, written, NULL, 0, NULL));
+    fixture_synchronize(&scale.fixture, list);
+    cr_assert(*written >= after);
+    MUST(zeMemFree(scale.fixture.context, written));
+    MUST(zeCommandListDestroy(list));
+    fixture_event_finish(&event);
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, reads_indirect_counts_on_execution)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t list = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    ze_group_count_t *counts = fixture_shared(&scale.fixture, 2 * sizeof(*counts));
+    uint32_t *limit = fixture_shared(&scale.fixture, sizeof(*limit));
+    const ze_group_count_t whole = {COUNT, 1, 1};
+    const uint32_t one = 1;
+    const int factor = 3;
+    memset(counts, 0, 2 * sizeof(*counts));
+    MUST(zeKernelSetArgumentValue(scale.kernel, 1, sizeof(factor), &factor));
+    MUST(zeCommandListAppendMemoryCopy(list, &counts[0], &whole, sizeof(whole), NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryCopy(list, &counts[1], &whole, sizeof(whole), NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryCopy(list, limit, &one, sizeof(one), NULL, 0, NULL));
+    MUST(zeCommandListAppendLaunchKernelIndirect(list, scale.kernel, counts, NULL, 0, NULL));
+    ze_kernel_handle_t kernels[] = {scale.kernel, scale.kernel};
+    MUST(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 2, kernels, limit, counts, NULL, 0,
+                                                          NULL));
+    fixture_synchronize(&scale.fixture, list);
+    assert_scaled(&scale, 9);
+    MUST(zeMemFree(scale.fixture.context, counts));
+    MUST(zeMemFree(scale.fixture.context, limit));
+    MUST(zeCommandListDestroy(list));
+    scale_finish(&scale);
+}
+
+Test(ze_cpu_queues, copies_regions)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t list = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    unsigned char *from = fixture_shared(&scale.fixture, 16 * 16);
+    unsigned char *to = fixture_shared(&scale.fixture, 32 * 8);
+    for (int i = 0; i < 256; i++) {
+        from[i] = (unsigned char)i;
+        to[i] = 0;
+    }
+    const ze_copy_region_t source = {.originX = 2, .originY = 3, .width = 5, .height = 4};
+    const ze_copy_region_t target = {.originX = 7, .originY = 1, .width = 5, .height = 4};
+    MUST(zeCommandListAppendMemoryCopyRegion(list, to, &target, 32, 0, from, &source, 16, 0, NULL,
+                                             0, NULL));
+    fixture_synchronize(&scale.fixture, list);
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 32; x++) {
+            bool is_inside = x >= 7 && x < 12 && y >= 1 && y < 5;
+            int expected = is_inside ? (y - 1 + 3) * 16 + x - 7 + 2 : 0;
+            cr_assert_eq(to[y * 32 + x], expected);
+        }
+    MUST(zeMemFree(scale.fixture.context, from));
+    MUST(zeMemFree(scale.fixture.context, to));
+    MUST(zeCommandListDestroy(list));
+    scale_finish(&scale);
+}
