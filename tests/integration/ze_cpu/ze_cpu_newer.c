@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "tools/ze_cpu/ze_newer.h"
+
+#include "fixture.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+// Functions that came after the headers of Debian 12, found by name.
+
+#define COUNT 256
+
+typedef ze_result_t (*launch_with_arguments_t)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                               const ze_group_count_t, const ze_group_size_t,
+                                               void **, const void *, ze_event_handle_t, uint32_t,
+                                               ze_event_handle_t *);
+typedef ze_result_t (*create_counter_based_t)(ze_context_handle_t, ze_device_handle_t,
+                                              const ze_event_counter_based_desc_t *,
+                                              ze_event_handle_t *);
+typedef ze_result_t (*append_lists_t)(ze_command_list_handle_t, uint32_t,
+                                      ze_command_list_handle_t *, ze_event_handle_t, uint32_t,
+                                      ze_event_handle_t *);
+typedef ze_result_t (*init_drivers_t)(uint32_t *, ze_driver_handle_t *,
+                                      ze_init_driver_type_desc_t *);
+
+Test(ze_cpu_newer, launches_with_arguments)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_api_version_t version;
+    MUST(zeDriverGetApiVersion(fixture.driver, &version));
+    cr_assert_eq((uint32_t)version, ZE_MAKE_VERSION(1, 14));
+    launch_with_arguments_t launch = (launch_with_arguments_t)fixture_function(
+        &fixture, "zeCommandListAppendLaunchKernelWithArguments");
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t scale = fixture_kernel(module, "scale");
+    ze_kernel_handle_t reverse = fixture_kernel(module, "reverse_in_group");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    int *data = fixture_shared(&fixture, COUNT * sizeof(int));
+    for (int i = 0; i < COUNT; i++)
+        data[i] = i;
+    const ze_group_count_t counts = {COUNT / 16, 1, 1};
+    const ze_group_size_t sizes = {16, 1, 1};
+    int factor = 3;
+    size_t local_bytes = 16 * sizeof(int);
+    void *scale_arguments[] = {&data, &factor};
+    void *reverse_arguments[] = {&data, &local_bytes};
+    MUST(launch(list, scale, counts, sizes, scale_arguments, NULL, NULL, 0, NULL));
+    factor = 1000; // captured already
+    MUST(launch(list, reverse, counts, sizes, reverse_arguments, NULL, NULL, 0, NULL));
+    fixture_synchronize(&fixture, list);
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_eq(data[i], 3 * (i / 16 * 16 + 15 - i % 16));
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(scale));
+    MUST(zeKernelDestroy(reverse));
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_newer, signals_counter_based_events_again_without_reset)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    create_counter_based_t create =
+        (create_counter_based_t)fixture_function(&fixture, "zeEventCounterBasedCreate");
+    const ze_event_counter_based_desc_t desc = {
+        .flags = CPU_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
+                 CPU_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE};
+    ze_event_handle_t event;
+    MUST(create(fixture.context, fixture.device, &desc, &event));
+    MUST(zeEventQueryStatus(event)); // never used: nothing to wait for
+    struct fixture_event gate = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    ze_command_list_handle_t unordered = fixture_immediate(&fixture, 0);
+    for (int round = 0; round < 3; round++) {
+        MUST(zeCommandListAppendBarrier(list, event, 1, &gate.event));
+        cr_assert_eq(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+        MUST(zeEventHostSignal(gate.event));
+        MUST(zeEventHostSynchronize(event, UINT64_MAX));
+        MUST(zeEventHostReset(gate.event));
+    }
+    cr_assert_neq(zeEventHostReset(event), ZE_RESULT_SUCCESS);
+    cr_assert_neq(zeCommandListAppendSignalEvent(unordered, event), ZE_RESULT_SUCCESS);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandListDestroy(unordered));
+    MUST(zeEventDestroy(event));
+    fixture_event_finish(&gate);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_newer, appends_closed_lists_to_an_immediate_one)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    append_lists_t append = (append_lists_t)fixture_function(
+        &fixture, "zeCommandListImmediateAppendCommandListsExp");
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    ze_command_list_handle_t recorded;
+    MUST(zeCommandListCreate(fixture.context, fixture.device, &desc, &recorded));
+    int *data = fixture_shared(&fixture, 2 * sizeof(int));
+    data[0] = 0;
+    const int value = 42;
+    MUST(zeCommandListAppendMemoryFill(recorded, data, &value, sizeof(value), 2 * sizeof(int), NULL,
+                                       0, NULL));
+    MUST(zeCommandListClose(recorded));
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    struct fixture_event event = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    MUST(append(list, 1, &recorded, event.event, 0, NULL));
+    MUST(zeEventHostSynchronize(event.event, UINT64_MAX));
+    cr_assert_eq(data[1], 42);
+    MUST(zeCommandListDestroy(recorded));
+    MUST(zeCommandListDestroy(list));
+    fixture_event_finish(&event);
+    MUST(zeMemFree(fixture.context, data));
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_newer, initialises_drivers_by_type)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    init_drivers_t init = (init_drivers_t)fixture_function(&fixture, "zeInitDrivers");
+    ze_init_driver_type_desc_t desc = {.flags = CPU_INIT_DRIVER_TYPE_FLAG_GPU};
+    uint32_t count = 0;
+    MUST(init(&count, NULL, &desc));
+    cr_assert_eq(count, 1);
+    ze_driver_handle_t driver;
+    MUST(init(&count, &driver, &desc));
+    cr_assert_eq(driver, fixture.driver);
+    desc.flags = CPU_INIT_DRIVER_TYPE_FLAG_NPU;
+    MUST(init(&count, NULL, &desc));
+    cr_assert_eq(count, 0);
+    void *function;
+    cr_assert_neq(zeDriverGetExtensionFunctionAddress(fixture.driver, "zeNoSuch", &function),
+                  ZE_RESULT_SUCCESS);
+    fixture_finish(&fixture);
+}

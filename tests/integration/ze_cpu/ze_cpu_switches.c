@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "fixture.h"
+#include "tools/ze_cpu/ze_cpu.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Each test runs in a process of its own, so that it may choose the variables that are read once.
+
+struct control {
+    int (*set_fail)(const char *);
+    uint64_t (*get_count)(const char *);
+    void (*reset_counts)(void);
+    uint64_t (*get_live_objects)(void);
+};
+
+static struct control control_open(void)
+{
+    void *library = dlopen(ZE_CPU_LIBRARY, RTLD_NOW);
+    cr_assert(library != NULL);
+    struct control control;
+    *(void **)&control.set_fail = dlsym(library, "zeCpuSetFail");
+    *(void **)&control.get_count = dlsym(library, "zeCpuGetCount");
+    *(void **)&control.reset_counts = dlsym(library, "zeCpuResetCounts");
+    *(void **)&control.get_live_objects = dlsym(library, "zeCpuGetLiveObjects");
+    cr_assert(control.set_fail && control.get_count && control.reset_counts &&
+              control.get_live_objects);
+    return control;
+}
+
+Test(ze_cpu_switches, reports_misuse_of_handles)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, 0);
+    struct fixture_event event = fixture_event(&fixture, 0);
+    cr_assert_eq(zeEventDestroy(NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    cr_assert_eq(zeEventDestroy((ze_event_handle_t)list), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(zeCommandListAppendBarrier(list, (ze_event_handle_t)event.pool, 0, NULL),
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ze_event_handle_t destroyed = event.event;
+    fixture_event_finish(&event);
+    cr_assert_eq(zeEventDestroy(destroyed), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(zeCommandListAppendBarrier(list, NULL, 1, &destroyed),
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(zeCommandListClose(list), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    MUST(zeCommandListDestroy(list));
+    int local;
+    cr_assert_eq(zeMemFree(fixture.context, &local), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_switches, fails_the_call_that_was_chosen)
+{
+    setenv("ZE_CPU_FAIL", "zeContextCreate:2:0x70000002,zeMemAllocShared:1:1879048194", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_context_handle_t context;
+    cr_assert_eq(zeContextCreate(fixture.driver, &desc, &context),
+                 ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    MUST(zeContextCreate(fixture.driver, &desc, &context));
+    struct control control = control_open();
+    uint64_t live = control.get_live_objects();
+    cr_assert_eq(control.set_fail("zeContextDestroy:1:ZE_RESULT_ERROR_DEVICE_LOST"), ZE_CPU_OK);
+    cr_assert_eq(zeContextDestroy(context), ZE_RESULT_ERROR_DEVICE_LOST);
+    cr_assert_eq(control.get_live_objects(), live - 1);
+    cr_assert_eq(control.set_fail("zeContextDestroy:x:1"), ZE_CPU_INVALID);
+    cr_assert_eq(control.set_fail("noSuchFunction:1:1"), ZE_CPU_INVALID);
+    cr_assert_eq(control.set_fail("*:*:ZE_RESULT_ERROR_UNKNOWN"), ZE_CPU_OK);
+    cr_assert_eq(zeContextGetStatus(fixture.context), ZE_RESULT_ERROR_UNKNOWN);
+    cr_assert_eq(control.set_fail(NULL), ZE_CPU_OK);
+    MUST(zeContextGetStatus(fixture.context));
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_switches, counts_calls_and_compiles)
+{
+    setenv("ZE_CPU_COUNT", "1", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    struct control control = control_open();
+    cr_assert_eq(control.get_count("zeContextCreate"), 1);
+    control.reset_counts();
+    ze_module_handle_t module = fixture_module(&fixture, "exporter", NULL);
+    cr_assert_eq(control.get_count("zeModuleCreate"), 1);
+    cr_assert_eq(control.get_count("compile:spirv"), 1);
+    cr_assert_eq(control.get_count("compile:native"), 0);
+    cr_assert_eq(control.get_count("*"), 1);
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+    cr_assert_eq(control.get_live_objects(), 0);
+}
+
+Test(ze_cpu_switches, completes_without_executing)
+{
+    setenv("ZE_CPU_EXECUTE", "0", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    struct fixture_event event = fixture_event(&fixture, 0);
+    int *data = fixture_shared(&fixture, 64);
+    *data = 5;
+    const int factor = 2;
+    const ze_group_count_t groups = {1, 1, 1};
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(data), &data));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), &factor));
+    MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, event.event, 0, NULL));
+    MUST(zeEventQueryStatus(event.event));
+    fixture_synchronize(&fixture, list);
+    cr_assert_eq(*data, 5);
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
+    fixture_event_finish(&event);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_switches, offers_several_devices_and_sub_devices)
+{
+    setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("ZE_CPU_SUB_DEVICES", "3", 1);
+    setenv("ZE_CPU_TYPE", "cpu", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    uint32_t count = 0;
+    MUST(zeDeviceGet(fixture.driver, &count, NULL));
+    cr_assert_eq(count, 2);
+    ze_device_handle_t devices[2], sub_devices[3];
+    MUST(zeDeviceGet(fixture.driver, &count, devices));
+    count = 3;
+    MUST(zeDeviceGetSubDevices(devices[1], &count, sub_devices));
+    cr_assert_eq(count, 3);
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    MUST(zeDeviceGetProperties(sub_devices[2], &properties));
+    cr_assert(properties.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE);
+    cr_assert_eq(properties.subdeviceId, 2);
+    cr_assert_eq(properties.type, ZE_DEVICE_TYPE_CPU);
+    ze_device_properties_t other = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    MUST(zeDeviceGetProperties(devices[0], &other));
+    cr_assert(memcmp(properties.uuid.id, other.uuid.id, sizeof(other.uuid.id)) != 0);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_switches, reports_no_driver_without_a_runtime)
+{
+    setenv("ZE_ENABLE_ALT_DRIVERS", ZE_CPU_LIBRARY, 1);
+    setenv("ZE_CPU_OPENCL", "/nowhere/libnone.so", 1);
+    cr_assert_neq(zeInit(0), ZE_RESULT_SUCCESS);
+}
