@@ -12,8 +12,12 @@
 #include <string.h>
 #include <uthash.h>
 
-// Up to this many work-items a launch costs less in the calling thread than a way to other cores.
-#define SMALL_WORK_ITEMS 4096
+// Up to this time a launch costs less in the calling thread than the way to other cores and back.
+#define SMALL_NS 60000
+// A kernel that was never measured is tried in the calling thread up to this many work-items.
+#define SMALL_WORK_ITEMS 16384
+// Below this the launch itself would be measured.
+#define MEASURED_WORK_ITEMS 64
 #define CACHE_MAXIMUM 256
 
 // OpenCL kernels carry their arguments, so every executor has its own, and sets only what differs
@@ -23,6 +27,7 @@ struct cached_kernel {
     cl_kernel kernel;               // owned
     bool has_arguments;
     unsigned char *arguments; // owned
+    uint64_t item_ps; // picoseconds a work-item takes in the calling thread; 0: not measured
     UT_hash_handle hh;
 };
 
@@ -77,12 +82,12 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor)
     return cpu_opencl_result(code);
 }
 
-static ze_result_t use_queue(struct cpu_executor *executor, bool is_small, cl_command_queue *out)
+static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_command_queue *out)
 {
-    cl_command_queue *queue = is_small ? &executor->small : &executor->large;
+    cl_command_queue *queue = for_small ? &executor->small : &executor->large;
     if (*queue == NULL) {
         const cl_queue_properties properties[] = {
-            CL_QUEUE_PROPERTIES, is_small ? CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL : 0, 0};
+            CL_QUEUE_PROPERTIES, for_small ? CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL : 0, 0};
         cl_int code;
         *queue = cpu_opencl()->api->clCreateCommandQueueWithProperties(
             cpu_opencl()->context, cpu_opencl()->device, properties, &code);
@@ -186,6 +191,24 @@ static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_
     return ZE_RESULT_SUCCESS;
 }
 
+static bool is_small(const struct cached_kernel *cached, size_t work_items)
+{
+    if (cached->item_ps == 0)
+        return work_items <= SMALL_WORK_ITEMS;
+    return work_items <= SMALL_NS * UINT64_C(1000) / cached->item_ps;
+}
+
+// The small queue runs a kernel while it is enqueued, so that the time of that is the kernel's.
+static void measure(struct cached_kernel *cached, size_t work_items, uint64_t elapsed_ns)
+{
+    uint64_t item_ps = elapsed_ns * 1000 / work_items + 1;
+    // Down at once, up slowly: a thread that was interrupted says nothing about the kernel.
+    if (cached->item_ps == 0 || item_ps < cached->item_ps)
+        cached->item_ps = item_ps;
+    else
+        cached->item_ps += (item_ps - cached->item_ps) / 8;
+}
+
 static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
                           const uint32_t group_count[3])
 {
@@ -208,16 +231,20 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cl_command_queue queue = NULL;
-    result = use_queue(executor, work_items <= SMALL_WORK_ITEMS, &queue);
+    result = use_queue(executor, is_small(cached, work_items), &queue);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     // Fewer dimensions are cheaper for the runtime.
     cl_uint dimensions = global[2] != 1 ? 3 : global[1] != 1 ? 2 : 1;
     if (has_offset)
         dimensions = 3;
+    bool is_measured = queue == executor->small && work_items >= MEASURED_WORK_ITEMS;
+    uint64_t start = is_measured ? cpu_device_clock() : 0;
     cl_int code = cpu_opencl()->api->clEnqueueNDRangeKernel(
         queue, cached->kernel, dimensions, has_offset ? offset : NULL, global, local, 0, NULL,
         NULL);
+    if (is_measured)
+        measure(cached, work_items, cpu_device_clock() - start);
     executor->running = queue;
     return cpu_opencl_result(code);
 }

@@ -154,11 +154,25 @@ __attribute__((destructor)) static void print_at_exit(void)
         print_leaks();
 }
 
+static bool set_failures(const char *text)
+{
+    struct failure parsed[FAILURES_MAXIMUM];
+    uint32_t count = 0;
+    if (text != NULL && !parse_failures(text, parsed, &count))
+        return false;
+    pthread_mutex_lock(&failures_mutex);
+    memcpy(failures, parsed, count * sizeof(failures[0]));
+    failure_count = count;
+    pthread_mutex_unlock(&failures_mutex);
+    atomic_store_explicit(&has_failures, count > 0, memory_order_release);
+    return true;
+}
+
 static void start(void)
 {
     const char *text = cpu_options()->failures;
     atomic_store(&is_active, 1);
-    if (text != NULL && zeCpuSetFail(text) != ZE_CPU_OK)
+    if (!set_failures(text))
         fprintf(stderr, "ze_cpu: ZE_CPU_FAIL does not parse: %s\n", text);
 }
 
@@ -200,18 +214,10 @@ ze_result_t cpu_calls_end(enum cpu_call call, ze_result_t failure, ze_result_t r
 
 EXPORTED int zeCpuSetFail(const char *text)
 {
-    struct failure parsed[FAILURES_MAXIMUM];
-    uint32_t count = 0;
-    if (!atomic_load(&is_active))
+    if (!cpu_options_have_switch())
         return ZE_CPU_INACTIVE;
-    if (text != NULL && !parse_failures(text, parsed, &count))
-        return ZE_CPU_INVALID;
-    pthread_mutex_lock(&failures_mutex);
-    memcpy(failures, parsed, count * sizeof(failures[0]));
-    failure_count = count;
-    pthread_mutex_unlock(&failures_mutex);
-    atomic_store_explicit(&has_failures, count > 0, memory_order_release);
-    return ZE_CPU_OK;
+    pthread_once(&start_once, start);
+    return set_failures(text) ? ZE_CPU_OK : ZE_CPU_INVALID;
 }
 
 EXPORTED uint64_t zeCpuGetCount(const char *name)

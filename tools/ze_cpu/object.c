@@ -113,9 +113,9 @@ ze_result_t cpu_object_check(const void *handle, enum cpu_kind kind, const char 
     if (magic == CPU_MAGIC(kind))
         return ZE_RESULT_SUCCESS;
     if (magic == CPU_MAGIC_DEAD)
-        cpu_report(function, "%p is destroyed, a %s was expected", handle, kind_names[kind]);
+        cpu_report(function, "%p is destroyed; expected: %s", handle, kind_names[kind]);
     else if (magic > CPU_MAGIC(CPU_NONE) && magic < CPU_MAGIC(CPU_KIND_COUNT))
-        cpu_report(function, "%p is a %s, a %s was expected", handle, kind_names[magic & 0xffff],
+        cpu_report(function, "%p is of kind %s; expected: %s", handle, kind_names[magic & 0xffff],
                    kind_names[kind]);
     else
         cpu_report(function, "%p is no %s handle", handle, kind_names[kind]);

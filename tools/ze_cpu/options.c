@@ -45,3 +45,9 @@ const struct cpu_options *cpu_options(void)
     pthread_once(&options_once, read_environment);
     return &options;
 }
+
+bool cpu_options_have_switch(void)
+{
+    const struct cpu_options *all = cpu_options();
+    return all->counts || all->traces || all->lists_leaks || all->failures != NULL;
+}

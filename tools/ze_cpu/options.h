@@ -21,4 +21,7 @@ struct cpu_options {
 
 const struct cpu_options *cpu_options(void);
 
+// Whether one of them needs calls to be counted, failed or traced.
+bool cpu_options_have_switch(void);
+
 #endif

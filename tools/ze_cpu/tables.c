@@ -18,10 +18,7 @@ const struct cpu_tables *cpu_tables_inner(void)
 
 static const struct cpu_tables *outermost(void)
 {
-    const struct cpu_options *options = cpu_options();
-    bool has_switch = options->counts || options->traces || options->lists_leaks ||
-                      options->failures != NULL;
-    return has_switch ? &cpu_tables_calls : cpu_tables_inner();
+    return cpu_options_have_switch() ? &cpu_tables_calls : cpu_tables_inner();
 }
 
 struct name {
