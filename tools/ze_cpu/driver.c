@@ -6,11 +6,23 @@
 #include "object.h"
 #include "opencl.h"
 #include "options.h"
+#include "worker.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct cpu_object driver;
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+
+static void make_driver(void)
+{
+    cpu_object_init(&driver, CPU_DRIVER);
+    cpu_devices_init();
+    // Registered after the runtime's own handlers, so that it runs before them.
+    atexit(cpu_workers_settle);
+}
 
 static ze_result_t start(void)
 {
@@ -20,8 +32,7 @@ static ze_result_t start(void)
             fprintf(stderr, "ze_cpu: %s\n", message);
         return ZE_RESULT_ERROR_UNINITIALIZED;
     }
-    cpu_object_init(&driver, CPU_DRIVER);
-    cpu_devices_init();
+    pthread_once(&start_once, make_driver);
     return ZE_RESULT_SUCCESS;
 }
 

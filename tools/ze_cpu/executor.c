@@ -36,6 +36,7 @@ struct cpu_executor {
     cl_command_queue running;      // borrowed: the one with launches that were not waited for
     struct cached_kernel *kernels; // owned
     struct cached_kernel *last;    // borrowed
+    _Atomic uint32_t is_waiting;   // for an event, outside of the OpenCL runtime
 };
 
 struct cpu_executor *cpu_executor_create(void)
@@ -267,7 +268,9 @@ static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uin
     if (cpu_event_has_reached(event, goal))
         return;
     cpu_executor_finish(executor);
+    atomic_store_explicit(&executor->is_waiting, 1, memory_order_relaxed);
     cpu_event_wait(event, goal, UINT64_MAX);
+    atomic_store_explicit(&executor->is_waiting, 0, memory_order_relaxed);
 }
 
 static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
@@ -368,4 +371,9 @@ ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_com
     for (uint32_t i = 0; i < command->wait_count; i++)
         wait_for(executor, command->waits[i].event, command->waits[i].goal);
     return perform(executor, command);
+}
+
+bool cpu_executor_is_waiting(const struct cpu_executor *executor)
+{
+    return atomic_load_explicit(&executor->is_waiting, memory_order_relaxed) != 0;
 }

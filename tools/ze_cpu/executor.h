@@ -19,4 +19,7 @@ ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_com
 // Waits for all launches.
 ze_result_t cpu_executor_finish(struct cpu_executor *executor);
 
+// Whether it sleeps until an event is signalled. For any thread.
+bool cpu_executor_is_waiting(const struct cpu_executor *executor);
+
 #endif

@@ -218,10 +218,29 @@ bool cpu_workers_are_idle(void)
     return are_idle;
 }
 
+static bool are_settled(void)
+{
+    bool are = true;
+    pthread_mutex_lock(&workers_mutex);
+    for (struct cpu_worker *worker = workers; worker != NULL; worker = worker->next)
+        if (atomic_load(&worker->completed) < atomic_load(&worker->submitted) &&
+            !cpu_executor_is_waiting(worker->executor))
+            are = false;
+    pthread_mutex_unlock(&workers_mutex);
+    return are;
+}
+
+void cpu_workers_settle(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < 2000 && !are_settled(); i++)
+        nanosleep(&pause, NULL);
+}
+
 void cpu_workers_drain(void)
 {
     // Polled: no worker may be destroyed under a lock that its own work needs.
-    struct timespec pause = {.tv_nsec = 50000};
+    const struct timespec pause = {.tv_nsec = 50000};
     while (!cpu_workers_are_idle())
         nanosleep(&pause, NULL);
 }

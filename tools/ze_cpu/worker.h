@@ -31,8 +31,8 @@ ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_n
 void cpu_workers_drain(void);
 bool cpu_workers_are_idle(void);
 
-// At the end of the process: every worker stops after the command it is in, none is waited for that
-// waits itself.
-void cpu_workers_abandon(void);
+// At the end of the process, before the OpenCL runtime is taken down: waits, for two seconds at most,
+// until no worker is in a command but those that wait for an event.
+void cpu_workers_settle(void);
 
 #endif
