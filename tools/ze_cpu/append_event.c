@@ -59,8 +59,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendEventReset(ze_command_list_handle_
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     struct cpu_command *command;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_RESET_EVENT, 0, NULL, 0, NULL, __func__,
-                                          &command);
+    ze_result_t result =
+        cpu_list_command(list, CPU_COMMAND_RESET_EVENT, 0, NULL, 0, NULL, __func__, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     command->u.reset.event = event;

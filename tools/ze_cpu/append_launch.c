@@ -52,8 +52,8 @@ static ze_result_t append(struct cpu_list *list, struct cpu_kernel *kernel,
                           uint32_t wait_count, ze_event_handle_t *waits, const char *function)
 {
     struct cpu_command *command;
-    ze_result_t result = capture(list, kernel, CPU_COMMAND_LAUNCH, signal, wait_count, waits,
-                                 function, &command);
+    ze_result_t result =
+        capture(list, kernel, CPU_COMMAND_LAUNCH, signal, wait_count, waits, function, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     command->u.launch.group_count[0] = counts->groupCountX;
@@ -62,10 +62,12 @@ static ze_result_t append(struct cpu_list *list, struct cpu_kernel *kernel,
     return cpu_list_add(list, command, function);
 }
 
-ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(
-    ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
-    const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
-    ze_event_handle_t *phWaitEvents)
+ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
+                                                           ze_kernel_handle_t hKernel,
+                                                           const ze_group_count_t *pLaunchFuncArgs,
+                                                           ze_event_handle_t hSignalEvent,
+                                                           uint32_t numWaitEvents,
+                                                           ze_event_handle_t *phWaitEvents)
 {
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
     if (pLaunchFuncArgs == NULL)
@@ -161,7 +163,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithParameters(
                                                numWaitEvents, phWaitEvents);
 }
 
-// Each element of the array points to the argument's value. For local memory, the value is its size.
+// Each element of the array points to the argument's value. For local memory, the value is its
+// size.
 static ze_result_t set_arguments(struct cpu_kernel *kernel, void **values)
 {
     const struct cpu_program_kernel *code = kernel->code;

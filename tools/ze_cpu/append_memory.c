@@ -4,12 +4,9 @@
 
 #include <string.h>
 
-ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(ze_command_list_handle_t hCommandList,
-                                                         void *dstptr, const void *srcptr,
-                                                         size_t size,
-                                                         ze_event_handle_t hSignalEvent,
-                                                         uint32_t numWaitEvents,
-                                                         ze_event_handle_t *phWaitEvents)
+ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
+    ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
+    ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
     if (dstptr == NULL || srcptr == NULL)

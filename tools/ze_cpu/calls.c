@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "tables.h"
 #include "calls.h"
+#include "tables.h"
 
 // The function itself and, around it, its entry in the ledger. cpu_calls_begin answers whether the
 // call is to be made to fail, and with what.

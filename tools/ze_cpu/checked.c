@@ -8,21 +8,21 @@
 
 // The kind of handle that an argument is by its type, CPU_NONE for other types.
 #define KIND_OF(argument)                                                                          \
-    _Generic((argument),                                                                           \
-        ze_driver_handle_t: CPU_DRIVER,                                                            \
-        ze_device_handle_t: CPU_DEVICE,                                                            \
-        ze_context_handle_t: CPU_CONTEXT,                                                          \
-        ze_command_queue_handle_t: CPU_QUEUE,                                                      \
-        ze_command_list_handle_t: CPU_LIST,                                                        \
-        ze_fence_handle_t: CPU_FENCE,                                                              \
-        ze_event_pool_handle_t: CPU_EVENT_POOL,                                                    \
-        ze_event_handle_t: CPU_EVENT,                                                              \
-        ze_image_handle_t: CPU_IMAGE,                                                              \
-        ze_module_handle_t: CPU_MODULE,                                                            \
-        ze_module_build_log_handle_t: CPU_BUILD_LOG,                                               \
-        ze_kernel_handle_t: CPU_KERNEL,                                                            \
-        ze_sampler_handle_t: CPU_SAMPLER,                                                          \
-        default: CPU_NONE)
+    _Generic((argument), ze_driver_handle_t                                                        \
+             : CPU_DRIVER, ze_device_handle_t                                                      \
+             : CPU_DEVICE, ze_context_handle_t                                                     \
+             : CPU_CONTEXT, ze_command_queue_handle_t                                              \
+             : CPU_QUEUE, ze_command_list_handle_t                                                 \
+             : CPU_LIST, ze_fence_handle_t                                                         \
+             : CPU_FENCE, ze_event_pool_handle_t                                                   \
+             : CPU_EVENT_POOL, ze_event_handle_t                                                   \
+             : CPU_EVENT, ze_image_handle_t                                                        \
+             : CPU_IMAGE, ze_module_handle_t                                                       \
+             : CPU_MODULE, ze_module_build_log_handle_t                                            \
+             : CPU_BUILD_LOG, ze_kernel_handle_t                                                   \
+             : CPU_KERNEL, ze_sampler_handle_t                                                     \
+             : CPU_SAMPLER, default                                                                \
+             : CPU_NONE)
 
 static bool may_be_null(const char *argument, const char *function)
 {

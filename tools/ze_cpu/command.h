@@ -55,8 +55,8 @@ struct cpu_image_copy {
     size_t row_bytes, slice_bytes;
 };
 
-// One thing for a worker to do. Made by cpu_command_create, filled by the append function, then owned
-// by the list that recorded it or by the worker, and immutable.
+// One thing for a worker to do. Made by cpu_command_create, filled by the append function, then
+// owned by the list that recorded it or by the worker, and immutable.
 struct cpu_command {
     struct cpu_command *next;
     enum cpu_command_kind kind;

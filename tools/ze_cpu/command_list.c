@@ -273,7 +273,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
                                           phWaitEvents, __func__, &before);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = cpu_list_command(list, CPU_COMMAND_BARRIER, 0, hSignalEvent, 0, NULL, __func__, &after);
+    result =
+        cpu_list_command(list, CPU_COMMAND_BARRIER, 0, hSignalEvent, 0, NULL, __func__, &after);
     if (result != ZE_RESULT_SUCCESS) {
         cpu_command_destroy(before);
         return result;

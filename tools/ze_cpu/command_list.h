@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 
-// Regular lists record; immediate ones hand every command to their worker. A list may not be used by
-// two threads at once, as the specification has it; immediate lists survive it.
+// Regular lists record; immediate ones hand every command to their worker. A list may not be used
+// by two threads at once, as the specification has it; immediate lists survive it.
 struct cpu_list {
     struct cpu_object object;
     ze_context_handle_t context; // borrowed
@@ -16,7 +16,7 @@ struct cpu_list {
     uint32_t ordinal, index;
     uint32_t flags;
     bool is_immediate, is_synchronous, is_in_order;
-    struct cpu_worker *worker; // owned; immediate only
+    struct cpu_worker *worker;       // owned; immediate only
     struct cpu_command *head, *tail; // owned; regular only
     uint32_t counter_wait_count;     // waits for counter-based events among the commands
     bool is_closed;

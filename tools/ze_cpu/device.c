@@ -4,6 +4,7 @@
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
+#include "worker.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -135,5 +136,12 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pP2PProperties->flags =
         ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceSynchronize(ze_device_handle_t hDevice)
+{
+    (void)hDevice;
+    cpu_workers_drain();
     return ZE_RESULT_SUCCESS;
 }

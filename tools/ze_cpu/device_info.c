@@ -172,8 +172,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, uint32_t *pCount,
-                                                       ze_device_memory_properties_t *pMemProperties)
+ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
+    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
 {
     (void)hDevice;
     if (pCount == NULL)
@@ -208,8 +208,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(ze_device_handle_t hDevice, uint32_t *pCount,
-                                                      ze_device_cache_properties_t *pCacheProperties)
+ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
+    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
 {
     (void)hDevice;
     if (pCount == NULL)
@@ -224,8 +224,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(ze_device_handle_t hDevice
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(ze_device_handle_t hDevice,
-                                                      ze_device_image_properties_t *pImageProperties)
+ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
+    ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
 {
     (void)hDevice;
     if (pImageProperties == NULL)

@@ -40,7 +40,8 @@ ze_result_t ZE_APICALL cpu_zeInit(ze_init_flags_t flags)
 {
     if ((flags & ~(uint32_t)(ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY)) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    if (flags == ZE_INIT_FLAG_VPU_ONLY || (flags == ZE_INIT_FLAG_GPU_ONLY && !cpu_options()->reports_gpu))
+    if (flags == ZE_INIT_FLAG_VPU_ONLY ||
+        (flags == ZE_INIT_FLAG_GPU_ONLY && !cpu_options()->reports_gpu))
         return ZE_RESULT_ERROR_UNINITIALIZED;
     return start();
 }
@@ -110,9 +111,9 @@ ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL cpu_zeDriverGetExtensionProperties(
-    ze_driver_handle_t hDriver, uint32_t *pCount,
-    ze_driver_extension_properties_t *pExtensionProperties)
+ze_result_t ZE_APICALL
+cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
+                                   ze_driver_extension_properties_t *pExtensionProperties)
 {
     static const ze_driver_extension_properties_t extensions[] = {
         {ZE_GLOBAL_OFFSET_EXP_NAME, ZE_GLOBAL_OFFSET_EXP_VERSION_CURRENT},

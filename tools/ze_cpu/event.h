@@ -17,9 +17,9 @@ struct cpu_event_pool {
 };
 
 // An ordinary event is signalled when `state` is 1. A counter-based one counts: every append that
-// signals it raises `target` when it is submitted and `done` when it completes; it is signalled when
-// done has reached the target that was in force when the question was asked. So it never needs a
-// reset, and what waits for it is not confused by later signals.
+// signals it raises `target` when it is submitted and `done` when it completes; it is signalled
+// when done has reached the target that was in force when the question was asked. So it never needs
+// a reset, and what waits for it is not confused by later signals.
 //
 // The pool is only read while the event is created.
 struct cpu_event {
@@ -28,8 +28,8 @@ struct cpu_event {
     bool is_counter_based;
     bool has_timestamps;
     ze_event_scope_flags_t signal_scope, wait_scope;
-    _Atomic uint64_t target; // counter-based only
-    _Atomic uint64_t done;   // ordinary: 0 or 1
+    _Atomic uint64_t target;     // counter-based only
+    _Atomic uint64_t done;       // ordinary: 0 or 1
     _Atomic uint64_t start, end; // of the last command that signalled it, on the device clock
 };
 
@@ -56,7 +56,8 @@ static inline bool cpu_event_has_reached(struct cpu_event *event, uint64_t goal)
 // The times of the last signal, in ticks.
 void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t *out_result);
 
-// Waits until done has reached the goal or the timeout (UINT64_MAX: none) is over. False on timeout.
+// Waits until done has reached the goal or the timeout (UINT64_MAX: none) is over. False on
+// timeout.
 bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns);
 
 #endif

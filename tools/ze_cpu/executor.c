@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "executor.h"
 
+#include "command_list.h"
 #include "copy.h"
 #include "device.h"
 #include "fence.h"
-#include "command_list.h"
 #include "opencl.h"
 #include "program.h"
 
@@ -56,8 +56,8 @@ static void drop_kernel(struct cpu_executor *executor, struct cached_kernel *cac
 static void drop_kernels(struct cpu_executor *executor)
 {
     struct cached_kernel *cached, *next;
-    HASH_ITER (hh, executor->kernels, cached, next)
-        drop_kernel(executor, cached);
+    HASH_ITER(hh, executor->kernels, cached, next)
+    drop_kernel(executor, cached);
     executor->last = NULL;
 }
 
@@ -106,9 +106,9 @@ static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_c
 static void drop_unused_kernels(struct cpu_executor *executor)
 {
     struct cached_kernel *cached, *next;
-    HASH_ITER (hh, executor->kernels, cached, next)
-        if (cpu_program_is_abandoned(cached->key))
-            drop_kernel(executor, cached);
+    HASH_ITER(hh, executor->kernels, cached, next)
+    if (cpu_program_is_abandoned(cached->key))
+        drop_kernel(executor, cached);
     if (HASH_COUNT(executor->kernels) >= CACHE_MAXIMUM)
         drop_kernels(executor);
 }
@@ -241,9 +241,9 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
         dimensions = 3;
     bool is_measured = queue == executor->small && work_items >= MEASURED_WORK_ITEMS;
     uint64_t start = is_measured ? cpu_device_clock() : 0;
-    cl_int code = cpu_opencl()->api->clEnqueueNDRangeKernel(
-        queue, cached->kernel, dimensions, has_offset ? offset : NULL, global, local, 0, NULL,
-        NULL);
+    cl_int code = cpu_opencl()->api->clEnqueueNDRangeKernel(queue, cached->kernel, dimensions,
+                                                            has_offset ? offset : NULL, global,
+                                                            local, 0, NULL, NULL);
     if (is_measured)
         measure(cached, work_items, cpu_device_clock() - start);
     executor->running = queue;

@@ -179,7 +179,8 @@ ze_result_t ZE_APICALL cpu_zeKernelSetCacheConfig(ze_kernel_handle_t hKernel,
                                                   ze_cache_config_flags_t flags)
 {
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
-    if ((flags & ~(uint32_t)(ZE_CACHE_CONFIG_FLAG_LARGE_SLM | ZE_CACHE_CONFIG_FLAG_LARGE_DATA)) != 0)
+    if ((flags & ~(uint32_t)(ZE_CACHE_CONFIG_FLAG_LARGE_SLM | ZE_CACHE_CONFIG_FLAG_LARGE_DATA)) !=
+        0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     ze_result_t result = cpu_kernel_enter(kernel, __func__);
     if (result == ZE_RESULT_SUCCESS)

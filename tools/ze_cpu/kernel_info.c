@@ -68,8 +68,8 @@ ze_result_t ZE_APICALL cpu_zeKernelGetProperties(ze_kernel_handle_t hKernel,
     memcpy(properties.uuid.mid, &program, sizeof(program));
     *pKernelProperties = properties;
 
-    ze_kernel_preferred_group_size_properties_t *preferred = cpu_chain_find(
-        properties.pNext, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
+    ze_kernel_preferred_group_size_properties_t *preferred =
+        cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
     if (preferred != NULL)
         preferred->preferredMultiple =
             (uint32_t)read_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);

@@ -41,7 +41,10 @@ static const struct {
     const char *name;
     ze_result_t code;
 } result_names[] = {
-#define RESULT(name) {#name, name}
+#define RESULT(name)                                                                               \
+    {                                                                                              \
+#name, name                                                                                \
+    }
     RESULT(ZE_RESULT_NOT_READY),
     RESULT(ZE_RESULT_ERROR_DEVICE_LOST),
     RESULT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY),
@@ -142,8 +145,8 @@ static void print_leaks(void)
         fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)cpu_memory_live());
 }
 
-// Runs when the library goes, which for a driver is the end of the process: after the destructors of
-// what the application loaded later than the loader.
+// Runs when the library goes, which for a driver is the end of the process: after the destructors
+// of what the application loaded later than the loader.
 __attribute__((destructor)) static void print_at_exit(void)
 {
     if (!atomic_load(&is_active))

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-// The three kinds of USM are plain page-aligned memory of the process, which the OpenCL runtime takes
-// as kernel arguments like any other. A sorted table answers pointer queries.
+// The three kinds of USM are plain page-aligned memory of the process, which the OpenCL runtime
+// takes as kernel arguments like any other. A sorted table answers pointer queries.
 
 // Frees what zeMemFreeExt deferred, if no queue has work.
 void cpu_memory_sweep(void);

@@ -264,8 +264,7 @@ ze_result_t ZE_APICALL cpu_zeModuleGetFunctionPointer(ze_module_handle_t hModule
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cl_ulong pointer = 0;
-    cl_int code =
-        cl->get_function_pointer(cl->device, program->program, pFunctionName, &pointer);
+    cl_int code = cl->get_function_pointer(cl->device, program->program, pFunctionName, &pointer);
     cpu_program_disown(program);
     if (code != CL_SUCCESS || pointer == 0)
         return ZE_RESULT_ERROR_INVALID_FUNCTION_NAME;

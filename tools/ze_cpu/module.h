@@ -14,7 +14,8 @@ struct cpu_log {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) void cpu_log_add(struct cpu_log *log, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void cpu_log_add(struct cpu_log *log, const char *format,
+                                                       ...);
 void cpu_log_finish(struct cpu_log *log);
 
 struct cpu_build_log {
@@ -31,14 +32,15 @@ struct cpu_module {
     ze_device_handle_t device;   // borrowed
     struct zepi_spirv *tables;   // owned, one for each input: kernels and symbols
     uint32_t table_count;
-    bool tables_are_native;   // one block each, not of the SPIR-V walk's making
-    cl_program object_program; // owned: compiled, for linking; NULL if nothing is to be linked
+    bool tables_are_native;      // one block each, not of the SPIR-V walk's making
+    cl_program object_program;   // owned: compiled, for linking; NULL if nothing is to be linked
     pthread_mutex_t mutex;       // guards what follows; nothing is called under it
     struct cpu_program *program; // owned; NULL while symbols are unresolved
     bool is_linked;              // by zeModuleDynamicLink
 };
 
-// The program with a reference for the caller that counts as owner, or what is wrong with the module.
+// The program with a reference for the caller that counts as owner, or what is wrong with the
+// module.
 ze_result_t cpu_module_take_program(struct cpu_module *module, struct cpu_program **out_program);
 
 // Compiles from SPIR-V and from native input so far, for zeCpuGetCount.

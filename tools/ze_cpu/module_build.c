@@ -109,9 +109,8 @@ static ze_result_t walk(struct cpu_module *module, const struct cpu_input *input
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < input_count; i++) {
         char message[256];
-        enum zepi_spirv_status status =
-            zepi_spirv_init(&module->tables[i], inputs[i].bytes, inputs[i].size_bytes, message,
-                            sizeof(message));
+        enum zepi_spirv_status status = zepi_spirv_init(
+            &module->tables[i], inputs[i].bytes, inputs[i].size_bytes, message, sizeof(message));
         module->table_count = i + 1;
         if (status == ZEPI_SPIRV_OUT_OF_MEMORY)
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -139,8 +138,8 @@ static ze_result_t make_program(const struct cpu_input *input, cl_program *out_p
 static ze_result_t build_alone(struct cpu_module *module, cl_program program, const char *options,
                                struct cpu_log *log)
 {
-    cl_int code = cpu_opencl()->api->clBuildProgram(program, 1, &cpu_opencl()->device, options,
-                                                    NULL, NULL);
+    cl_int code =
+        cpu_opencl()->api->clBuildProgram(program, 1, &cpu_opencl()->device, options, NULL, NULL);
     cpu_log_add_program(log, program);
     if (code != CL_SUCCESS) {
         cpu_opencl()->api->clReleaseProgram(program);
@@ -184,8 +183,8 @@ static ze_result_t link_objects(struct cpu_module *module, const cl_program *obj
         module->object_program = objects[0];
         return ZE_RESULT_SUCCESS;
     }
-    module->object_program = cl->api->clLinkProgram(
-        cl->context, 1, &cl->device, "-create-library", object_count, objects, NULL, NULL, &code);
+    module->object_program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "-create-library",
+                                                    object_count, objects, NULL, NULL, &code);
     return code == CL_SUCCESS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 }
 

@@ -8,13 +8,14 @@
 struct cpu_input {
     const uint8_t *bytes; // borrowed
     size_t size_bytes;
-    const char *flags; // borrowed, may be NULL
+    const char *flags;                      // borrowed, may be NULL
     const ze_module_constants_t *constants; // borrowed, may be NULL
 };
 
 // Fills the module's tables and programs from SPIR-V. Values for specialization constants count for
 // every input that declares the id; an id that none declares fails the build without a word in the
-// log, as Intel's driver does it. Unresolved imports are no failure: the module then has no program.
+// log, as Intel's driver does it. Unresolved imports are no failure: the module then has no
+// program.
 ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *inputs,
                              uint32_t input_count, struct cpu_log *log);
 

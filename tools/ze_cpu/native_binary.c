@@ -206,7 +206,8 @@ static const char *read_text(struct reader *reader, struct arena *arena)
     return text;
 }
 
-static void read_kernel(struct reader *reader, struct arena *arena, struct zepi_spirv_kernel *kernel)
+static void read_kernel(struct reader *reader, struct arena *arena,
+                        struct zepi_spirv_kernel *kernel)
 {
     kernel->name = read_text(reader, arena);
     for (int i = 0; i < 3; i++)
@@ -285,7 +286,8 @@ bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_nativ
     if (!read_header(&reader, log))
         return false;
     // What follows passed the checksum, so that a counting pass is not worth its lines: the OpenCL
-    // binary dominates the size, and the table's structs are at most this much larger than its bytes.
+    // binary dominates the size, and the table's structs are at most this much larger than its
+    // bytes.
     struct arena arena = {.capacity = (size_bytes < 1 << 20 ? size_bytes : 1 << 20) * 4 + 4096};
     arena.bytes = calloc(1, arena.capacity);
     if (arena.bytes == NULL)

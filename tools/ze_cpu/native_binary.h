@@ -20,8 +20,8 @@ struct cpu_native {
 // Whether the bytes begin like a native binary.
 bool cpu_native_is(const uint8_t *bytes, size_t size_bytes);
 
-// Checks every length, the checksum and the runtime's version. False if anything is wrong, which the
-// log then says.
+// Checks every length, the checksum and the runtime's version. False if anything is wrong, which
+// the log then says.
 bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_native *out_native,
                        struct cpu_log *log);
 

@@ -26,13 +26,20 @@ static struct store stores[CPU_KIND_COUNT] = {
     [0 ... CPU_KIND_COUNT - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER}};
 
 static const char *const kind_names[CPU_KIND_COUNT] = {
-    [CPU_NONE] = "nothing",         [CPU_DRIVER] = "driver",
-    [CPU_DEVICE] = "device",        [CPU_CONTEXT] = "context",
-    [CPU_QUEUE] = "command queue",  [CPU_LIST] = "command list",
-    [CPU_FENCE] = "fence",          [CPU_EVENT_POOL] = "event pool",
-    [CPU_EVENT] = "event",          [CPU_IMAGE] = "image",
-    [CPU_MODULE] = "module",        [CPU_BUILD_LOG] = "build log",
-    [CPU_KERNEL] = "kernel",        [CPU_SAMPLER] = "sampler",
+    [CPU_NONE] = "nothing",
+    [CPU_DRIVER] = "driver",
+    [CPU_DEVICE] = "device",
+    [CPU_CONTEXT] = "context",
+    [CPU_QUEUE] = "command queue",
+    [CPU_LIST] = "command list",
+    [CPU_FENCE] = "fence",
+    [CPU_EVENT_POOL] = "event pool",
+    [CPU_EVENT] = "event",
+    [CPU_IMAGE] = "image",
+    [CPU_MODULE] = "module",
+    [CPU_BUILD_LOG] = "build log",
+    [CPU_KERNEL] = "kernel",
+    [CPU_SAMPLER] = "sampler",
     [CPU_PHYSICAL_MEMORY] = "physical memory",
 };
 
@@ -49,8 +56,7 @@ static void put_free_locked(struct store *store, struct cpu_object *object)
 static void add_chunk_locked(struct store *store, size_t size_bytes)
 {
     size_t stride = (size_bytes + 63) & ~(size_t)63;
-    struct chunk *chunk =
-        aligned_alloc(64, sizeof(*chunk) + stride * CHUNK_OBJECTS);
+    struct chunk *chunk = aligned_alloc(64, sizeof(*chunk) + stride * CHUNK_OBJECTS);
     if (chunk == NULL)
         return;
     memset(chunk, 0, sizeof(*chunk) + stride * CHUNK_OBJECTS);

@@ -9,8 +9,8 @@
 
 // Every handle points to a struct whose first member is a struct cpu_object. Memory of destroyed
 // objects is kept for later objects of the same kind and never given back before the library goes,
-// so that a destroyed handle can be recognised as such without touching freed memory. Reuse is first
-// in, first out, which keeps a destroyed handle recognisable for long.
+// so that a destroyed handle can be recognised as such without touching freed memory. Reuse is
+// first in, first out, which keeps a destroyed handle recognisable for long.
 
 enum cpu_kind {
     CPU_NONE,
@@ -56,6 +56,7 @@ uint64_t cpu_object_live(enum cpu_kind kind);
 const char *cpu_kind_name(enum cpu_kind kind);
 
 // One line on stderr, with the function's name in front. For misuse by the application.
-__attribute__((format(printf, 2, 3))) void cpu_report(const char *function, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void cpu_report(const char *function, const char *format,
+                                                      ...);
 
 #endif

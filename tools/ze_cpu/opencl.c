@@ -63,8 +63,7 @@ static void find_extensions(void)
 {
     const cl_icd_dispatch *api = opencl.api;
 #define FIND(member, name)                                                                         \
-    *(void **)&opencl.member =                                                                     \
-        api->clGetExtensionFunctionAddressForPlatform(opencl.platform, name)
+    *(void **)&opencl.member = api->clGetExtensionFunctionAddressForPlatform(opencl.platform, name)
     FIND(set_kernel_arg_mem_pointer, "clSetKernelArgMemPointerINTEL");
     FIND(get_global_variable, "clGetDeviceGlobalVariablePointerINTEL");
     FIND(get_function_pointer, "clGetDeviceFunctionPointerINTEL");

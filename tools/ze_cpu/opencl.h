@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The OpenCL runtime under the driver: opened directly, without an ICD loader, once per process, and
-// called through its platform's dispatch table. One OpenCL context serves all Level Zero contexts:
-// memory is plain memory (memory.h), so nothing else would tell them apart.
+// The OpenCL runtime under the driver: opened directly, without an ICD loader, once per process,
+// and called through its platform's dispatch table. One OpenCL context serves all Level Zero
+// contexts: memory is plain memory (memory.h), so nothing else would tell them apart.
 struct cpu_opencl {
     const cl_icd_dispatch *api; // borrowed from the platform
     cl_platform_id platform;

@@ -7,10 +7,10 @@
 
 // The ZE_CPU_ variables, read once on first use and constant from then on. See README.md.
 struct cpu_options {
-    const char *opencl;   // path of the OpenCL runtime; NULL: the one found at set-up
-    const char *failures; // NULL: failing is off
-    uint32_t devices;     // 1 to 16
-    uint32_t sub_devices; // of each device; 0 or 2 to 16
+    const char *opencl;      // path of the OpenCL runtime; NULL: the one found at set-up
+    const char *failures;    // NULL: failing is off
+    uint32_t devices;        // 1 to 16
+    uint32_t sub_devices;    // of each device; 0 or 2 to 16
     uint32_t timestamp_bits; // 16 to 64
     bool reports_gpu;
     bool executes;

@@ -20,8 +20,8 @@ struct cpu_argument {
 };
 
 struct cpu_program_kernel {
-    struct cpu_program *program; // borrowed: it owns its kernels
-    char *name;                  // owned
+    struct cpu_program *program;    // borrowed: it owns its kernels
+    char *name;                     // owned
     struct cpu_argument *arguments; // owned
     uint32_t argument_count;
     uint32_t argument_bytes;
@@ -33,8 +33,8 @@ struct cpu_program_kernel {
 // it, their kernels, recorded launches and executors. Immutable but for the counts.
 struct cpu_program {
     _Atomic uint32_t references;
-    _Atomic uint32_t owners; // modules and ze_kernels; 0: nothing new can be launched
-    cl_program program;      // owned
+    _Atomic uint32_t owners;            // modules and ze_kernels; 0: nothing new can be launched
+    cl_program program;                 // owned
     struct cpu_program_kernel *kernels; // owned
     uint32_t kernel_count;
 };

@@ -47,32 +47,96 @@ void *cpu_tables_find(const char *name)
     return NULL;
 }
 
-// The getters of the core. A newer loader's table is longer; its end stays as the loader left it,
-// and the newer functions are found by name.
+// How a table of specification 1.4 goes on in newer ones: what came when, in the order of the
+// table. Entries were only ever appended. `offset` is that of the function in struct cpu_tables.
+struct later {
+    uint32_t minor;
+    size_t offset;
+};
+
+#define LATER(minor, name)                                                                         \
+    {                                                                                              \
+        minor, offsetof(struct cpu_tables, newer.name)                                             \
+    }
+#define LATER_REFUSED(minor)                                                                       \
+    {                                                                                              \
+        minor, SIZE_MAX                                                                            \
+    }
+
+static const struct later global_later[] = {LATER(10, zeInitDrivers)};
+static const struct later driver_later[] = {LATER(6, zeDriverGetLastErrorDescription)};
+static const struct later device_later[] = {
+    LATER(7, zeDeviceGetRootDevice),
+    LATER_REFUSED(12), // external semaphores
+    LATER_REFUSED(12),
+    LATER_REFUSED(13), // vector width
+    LATER(14, zeDeviceSynchronize),
+};
+static const struct later command_queue_later[] = {
+    LATER(9, zeCommandQueueGetOrdinal),
+    LATER(9, zeCommandQueueGetIndex),
+};
+static const struct later command_list_later[] = {
+    LATER(9, zeCommandListHostSynchronize),
+    LATER(9, zeCommandListGetDeviceHandle),
+    LATER(9, zeCommandListGetContextHandle),
+    LATER(9, zeCommandListGetOrdinal),
+    LATER(9, zeCommandListImmediateGetIndex),
+    LATER(9, zeCommandListIsImmediate),
+    LATER_REFUSED(12), // external semaphores
+    LATER_REFUSED(12),
+    LATER(14, zeCommandListAppendLaunchKernelWithParameters),
+    LATER(14, zeCommandListAppendLaunchKernelWithArguments),
+};
+static const struct later event_pool_later[] = {
+    LATER_REFUSED(6), // put IPC handle
+    LATER(9, zeEventPoolGetContextHandle),
+    LATER(9, zeEventPoolGetFlags),
+};
+static const struct later event_later[] = {
+    LATER_REFUSED(6), // kernel timestamps extension
+    LATER(9, zeEventGetEventPool),
+    LATER(9, zeEventGetSignalScope),
+    LATER(9, zeEventGetWaitScope),
+    LATER(15, zeEventCounterBasedCreate),
+};
+static const struct later mem_later[] = {LATER_REFUSED(6)};       // put IPC handle
+static const struct later image_later[] = {LATER_REFUSED(5)};     // views
+static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
+static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};
+static const struct later command_list_exp_later[] = {
+    LATER_REFUSED(9),  LATER(9, zeCommandListImmediateAppendCommandListsExp),
+    LATER_REFUSED(9),  LATER_REFUSED(9),
+    LATER_REFUSED(9),  LATER_REFUSED(9),
+    LATER_REFUSED(10), LATER_REFUSED(10),
+};
+static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
+
+// Getter, member of struct cpu_tables, last entry in 1.4, what came later.
 #define CORE_TABLES(TABLE)                                                                         \
-    TABLE(Global, global)                                                                          \
-    TABLE(Driver, driver)                                                                          \
-    TABLE(Device, device)                                                                          \
-    TABLE(DeviceExp, device_exp)                                                                   \
-    TABLE(Context, context)                                                                        \
-    TABLE(CommandQueue, command_queue)                                                             \
-    TABLE(CommandList, command_list)                                                               \
-    TABLE(Image, image)                                                                            \
-    TABLE(ImageExp, image_exp)                                                                     \
-    TABLE(Fence, fence)                                                                            \
-    TABLE(EventPool, event_pool)                                                                   \
-    TABLE(Event, event)                                                                            \
-    TABLE(EventExp, event_exp)                                                                     \
-    TABLE(Module, module)                                                                          \
-    TABLE(ModuleBuildLog, module_build_log)                                                        \
-    TABLE(Kernel, kernel)                                                                          \
-    TABLE(KernelExp, kernel_exp)                                                                   \
-    TABLE(Sampler, sampler)                                                                        \
-    TABLE(PhysicalMem, physical_mem)                                                               \
-    TABLE(Mem, mem)                                                                                \
-    TABLE(VirtualMem, virtual_mem)                                                                 \
-    TABLE(FabricVertexExp, fabric_vertex_exp)                                                      \
-    TABLE(FabricEdgeExp, fabric_edge_exp)
+    TABLE(Global, global, pfnInit, global_later)                                                   \
+    TABLE(Driver, driver, pfnGetExtensionFunctionAddress, driver_later)                            \
+    TABLE(Device, device, pfnPciGetPropertiesExt, device_later)                                    \
+    TABLE(DeviceExp, device_exp, pfnGetFabricVertexExp, none_later)                                \
+    TABLE(Context, context, pfnCreateEx, none_later)                                               \
+    TABLE(CommandQueue, command_queue, pfnSynchronize, command_queue_later)                        \
+    TABLE(CommandList, command_list, pfnAppendImageCopyFromMemoryExt, command_list_later)          \
+    TABLE(Image, image, pfnGetAllocPropertiesExt, image_later)                                     \
+    TABLE(ImageExp, image_exp, pfnViewCreateExp, image_exp_later)                                  \
+    TABLE(Fence, fence, pfnReset, none_later)                                                      \
+    TABLE(EventPool, event_pool, pfnCloseIpcHandle, event_pool_later)                              \
+    TABLE(Event, event, pfnQueryKernelTimestamp, event_later)                                      \
+    TABLE(EventExp, event_exp, pfnQueryTimestampsExp, none_later)                                  \
+    TABLE(Module, module, pfnInspectLinkageExt, none_later)                                        \
+    TABLE(ModuleBuildLog, module_build_log, pfnGetString, none_later)                              \
+    TABLE(Kernel, kernel, pfnGetName, none_later)                                                  \
+    TABLE(KernelExp, kernel_exp, pfnSchedulingHintExp, kernel_exp_later)                           \
+    TABLE(Sampler, sampler, pfnDestroy, none_later)                                                \
+    TABLE(PhysicalMem, physical_mem, pfnDestroy, none_later)                                       \
+    TABLE(Mem, mem, pfnFreeExt, mem_later)                                                         \
+    TABLE(VirtualMem, virtual_mem, pfnGetAccessAttribute, none_later)                              \
+    TABLE(FabricVertexExp, fabric_vertex_exp, pfnGetDeviceExp, none_later)                         \
+    TABLE(FabricEdgeExp, fabric_edge_exp, pfnGetPropertiesExp, none_later)
 
 static ze_result_t check_version(ze_api_version_t version, const void *table)
 {
@@ -82,16 +146,45 @@ static ze_result_t check_version(ze_api_version_t version, const void *table)
                                                     : ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
 }
 
-#define CORE_GETTER(Name, member)                                                                  \
+// Only as far as the loader's version goes: its table ends there.
+static void fill_later(unsigned char *end, const struct later *later, size_t count,
+                       ze_api_version_t version)
+{
+    for (size_t i = 0; i < count && later[i].minor <= ZE_MINOR_VERSION((uint32_t)version); i++) {
+        void *function = (void *)cpu_refused;
+        if (later[i].offset != SIZE_MAX)
+            memcpy(&function, (const unsigned char *)outermost() + later[i].offset,
+                   sizeof(function));
+        memcpy(end + i * sizeof(function), &function, sizeof(function));
+    }
+}
+
+#define CORE_GETTER(Name, member, last, later)                                                     \
     EXPORTED ze_result_t ZE_APICALL zeGet##Name##ProcAddrTable(ze_api_version_t version,           \
                                                                ze_##member##_dditable_t *table)    \
     {                                                                                              \
+        const size_t size_bytes = offsetof(ze_##member##_dditable_t, last) + sizeof(void *);       \
         ze_result_t result = check_version(version, table);                                        \
-        if (result == ZE_RESULT_SUCCESS)                                                           \
-            *table = outermost()->member;                                                          \
-        return result;                                                                             \
+        if (result != ZE_RESULT_SUCCESS)                                                           \
+            return result;                                                                         \
+        memcpy(table, &outermost()->member, size_bytes);                                           \
+        fill_later((unsigned char *)table + size_bytes, later, sizeof(later) / sizeof((later)[0]), \
+                   version);                                                                       \
+        return ZE_RESULT_SUCCESS;                                                                  \
     }
 CORE_TABLES(CORE_GETTER)
+
+// A table that 1.4 did not have.
+EXPORTED ze_result_t ZE_APICALL cpu_get_command_list_exp(
+    ze_api_version_t version, void *table) __asm__("zeGetCommandListExpProcAddrTable");
+ze_result_t ZE_APICALL cpu_get_command_list_exp(ze_api_version_t version, void *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result == ZE_RESULT_SUCCESS)
+        fill_later(table, command_list_exp_later,
+                   sizeof(command_list_exp_later) / sizeof(command_list_exp_later[0]), version);
+    return result;
+}
 
 // System management, tools and metrics: every entry refuses.
 #define REFUSED_TABLES(TABLE)                                                                      \

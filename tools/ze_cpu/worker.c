@@ -88,8 +88,7 @@ static void *run(void *argument)
             // count may lag behind.
             if (next == NULL || result != ZE_RESULT_SUCCESS) {
                 ze_result_t finished = cpu_executor_finish(worker->executor);
-                note_completion(worker, completed,
-                                result != ZE_RESULT_SUCCESS ? result : finished);
+                note_completion(worker, completed, result != ZE_RESULT_SUCCESS ? result : finished);
             }
             cpu_command_destroy(command);
             command = next;

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The thread behind a command queue or an immediate list. It executes commands in the order in which
-// they were submitted, which also serves out-of-order lists: what they promise is less. A command
-// that waits for an event delays its own worker only.
+// The thread behind a command queue or an immediate list. It executes commands in the order in
+// which they were submitted, which also serves out-of-order lists: what they promise is less. A
+// command that waits for an event delays its own worker only.
 struct cpu_worker;
 
 // NULL without memory or threads.
@@ -18,21 +18,21 @@ struct cpu_worker *cpu_worker_create(void);
 // Waits for what was submitted, then ends the thread. NULL is fine.
 void cpu_worker_destroy(struct cpu_worker *worker);
 
-// Appends a chain of commands (linked by next), which the worker owns from here on. Never blocks for
-// longer than another submission takes.
+// Appends a chain of commands (linked by next), which the worker owns from here on. Never blocks
+// for longer than another submission takes.
 void cpu_worker_submit(struct cpu_worker *worker, struct cpu_command *first,
                        struct cpu_command *last);
 
-// Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or what the
-// first command that failed since the last synchronization failed with.
+// Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or what
+// the first command that failed since the last synchronization failed with.
 ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_ns);
 
 // Over all workers of the process.
 void cpu_workers_drain(void);
 bool cpu_workers_are_idle(void);
 
-// At the end of the process, before the OpenCL runtime is taken down: waits, for two seconds at most,
-// until no worker is in a command but those that wait for an event.
+// At the end of the process, before the OpenCL runtime is taken down: waits, for two seconds at
+// most, until no worker is in a command but those that wait for an event.
 void cpu_workers_settle(void);
 
 #endif

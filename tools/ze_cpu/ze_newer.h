@@ -5,13 +5,13 @@
 #include <level_zero/ze_api.h>
 
 // What the Level Zero specification added after 1.4, the version of Debian 12's headers, as far as
-// ze_cpu offers it. Names and layouts are the specification's; with newer headers, which declare
-// them, this file must not be included.
+// ze_cpu offers it. Names and layouts are the specification's. Types that the installed headers
+// have are left to them (HAVE_..., from CMakeLists.txt).
 
-#define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)            // 1.7
-#define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)             // 1.7
-#define CPU_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT (1u << 4)    // 1.9
-#define CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2)   // 1.9
+#define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)             // 1.7
+#define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)              // 1.7
+#define CPU_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT (1u << 4)     // 1.9
+#define CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2)    // 1.9
 #define CPU_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP (1u << 3) // 1.5
 
 #define CPU_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC 0x00020021u
@@ -20,21 +20,24 @@
 #define CPU_INIT_DRIVER_TYPE_FLAG_GPU (1u << 0)
 #define CPU_INIT_DRIVER_TYPE_FLAG_NPU (1u << 1)
 
+#ifndef HAVE_ZE_INIT_DRIVER_TYPE_DESC_T
 typedef uint32_t ze_init_driver_type_flags_t;
 typedef struct _ze_init_driver_type_desc_t {
     ze_structure_type_t stype;
     const void *pNext;
     ze_init_driver_type_flags_t flags;
 } ze_init_driver_type_desc_t;
+#endif
 
 // Zeros in a dimension are refused, as in zeKernelSetGroupSize.
+#ifndef HAVE_ZE_GROUP_SIZE_T
 typedef struct _ze_group_size_t {
     uint32_t groupSizeX;
     uint32_t groupSizeY;
     uint32_t groupSizeZ;
 } ze_group_size_t;
+#endif
 
-typedef uint32_t ze_event_counter_based_flags_t;
 #define CPU_EVENT_COUNTER_BASED_FLAG_IMMEDIATE (1u << 0)
 #define CPU_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE (1u << 1)
 #define CPU_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE (1u << 2)
@@ -43,6 +46,8 @@ typedef uint32_t ze_event_counter_based_flags_t;
 #define CPU_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP (1u << 5)
 
 // The layout is also that of Intel's zex_counter_based_event_desc_t, with another stype.
+#ifndef HAVE_ZE_EVENT_COUNTER_BASED_DESC_T
+typedef uint32_t ze_event_counter_based_flags_t;
 typedef struct _ze_event_counter_based_desc_t {
     ze_structure_type_t stype;
     const void *pNext;
@@ -50,12 +55,6 @@ typedef struct _ze_event_counter_based_desc_t {
     ze_event_scope_flags_t signal;
     ze_event_scope_flags_t wait;
 } ze_event_counter_based_desc_t;
-
-// In the pNext chain of an event pool's description: the pool's events count.
-typedef struct _ze_event_pool_counter_based_exp_desc_t {
-    ze_structure_type_t stype;
-    const void *pNext;
-    uint32_t flags; // bit 0: for immediate lists, bit 1: for others
-} ze_event_pool_counter_based_exp_desc_t;
+#endif
 
 #endif

@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <string.h>
 
 // Functions that came after the headers of Debian 12, found by name.
@@ -65,9 +66,8 @@ Test(ze_cpu_newer, signals_counter_based_events_again_without_reset)
     fixture_init(&fixture);
     create_counter_based_t create =
         (create_counter_based_t)fixture_function(&fixture, "zeEventCounterBasedCreate");
-    const ze_event_counter_based_desc_t desc = {
-        .flags = CPU_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
-                 CPU_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE};
+    const ze_event_counter_based_desc_t desc = {.flags = CPU_EVENT_COUNTER_BASED_FLAG_IMMEDIATE |
+                                                         CPU_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE};
     ze_event_handle_t event;
     MUST(create(fixture.context, fixture.device, &desc, &event));
     MUST(zeEventQueryStatus(event)); // never used: nothing to wait for
@@ -94,8 +94,8 @@ Test(ze_cpu_newer, appends_closed_lists_to_an_immediate_one)
 {
     struct fixture fixture;
     fixture_init(&fixture);
-    append_lists_t append = (append_lists_t)fixture_function(
-        &fixture, "zeCommandListImmediateAppendCommandListsExp");
+    append_lists_t append =
+        (append_lists_t)fixture_function(&fixture, "zeCommandListImmediateAppendCommandListsExp");
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     ze_command_list_handle_t recorded;
     MUST(zeCommandListCreate(fixture.context, fixture.device, &desc, &recorded));
@@ -135,5 +135,27 @@ Test(ze_cpu_newer, initialises_drivers_by_type)
     void *function;
     cr_assert_neq(zeDriverGetExtensionFunctionAddress(fixture.driver, "zeNoSuch", &function),
                   ZE_RESULT_SUCCESS);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_newer, fills_tables_as_far_as_the_loader_knows_them)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    void *library = dlopen(ZE_CPU_LIBRARY, RTLD_NOW);
+    ze_result_t (*get_table)(uint32_t, void *);
+    *(void **)&get_table = dlsym(library, "zeGetCommandListProcAddrTable");
+    void *table[64] = {NULL};
+    MUST(get_table(ZE_MAKE_VERSION(1, 4), table));
+    cr_assert(table[27] != NULL);
+    cr_assert(table[28] == NULL);
+    MUST(get_table(ZE_MAKE_VERSION(1, 9), table));
+    cr_assert_eq(table[28], fixture_function(&fixture, "zeCommandListHostSynchronize"));
+    cr_assert(table[34] == NULL);
+    MUST(get_table(ZE_MAKE_VERSION(1, 18), table));
+    cr_assert_eq(table[37],
+                 fixture_function(&fixture, "zeCommandListAppendLaunchKernelWithArguments"));
+    cr_assert(table[38] == NULL);
+    cr_assert_eq(get_table(ZE_MAKE_VERSION(2, 0), table), ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     fixture_finish(&fixture);
 }
