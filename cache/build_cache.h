@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CACHE_BUILD_CACHE_H
+#define ZEPI_CACHE_BUILD_CACHE_H
+
+#include "cache/build_budget.h"
+#include "cache/build_result.h"
+#include "cache/build_store.h"
+#include "cache/key.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Key bytes to reference-counted results, through a build callback. For each key at most one build
+// runs at a time; who asks meanwhile waits for that build and for nothing else. Thread-safe
+// throughout. No lock is held while a callback, a destroy function, a codec or a store runs, so all
+// of these may use any cache.
+//
+// One result may depend on another (a kernel handle on its module): the dependent's payload holds a
+// reference to the other's result and releases it when destroyed. The module is then in use for as
+// long as one of its kernels is cached, the kernels leave first in the common order of the budget,
+// and no kernel handle outlives its module. To drop the dependents of something that goes for
+// another reason, give them an owner tag and call zepi_build_cache_drop_owner.
+
+struct zepi_build_cache; // opaque
+
+// Builds what the key stands for. Runs on the thread that asked, may take long, may ask any cache
+// for other keys. Asking, from inside, for the key under construction is answered with
+// ZEPI_LOOKUP_RECURSIVE. May be called twice for one lookup, with a zeroed outcome each time: after
+// ZEPI_BUILD_OUT_OF_MEMORY.
+typedef enum zepi_build_verdict zepi_build_fn(void *user, struct zepi_build_outcome *outcome);
+
+struct zepi_build_request {
+    zepi_build_fn *build;
+    void *user;     // borrowed for the call
+    uint64_t owner; // tag for zepi_build_cache_drop_owner; 0: none. Not part of the key.
+};
+
+enum zepi_build_lookup {
+    ZEPI_LOOKUP_SUCCEEDED,     // the result has a payload
+    ZEPI_LOOKUP_FAILED,        // the result has a code and a log
+    ZEPI_LOOKUP_OUT_OF_MEMORY, // no result: the cache itself found no memory, not even after
+                               // evicting
+    ZEPI_LOOKUP_RECURSIVE,     // no result: waiting for this key would never end
+};
+
+// Where this lookup's result came from.
+enum zepi_build_origin {
+    ZEPI_ORIGIN_BUILT,
+    ZEPI_ORIGIN_MEMORY, // somebody's earlier or running build or load
+    ZEPI_ORIGIN_STORE,
+};
+
+struct zepi_build_counters {
+    uint64_t hits;         // lookups that found a result or a build in progress
+    uint64_t misses;       // lookups that began one; hits + misses is the number of lookups
+    uint64_t waits;        // hits that slept until a build was over
+    uint64_t builds;       // calls of a build callback
+    uint64_t failures;     // builds that ended in failure of any kind
+    uint64_t evictions;    // entries that limits, a trim or lack of memory pushed out
+    uint64_t store_hits;   // misses that the store answered
+    uint64_t store_misses; // misses that it did not
+    uint64_t build_ns;     // spent in build callbacks, nested ones counted in each
+    uint64_t bytes;        // kept now, as charged to the budget
+    uint64_t entries;
+};
+
+// Returns an owned cache, or NULL without memory. `budget` is borrowed and outlives the cache.
+// `store` is copied; NULL: one level only.
+struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budget,
+                                                 const struct zepi_build_store *store);
+
+// Nobody may be inside another function of this cache. Results still in use live on. NULL is fine.
+void zepi_build_cache_destroy(struct zepi_build_cache *cache);
+
+// Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
+// *out_result is a new reference that the caller releases; otherwise NULL. `out_origin` may be
+// NULL.
+//
+// - A kept result (success, or failure of the ZEPI_BUILD_REFUSED kind) is returned without
+// building.
+// - A build in progress is waited for. If it fails spuriously, the waiters look up anew, one of
+// them
+//   builds and the others wait for that one.
+// - A spurious failure is returned to its own builder and is not kept.
+// - Out of memory: everything unused in the budget is evicted and the build is tried once more.
+//
+// A hit takes one lock, of one shard of the cache, and makes no system call unless that lock is
+// contended.
+enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
+                                                      const struct zepi_key *key,
+                                                      const struct zepi_build_request *request,
+                                                      struct zepi_build_result **out_result,
+                                                      enum zepi_build_origin *out_origin);
+
+// Forgets a key here and in the store: for a result that proved useless (a driver refused the
+// binary).
+void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key);
+
+// Forgets all entries with this owner tag. Builds in progress finish, reach who waits for them, and
+// are not kept. Not counted as evictions. Returns the number of entries forgotten.
+size_t zepi_build_cache_drop_owner(struct zepi_build_cache *cache, uint64_t owner);
+
+// The same for all entries. The store is left alone.
+size_t zepi_build_cache_clear(struct zepi_build_cache *cache);
+
+// Turns the second level on (as after creation) or off; builds in progress may still use it.
+enum zepi_build_store_switch {
+    ZEPI_BUILD_STORE_OFF,
+    ZEPI_BUILD_STORE_ON,
+};
+void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to);
+
+// Each counter is exact; they are read one after the other.
+void zepi_build_cache_get_counters(struct zepi_build_cache *cache,
+                                   struct zepi_build_counters *out_counters);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CACHE_BUILD_STORE_H
+#define ZEPI_CACHE_BUILD_STORE_H
+
+#include "cache/build_result.h"
+#include "cache/key.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The second level below a build cache: keeps results as bytes, beyond the life of the process. A
+// store never fails a build: whatever goes wrong in it is a miss, or a result that is not stored.
+// disk.h is one.
+
+// A result as bytes. Which member owns what depends on the direction: a record given to `store`
+// borrows everything; one that `load` filled owns `storage`, and the rest points into it.
+struct zepi_build_record {
+    enum zepi_build_status status; // ZEPI_BUILD_SUCCEEDED or ZEPI_BUILD_FAILED
+    int32_t code;                  // of a failure
+    const void *payload;           // aligned to 16 bytes when loaded
+    size_t payload_size;
+    const char *log; // not terminated
+    size_t log_size;
+    void *storage;
+};
+
+// Frees what a loaded record owns, and zeroes it. A zeroed record is fine.
+void zepi_build_record_finish(struct zepi_build_record *record);
+
+// The operations of a store. Thread-safe, called under no lock of the cache; `self` is the store.
+struct zepi_build_store_ops {
+    // Returns whether the store had the whole key and its record is sound.
+    bool (*load)(void *self, const struct zepi_key *key, struct zepi_build_record *out_record);
+    // Keeps the record if it can.
+    void (*store)(void *self, const struct zepi_key *key, const struct zepi_build_record *record);
+    // Forgets the key.
+    void (*remove)(void *self, const struct zepi_key *key);
+};
+
+// Bytes made from a payload.
+struct zepi_build_bytes {
+    const void *bytes;
+    size_t size;
+    void (*free)(void *bytes); // NULL: the bytes are the payload's own and live as long
+};
+
+// How a payload becomes bytes and comes back. Called under no lock.
+struct zepi_build_codec {
+    // Returns false if this payload cannot be stored.
+    bool (*serialise)(void *user, const void *payload, struct zepi_build_bytes *out_bytes);
+    // Fills payload, destroy and cost_bytes of a zeroed outcome from bytes that it copies (aligned
+    // to 16 bytes, checksum already verified). Returns false if it wants none of them; the record
+    // is then removed from the store and the result is built.
+    bool (*deserialise)(void *user, const void *bytes, size_t size,
+                        struct zepi_build_outcome *outcome);
+    void *user; // borrowed
+};
+
+// A deterministic failure can be stored, too. That spares the next process the compile, at the
+// price that a failure caused by something outside the key (a broken installation) outlives it.
+enum zepi_build_store_policy {
+    ZEPI_BUILD_STORE_SUCCESSES,
+    ZEPI_BUILD_STORE_SUCCESSES_AND_FAILURES,
+};
+
+struct zepi_build_store {
+    const struct zepi_build_store_ops *ops;
+    void *self; // borrowed, outlives the cache
+    struct zepi_build_codec codec;
+    enum zepi_build_store_policy policy;
+};
+
+#endif

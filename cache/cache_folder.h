@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CACHE_CACHE_FOLDER_H
+#define ZEPI_CACHE_CACHE_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Which folder keeps the files, and whether it can be trusted. The folder must be a folder (no
+// symbolic link) of the effective user that neither group nor others may write; else anybody could
+// plant code that runs as this user.
+
+// Chooses the folder: `cache_dir` (of ZEPI_CACHE_DIR), else `xdg_cache_home`/zepi, else
+// `home`/.cache/zepi. NULL and empty strings count as unset; relative paths in the last two are
+// ignored, as the XDG Base Directory Specification asks. Reads no environment and no file. Returns
+// false, with an empty string, if there is none or it does not fit.
+bool zepi_cache_folder_choose(const char *cache_dir, const char *xdg_cache_home, const char *home,
+                              char *out_path, size_t path_size);
+
+enum zepi_cache_folder_state {
+    ZEPI_CACHE_FOLDER_USABLE,
+    ZEPI_CACHE_FOLDER_MISSING,        // would be made at the first store
+    ZEPI_CACHE_FOLDER_NOT_A_FOLDER,   // a symbolic link, a file, ...
+    ZEPI_CACHE_FOLDER_FOREIGN,        // not the effective user's
+    ZEPI_CACHE_FOLDER_WRITABLE,       // by group or others
+    ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE, // any other error
+};
+
+// Whether a missing folder is made, its parents too, each with mode 0700.
+enum zepi_cache_folder_mode {
+    ZEPI_CACHE_FOLDER_EXISTING,
+    ZEPI_CACHE_FOLDER_CREATE,
+};
+
+// Opens the folder. *out_fd is a descriptor that the caller closes, or -1 unless the answer is
+// USABLE.
+enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
+                                                    enum zepi_cache_folder_mode mode, int *out_fd);
+
+// A sentence's worth for people: "writable by others". Static.
+const char *zepi_cache_folder_describe(enum zepi_cache_folder_state state);
+
+#endif
