@@ -133,7 +133,7 @@ struct test_bytes test_env_read_file(const char *path)
 
 const char *test_env_spirv_path(const char *name)
 {
-    static char path[512];
+    static _Thread_local char path[512];
     snprintf(path, sizeof(path), "%s/%s.spv", TEST_DATA, name);
     return path;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What every test needs before it may touch a driver: an environment of its own, so that a test program
-// runs bare, from any folder and beside others. Nothing here is thread-safe; a failure of the machine
-// (no space, no permission) ends the process with a message, since no test can go on after it.
+// runs bare, from any folder and beside others. A failure of the machine (no space, no permission) ends
+// the process with a message, since no test can go on after it. The functions that read are thread-safe,
+// the others are called before a test starts threads.
 //
 // Level Zero's loader reads the environment once a process, in the first zeInit: call one of the
 // test_env_use_* functions before that, from main() or as a Criterion .init (Criterion runs each test in
@@ -46,7 +47,8 @@ void test_env_use_no_driver(void);
 // All of a file. A file that cannot be read ends the process.
 struct test_bytes test_env_read_file(const char *path);
 
-// tests/data/NAME.cl as SPIR-V, or where it is. The path is borrowed until the next call.
+// tests/data/NAME.cl as SPIR-V, or where it is. The path is borrowed until
+// the calling thread's next call.
 struct test_bytes test_env_read_spirv(const char *name);
 const char *test_env_spirv_path(const char *name);
 

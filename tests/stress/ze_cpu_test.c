@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// What Level Zero lets several threads do with one device: each has its own lists, events and kernels,
+// they share driver, context, module and memory. A plain program, for ThreadSanitizer.
+#include "test_env.h"
+
+#include <level_zero/ze_api.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 4, ROUNDS = 20, ELEMENTS = 64 };
+
+// Ends the program: no use going on, and the threads need no clean-up then.
+static void must_at(ze_result_t result, const char *call, int line)
+{
+    if (result == ZE_RESULT_SUCCESS)
+        return;
+    fprintf(stderr, "line %d: %s: 0x%x\n", line, call, (unsigned)result);
+    exit(1);
+}
+#define MUST(call) must_at(call, #call, __LINE__)
+
+static struct {
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    ze_context_handle_t context;
+    ze_module_handle_t module;
+} shared;
+
+static ze_module_handle_t build(void)
+{
+    struct test_bytes spirv = test_env_read_spirv("negate");
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                                   .inputSize = spirv.size_bytes,
+                                   .pInputModule = spirv.data};
+    ze_module_handle_t module;
+    MUST(zeModuleCreate(shared.context, shared.device, &desc, &module, NULL));
+    free(spirv.data);
+    return module;
+}
+
+static void bring_up(void)
+{
+    uint32_t count = 1;
+    test_env_use_ze_cpu();
+    MUST(zeInit(0));
+    MUST(zeDriverGet(&count, &shared.driver));
+    MUST(zeDeviceGet(shared.driver, &count, &shared.device));
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    MUST(zeContextCreate(shared.driver, &desc, &shared.context));
+    shared.module = build();
+}
+
+static void negate_in_rounds(ze_kernel_handle_t kernel, int *data)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_list_handle_t list;
+    MUST(zeCommandListCreateImmediate(shared.context, shared.device, &desc, &list));
+    const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                            .count = 1};
+    ze_event_pool_handle_t pool;
+    MUST(zeEventPoolCreate(shared.context, &pool_desc, 1, &shared.device, &pool));
+    const ze_event_desc_t event_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                        .signal = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t done;
+    MUST(zeEventCreate(pool, &event_desc, &done));
+
+    const ze_group_count_t groups = {ELEMENTS / 16, 1, 1};
+    MUST(zeKernelSetGroupSize(kernel, 16, 1, 1));
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(data), &data));
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, done, 0, NULL));
+        MUST(zeEventHostSynchronize(done, UINT64_MAX));
+        MUST(zeEventHostReset(done));
+    }
+    MUST(zeEventDestroy(done));
+    MUST(zeEventPoolDestroy(pool));
+    MUST(zeCommandListDestroy(list));
+}
+
+// Sets its flag if a number was wrong.
+static void *work(void *out_wrong)
+{
+    const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "negate"};
+    void *memory;
+    ze_kernel_handle_t kernel;
+    MUST(zeMemAllocShared(shared.context, &device, &host, ELEMENTS * sizeof(int), 64,
+                          shared.device, &memory));
+    int *data = memory;
+    for (int i = 0; i < ELEMENTS; i++)
+        data[i] = i;
+
+    MUST(zeKernelCreate(shared.module, &desc, &kernel));
+    negate_in_rounds(kernel, data);
+    MUST(zeKernelDestroy(kernel));
+
+    // A build beside the launches of the others. Rounds are even: the data is as it was.
+    ze_module_handle_t own = build();
+    MUST(zeModuleDestroy(own));
+    for (int i = 0; i < ELEMENTS; i++)
+        if (data[i] != i)
+            *(bool *)out_wrong = true;
+    MUST(zeMemFree(shared.context, memory));
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    bool wrong[THREADS] = {false};
+    int status = 0;
+    bring_up();
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, work, &wrong[i]) != 0)
+            return 1;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        if (wrong[i]) {
+            fprintf(stderr, "thread %d: wrong numbers\n", i);
+            status = 1;
+        }
+    }
+    MUST(zeModuleDestroy(shared.module));
+    MUST(zeContextDestroy(shared.context));
+    return status;
+}
