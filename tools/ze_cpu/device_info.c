@@ -230,9 +230,17 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
     (void)hDevice;
     if (pImageProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const struct cpu_opencl *cl = cpu_opencl();
     *pImageProperties = (ze_device_image_properties_t){
         .stype = pImageProperties->stype,
         .pNext = pImageProperties->pNext,
+        .maxImageDims1D = (uint32_t)cl->image_2d_width,
+        .maxImageDims2D = (uint32_t)cl->image_2d_width,
+        .maxImageDims3D = (uint32_t)cl->image_3d_width,
+        .maxImageArraySlices = (uint32_t)cl->image_array_size,
+        .maxSamplers = cl->samplers,
+        .maxReadImageArgs = cl->read_images,
+        .maxWriteImageArgs = cl->write_images,
     };
     return ZE_RESULT_SUCCESS;
 }

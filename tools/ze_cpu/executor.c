@@ -5,6 +5,7 @@
 #include "copy.h"
 #include "device.h"
 #include "fence.h"
+#include "image.h"
 #include "opencl.h"
 #include "program.h"
 
@@ -172,13 +173,14 @@ static cl_int set_argument(const struct cached_kernel *cached, uint32_t index,
 static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_launch *launch)
 {
     const struct cpu_program_kernel *kernel = launch->kernel;
-    if (cached->has_arguments &&
+    if (cached->has_arguments && !kernel->has_objects &&
         memcmp(cached->arguments, launch->arguments, launch->argument_bytes) == 0)
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct cpu_argument *argument = &kernel->arguments[i];
         const unsigned char *value = launch->arguments + argument->offset;
-        if (cached->has_arguments &&
+        // An object at the same address may be another one.
+        if (cached->has_arguments && !cpu_argument_is_object(argument) &&
             memcmp(cached->arguments + argument->offset, value, argument->slot_bytes) == 0)
             continue;
         cl_int code = set_argument(cached, i, argument, value);
@@ -296,6 +298,13 @@ static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_
     return result != ZE_RESULT_SUCCESS ? result : finished;
 }
 
+static ze_result_t copy_image(struct cpu_executor *executor, const struct cpu_image_copy *copy)
+{
+    cl_command_queue queue = NULL;
+    ze_result_t result = use_queue(executor, false, &queue);
+    return result == ZE_RESULT_SUCCESS ? cpu_image_copy(queue, copy) : result;
+}
+
 static void query_timestamps(const struct cpu_command *command)
 {
     for (uint32_t i = 0; i < command->u.timestamps.count; i++) {
@@ -352,6 +361,8 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
         own = launch_indirect(executor, &command->u.launch);
     else if (command->kind == CPU_COMMAND_EXECUTE)
         own = execute_list(executor, command);
+    else if (command->kind == CPU_COMMAND_IMAGE_COPY)
+        own = copy_image(executor, &command->u.image);
     else
         own = perform_on_host(command);
     if (own == ZE_RESULT_SUCCESS && command->signal != NULL && is_launch)

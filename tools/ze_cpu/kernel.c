@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include "entry.h"
+#include "image.h"
 #include "module.h"
 
 #include <stdlib.h>
@@ -78,6 +79,23 @@ ze_result_t ZE_APICALL cpu_zeKernelDestroy(ze_kernel_handle_t hKernel)
     return ZE_RESULT_SUCCESS;
 }
 
+// Stores the OpenCL object behind the handle at `value`.
+static bool take_object(const struct cpu_argument *argument, const void *value, unsigned char *slot)
+{
+    bool is_image = argument->kind == ZEPI_SPIRV_ARGUMENT_IMAGE;
+    const void *handle = NULL;
+    if (value != NULL)
+        memcpy(&handle, value, sizeof(handle));
+    if (cpu_object_check(handle, is_image ? CPU_IMAGE : CPU_SAMPLER, "zeKernelSetArgumentValue") !=
+        ZE_RESULT_SUCCESS)
+        return false;
+    if (is_image)
+        memcpy(slot, &((const struct cpu_image *)handle)->memory, sizeof(cl_mem));
+    else
+        memcpy(slot, &((const struct cpu_sampler *)handle)->sampler, sizeof(cl_sampler));
+    return true;
+}
+
 ze_result_t cpu_kernel_set_argument(struct cpu_kernel *kernel, uint32_t index, size_t size_bytes,
                                     const void *value)
 {
@@ -100,6 +118,13 @@ ze_result_t cpu_kernel_set_argument(struct cpu_kernel *kernel, uint32_t index, s
             memcpy(slot, value, sizeof(void *));
         else
             memset(slot, 0, sizeof(void *));
+        break;
+    case ZEPI_SPIRV_ARGUMENT_IMAGE:
+    case ZEPI_SPIRV_ARGUMENT_SAMPLER:
+        if (size_bytes != sizeof(void *))
+            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+        if (!take_object(argument, value, slot))
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         break;
     default:
         if (size_bytes == 0 || (argument->size_bytes != 0 ? size_bytes != argument->size_bytes

@@ -87,6 +87,13 @@ static void read_device(void)
     READ(DEVICE_HALF_FP_CONFIG, half_config);
     READ(CL_DEVICE_SINGLE_FP_CONFIG, single_config);
     READ(CL_DEVICE_DOUBLE_FP_CONFIG, double_config);
+    READ(CL_DEVICE_IMAGE_SUPPORT, has_images);
+    READ(CL_DEVICE_IMAGE2D_MAX_WIDTH, image_2d_width);
+    READ(CL_DEVICE_IMAGE3D_MAX_WIDTH, image_3d_width);
+    READ(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, image_array_size);
+    READ(CL_DEVICE_MAX_SAMPLERS, samplers);
+    READ(CL_DEVICE_MAX_READ_IMAGE_ARGS, read_images);
+    READ(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, write_images);
 #undef READ
     size_t sizes[8];
     size_t size_bytes = 0;

@@ -31,6 +31,9 @@ struct cpu_opencl {
     size_t maximum_group_size;
     size_t maximum_argument_bytes;
     cl_device_fp_config half_config, single_config, double_config;
+    cl_bool has_images;
+    size_t image_2d_width, image_3d_width, image_array_size;
+    cl_uint samplers, read_images, write_images;
     uint32_t sub_group_sizes[8];
     uint32_t sub_group_size_count;
 };

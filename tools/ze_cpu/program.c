@@ -50,6 +50,7 @@ bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
                                    ? argument->size_bytes
                                    : (uint32_t)sizeof(size_t) + CPU_ANY_SIZE_BYTES;
         argument->offset = offset;
+        kernel->has_objects = kernel->has_objects || cpu_argument_is_object(argument);
         offset += (argument->slot_bytes + 7) / 8 * 8;
     }
     kernel->argument_bytes = offset;

@@ -19,12 +19,20 @@ struct cpu_argument {
     uint32_t offset;
 };
 
+// An image or a sampler: its slot holds the OpenCL object.
+static inline bool cpu_argument_is_object(const struct cpu_argument *argument)
+{
+    return argument->kind == ZEPI_SPIRV_ARGUMENT_IMAGE ||
+           argument->kind == ZEPI_SPIRV_ARGUMENT_SAMPLER;
+}
+
 struct cpu_program_kernel {
     struct cpu_program *program;    // borrowed: it owns its kernels
     char *name;                     // owned
     struct cpu_argument *arguments; // owned
     uint32_t argument_count;
     uint32_t argument_bytes;
+    bool has_objects;                // images or samplers among the arguments
     uint32_t required_group_size[3]; // zeros: none
     uint32_t required_sub_group_size;
 };
