@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "cache/seam.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CACHE_LINE_BYTES = 64 };
+
+static _Atomic(zepi_seam_hook *) current_hook;
+
+void zepi_seam_set_hook(zepi_seam_hook *hook)
+{
+    atomic_store_explicit(&current_hook, hook, memory_order_release);
+}
+
+static bool fails(enum zepi_seam_call call)
+{
+    // Acquire: what the test set up before it set the hook is visible to the hook.
+    zepi_seam_hook *hook = atomic_load_explicit(&current_hook, memory_order_acquire);
+    if (!hook)
+        return false;
+    int error = hook(call);
+    if (error == 0)
+        return false;
+    errno = error;
+    return true;
+}
+
+void *zepi_seam_allocate(size_t size)
+{
+    return fails(ZEPI_SEAM_ALLOCATE) ? NULL : malloc(size);
+}
+
+void *zepi_seam_allocate_lines(size_t size)
+{
+    if (fails(ZEPI_SEAM_ALLOCATE) || size > SIZE_MAX - CACHE_LINE_BYTES)
+        return NULL;
+    size_t whole_lines = (size + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+    return aligned_alloc(CACHE_LINE_BYTES, whole_lines);
+}
+
+void zepi_seam_free(void *memory)
+{
+    free(memory);
+}
+
+int zepi_seam_open(int folder, const char *name, int flags, mode_t mode)
+{
+    if (fails(ZEPI_SEAM_OPEN))
+        return -1;
+    int fd;
+    do
+        fd = openat(folder, name, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int zepi_seam_stat(int fd, struct stat *out_stat)
+{
+    return fails(ZEPI_SEAM_STAT) ? -1 : fstat(fd, out_stat);
+}
+
+int zepi_seam_stat_at(int folder, const char *name, struct stat *out_stat)
+{
+    return fails(ZEPI_SEAM_STAT) ? -1 : fstatat(folder, name, out_stat, AT_SYMLINK_NOFOLLOW);
+}
+
+ssize_t zepi_seam_read(int fd, void *bytes, size_t size)
+{
+    if (fails(ZEPI_SEAM_READ))
+        return -1;
+    return TEMP_FAILURE_RETRY(read(fd, bytes, size));
+}
+
+ssize_t zepi_seam_write(int fd, const struct iovec *parts, int part_count)
+{
+    if (fails(ZEPI_SEAM_WRITE))
+        return -1;
+    return TEMP_FAILURE_RETRY(writev(fd, parts, part_count));
+}
+
+int zepi_seam_sync(int fd)
+{
+    return fails(ZEPI_SEAM_SYNC) ? -1 : fdatasync(fd);
+}
+
+int zepi_seam_rename(int folder, const char *from, const char *to)
+{
+    return fails(ZEPI_SEAM_RENAME) ? -1 : renameat(folder, from, folder, to);
+}
+
+int zepi_seam_unlink(int folder, const char *name)
+{
+    return fails(ZEPI_SEAM_UNLINK) ? -1 : unlinkat(folder, name, 0);
+}
+
+int zepi_seam_mkdir(const char *path, mode_t mode)
+{
+    return fails(ZEPI_SEAM_MKDIR) ? -1 : mkdir(path, mode);
+}
+
+int zepi_seam_try_lock(int fd)
+{
+    if (fails(ZEPI_SEAM_LOCK))
+        return -1;
+    return (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
+}
+
+int zepi_seam_touch(int fd)
+{
+    if (fails(ZEPI_SEAM_TOUCH))
+        return -1;
+    // Not UTIME_NOW: that is the time of the last tick, the same for many files.
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+    clock_gettime(CLOCK_REALTIME, &times[1]);
+    return futimens(fd, times);
+}
+
+DIR *zepi_seam_list(int folder)
+{
+    if (fails(ZEPI_SEAM_LIST))
+        return NULL;
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    DIR *listing = fdopendir(fd);
+    if (!listing)
+        close(fd);
+    return listing;
+}
