@@ -54,7 +54,7 @@ enum zepi_build_origin {
 struct zepi_build_counters {
     uint64_t hits;         // lookups that found a result or a build in progress
     uint64_t misses;       // lookups that began one; hits + misses is the number of lookups
-    uint64_t waits;        // hits that slept until a build was over
+    uint64_t waits;        // hits on a build in progress
     uint64_t builds;       // calls of a build callback
     uint64_t failures;     // builds that ended in failure of any kind
     uint64_t evictions;    // entries that limits, a trim or lack of memory pushed out

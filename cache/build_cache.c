@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+#include "cache/build_cache.h"
+#include "cache/build_budget_members.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+// Each is right by itself; nothing is derived from two of them.
+struct counters {
+    _Atomic uint64_t builds;
+    _Atomic uint64_t failures;
+    _Atomic uint64_t store_hits;
+    _Atomic uint64_t store_misses;
+    _Atomic uint64_t build_ns;
+};
+
+struct zepi_build_cache {
+    struct zepi_build_member member;  // the shards
+    struct zepi_build_budget *budget; // borrowed
+    struct zepi_build_store store;    // store.ops is NULL if there is none
+    atomic_bool is_store_on;
+    struct counters counters;
+};
+
+// What a build came to, on its way into the result.
+struct build {
+    enum zepi_build_verdict verdict;
+    enum zepi_build_origin origin;
+    struct zepi_build_outcome outcome;
+};
+
+static void count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budget,
+                                                 const struct zepi_build_store *store)
+{
+    struct zepi_build_cache *cache = zepi_seam_allocate_lines(sizeof(*cache));
+    if (!cache)
+        return NULL;
+    memset(cache, 0, sizeof(*cache));
+    cache->budget = budget;
+    if (store)
+        cache->store = *store;
+    atomic_init(&cache->is_store_on, store != NULL);
+    if (!zepi_build_budget_join(budget, &cache->member)) {
+        zepi_seam_free(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+void zepi_build_cache_destroy(struct zepi_build_cache *cache)
+{
+    if (!cache)
+        return;
+    zepi_build_cache_clear(cache);
+    zepi_build_budget_leave(cache->budget, &cache->member);
+    zepi_seam_free(cache);
+}
+
+static struct zepi_build_shard *shard_of(struct zepi_build_cache *cache, const struct zepi_key *key)
+{
+    return &cache->member.shards[zepi_key_shard_bits(key) % ZEPI_BUILD_SHARDS];
+}
+
+static bool has_store(const struct zepi_build_cache *cache)
+{
+    return atomic_load_explicit(&cache->is_store_on, memory_order_relaxed);
+}
+
+static bool take_record(const struct zepi_build_store *store,
+                        const struct zepi_build_record *record, struct build *out_build)
+{
+    struct zepi_build_outcome *outcome = &out_build->outcome;
+    if (record->status == ZEPI_BUILD_FAILED) {
+        outcome->code = record->code;
+        out_build->verdict = ZEPI_BUILD_REFUSED;
+    } else {
+        const struct zepi_build_codec *codec = &store->codec;
+        if (!codec->deserialise(codec->user, record->payload, record->payload_size, outcome))
+            return false;
+        out_build->verdict = ZEPI_BUILD_OK;
+    }
+    return zepi_build_outcome_set_log(outcome, record->log, record->log_size);
+}
+
+static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
+                 struct build *out_build)
+{
+    const struct zepi_build_store *store = &cache->store;
+    struct zepi_build_record record = {0};
+    if (!has_store(cache))
+        return false;
+    bool is_loaded = store->ops->load(store->self, key, &record);
+    if (is_loaded && record.status == ZEPI_BUILD_FAILED &&
+        store->policy == ZEPI_BUILD_STORE_SUCCESSES)
+        is_loaded = false;
+    if (is_loaded && !take_record(store, &record, out_build)) {
+        zepi_build_outcome_finish(&out_build->outcome);
+        store->ops->remove(store->self, key);
+        is_loaded = false;
+    }
+    zepi_build_record_finish(&record);
+    count(is_loaded ? &cache->counters.store_hits : &cache->counters.store_misses, 1);
+    if (is_loaded)
+        out_build->origin = ZEPI_ORIGIN_STORE;
+    return is_loaded;
+}
+
+static void save(struct zepi_build_cache *cache, const struct zepi_key *key,
+                 const struct zepi_build_result *result)
+{
+    const struct zepi_build_store *store = &cache->store;
+    const struct zepi_build_codec *codec = &store->codec;
+    struct zepi_build_bytes bytes = {0};
+    struct zepi_build_record record = {.status = ZEPI_BUILD_SUCCEEDED,
+                                       .log = zepi_build_result_log(result),
+                                       .log_size = zepi_build_result_log_size(result)};
+    if (!has_store(cache))
+        return;
+    if (result->verdict == ZEPI_BUILD_OK) {
+        if (!codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
+            return;
+    } else if (result->verdict == ZEPI_BUILD_REFUSED &&
+               store->policy == ZEPI_BUILD_STORE_SUCCESSES_AND_FAILURES) {
+        record.status = ZEPI_BUILD_FAILED;
+        record.code = zepi_build_result_code(result);
+    } else {
+        return;
+    }
+    record.payload = bytes.bytes;
+    record.payload_size = bytes.size;
+    store->ops->store(store->self, key, &record);
+    if (bytes.free)
+        bytes.free((void *)bytes.bytes);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void run_build(struct zepi_build_cache *cache, const struct zepi_build_request *request,
+                      struct build *out_build)
+{
+    uint64_t begin_ns = now_ns();
+    uint64_t builds = 1;
+    out_build->origin = ZEPI_ORIGIN_BUILT;
+    out_build->verdict = request->build(request->user, &out_build->outcome);
+    if (out_build->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
+        zepi_build_outcome_finish(&out_build->outcome);
+        zepi_build_budget_trim(cache->budget, 0);
+        builds++;
+        out_build->verdict = request->build(request->user, &out_build->outcome);
+    }
+    count(&cache->counters.build_ns, now_ns() - begin_ns);
+    count(&cache->counters.builds, builds);
+    if (out_build->verdict != ZEPI_BUILD_OK)
+        count(&cache->counters.failures, 1);
+}
+
+static void keep_or_drop(struct zepi_build_cache *cache, const struct zepi_key *key,
+                         struct zepi_build_entry *entry, const struct build *build)
+{
+    struct zepi_build_shard *shard = shard_of(cache, key);
+    uint64_t cost_bytes = build->outcome.cost_bytes + build->outcome.log_size + key->size;
+    bool is_final = build->verdict == ZEPI_BUILD_OK || build->verdict == ZEPI_BUILD_REFUSED;
+    if (is_final && zepi_build_budget_admits(cache->budget, cost_bytes))
+        zepi_build_shard_keep(shard, entry, cost_bytes);
+    else
+        zepi_build_shard_drop(shard, entry);
+}
+
+// Fills the placeholder that the calling thread has put into the table.
+static enum zepi_build_origin fill(struct zepi_build_cache *cache, const struct zepi_key *key,
+                                   const struct zepi_build_request *request,
+                                   struct zepi_build_entry *entry)
+{
+    struct build build = {0};
+    if (!load(cache, key, &build))
+        run_build(cache, request, &build);
+    // Before the waiters wake: one that looks up anew after a spurious failure must not find this
+    // entry again.
+    keep_or_drop(cache, key, entry, &build);
+    zepi_build_result_publish(&entry->result, build.verdict, &build.outcome);
+    zepi_build_budget_enforce(cache->budget);
+    // After they woke: they need not wait for a file.
+    if (build.origin == ZEPI_ORIGIN_BUILT)
+        save(cache, key, &entry->result);
+    return build.origin;
+}
+
+// The result of the key, found or newly put into the table; then *out_placeholder is its entry.
+// NULL without memory.
+static struct zepi_build_result *find_or_add(struct zepi_build_cache *cache,
+                                             const struct zepi_key *key, uint64_t owner,
+                                             struct zepi_build_entry **out_placeholder)
+{
+    struct zepi_build_entry *entry = zepi_build_entry_create(key, owner);
+    if (!entry)
+        return NULL;
+    struct zepi_build_result *result =
+        zepi_build_shard_find_or_add(shard_of(cache, key), key, entry);
+    if (result == &entry->result)
+        *out_placeholder = entry;
+    else
+        zepi_build_result_release(&entry->result);
+    return result;
+}
+
+static enum zepi_build_lookup answer(struct zepi_build_result *result,
+                                     struct zepi_build_result **out_result)
+{
+    *out_result = result;
+    return result->verdict == ZEPI_BUILD_OK ? ZEPI_LOOKUP_SUCCEEDED : ZEPI_LOOKUP_FAILED;
+}
+
+// Whether a result that was found is the answer, once it is over. If it is not, the reference is
+// gone.
+enum verdict_of_wait { WAIT_ANSWERS, WAIT_AGAIN, WAIT_NEVER_ENDS };
+
+static enum verdict_of_wait wait_for(struct zepi_build_result *result)
+{
+    enum verdict_of_wait verdict = WAIT_ANSWERS;
+    if (!zepi_build_result_wait(result))
+        verdict = WAIT_NEVER_ENDS;
+    else if (result->verdict == ZEPI_BUILD_SPURIOUS || result->verdict == ZEPI_BUILD_OUT_OF_MEMORY)
+        verdict = WAIT_AGAIN;
+    if (verdict != WAIT_ANSWERS)
+        zepi_build_result_release(result);
+    return verdict;
+}
+
+// Everything but the hit on a finished result. `result` is what the first look found.
+static enum zepi_build_lookup
+find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
+                     const struct zepi_build_request *request, struct zepi_build_result *result,
+                     struct zepi_build_result **out_result, enum zepi_build_origin *out_origin)
+{
+    for (;;) {
+        struct zepi_build_entry *placeholder = NULL;
+        if (!result)
+            result = find_or_add(cache, key, request->owner, &placeholder);
+        if (!result) {
+            zepi_build_budget_trim(cache->budget, 0);
+            result = find_or_add(cache, key, request->owner, &placeholder);
+        }
+        if (!result)
+            return ZEPI_LOOKUP_OUT_OF_MEMORY;
+        if (placeholder) {
+            *out_origin = fill(cache, key, request, placeholder);
+            return answer(result, out_result);
+        }
+        switch (wait_for(result)) {
+        case WAIT_ANSWERS:
+            return answer(result, out_result);
+        case WAIT_NEVER_ENDS:
+            return ZEPI_LOOKUP_RECURSIVE;
+        case WAIT_AGAIN:
+            result = zepi_build_shard_find(shard_of(cache, key), key);
+            break;
+        }
+    }
+}
+
+enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
+                                                      const struct zepi_key *key,
+                                                      const struct zepi_build_request *request,
+                                                      struct zepi_build_result **out_result,
+                                                      enum zepi_build_origin *out_origin)
+{
+    assert(key->is_sealed);
+    enum zepi_build_origin origin = ZEPI_ORIGIN_MEMORY;
+    enum zepi_build_lookup lookup;
+    struct zepi_build_result *result = zepi_build_shard_find(shard_of(cache, key), key);
+    *out_result = NULL;
+    // Acquire: pairs with the publication of a result that nobody needed to wait for.
+    if (result &&
+        atomic_load_explicit(&result->status, memory_order_acquire) != ZEPI_BUILD_IN_PROGRESS)
+        lookup = answer(result, out_result);
+    else
+        lookup = find_or_build_slowly(cache, key, request, result, out_result, &origin);
+    if (out_origin)
+        *out_origin = origin;
+    return lookup;
+}
+
+void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key)
+{
+    struct zepi_build_victims victims = {0};
+    zepi_build_shard_take_key(shard_of(cache, key), key, &victims);
+    zepi_build_victims_release(&victims);
+    if (has_store(cache))
+        cache->store.ops->remove(cache->store.self, key);
+}
+
+static size_t take(struct zepi_build_cache *cache, enum zepi_build_take which, uint64_t owner)
+{
+    struct zepi_build_victims victims = {0};
+    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++)
+        zepi_build_shard_take(&cache->member.shards[i], which, owner, &victims);
+    size_t taken = victims.count;
+    zepi_build_victims_release(&victims);
+    return taken;
+}
+
+size_t zepi_build_cache_drop_owner(struct zepi_build_cache *cache, uint64_t owner)
+{
+    return take(cache, ZEPI_BUILD_TAKE_OWNER, owner);
+}
+
+size_t zepi_build_cache_clear(struct zepi_build_cache *cache)
+{
+    return take(cache, ZEPI_BUILD_TAKE_ALL, 0);
+}
+
+void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to)
+{
+    bool is_on = to == ZEPI_BUILD_STORE_ON && cache->store.ops;
+    atomic_store_explicit(&cache->is_store_on, is_on, memory_order_relaxed);
+}
+
+void zepi_build_cache_get_counters(struct zepi_build_cache *cache,
+                                   struct zepi_build_counters *out_counters)
+{
+    const struct counters *counters = &cache->counters;
+    struct zepi_build_counters sum = {
+        .builds = atomic_load_explicit(&counters->builds, memory_order_relaxed),
+        .failures = atomic_load_explicit(&counters->failures, memory_order_relaxed),
+        .store_hits = atomic_load_explicit(&counters->store_hits, memory_order_relaxed),
+        .store_misses = atomic_load_explicit(&counters->store_misses, memory_order_relaxed),
+        .build_ns = atomic_load_explicit(&counters->build_ns, memory_order_relaxed),
+    };
+    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++) {
+        struct zepi_build_shard *shard = &cache->member.shards[i];
+        pthread_mutex_lock(&shard->mutex);
+        sum.hits += shard->hits;
+        sum.misses += shard->misses;
+        sum.waits += shard->waits;
+        sum.evictions += shard->evictions;
+        sum.bytes += shard->lru.bytes;
+        sum.entries += shard->lru.entries;
+        pthread_mutex_unlock(&shard->mutex);
+    }
+    *out_counters = sum;
+}
