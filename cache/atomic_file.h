@@ -33,14 +33,17 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
 
 // Reads all of a file of at most `max_size` bytes into owned memory (zepi_seam_free) and makes its
 // time of modification now. EPERM if it is not a plain file of the effective user that nobody else
-// may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`, EIO if it is
-// shorter than it said.
+// may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`, EBADMSG if it
+// ended before its length.
 enum zepi_atomic_file_touch {
     ZEPI_ATOMIC_FILE_NO_TOUCH,
     ZEPI_ATOMIC_FILE_TOUCH,
 };
 int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
                           enum zepi_atomic_file_touch touch, void **out_bytes, size_t *out_size);
+
+// Whether an error of zepi_atomic_file_read condemns the file. The other errors say "not now".
+bool zepi_atomic_file_is_bad(int error);
 
 // Unlinks temporary file `name` if its writer is dead. Returns whether it did.
 bool zepi_atomic_file_sweep(int folder, const char *name);

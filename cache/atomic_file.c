@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "cache/atomic_file.h"
+#include "cache/seam.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_PARTS = 8,
+    NAME_BYTES = 96,
+    NAME_ATTEMPTS = 16,
+    // Where the file system has no locks, this long without a write means that the writer is dead.
+    ABANDONED_S = 24 * 60 * 60,
+};
+
+static uint64_t random_bits(void)
+{
+    uint64_t bits;
+    if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) == (ssize_t)sizeof(bits))
+        return bits;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec;
+}
+
+// Opens a file that did not exist and locks it. Returns its descriptor, or -1 with errno.
+static int open_temporary(int folder, char out_name[NAME_BYTES])
+{
+    static atomic_uint counter;
+    for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+        unsigned number = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
+        snprintf(out_name, NAME_BYTES, ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX "%lx-%x-%016llx",
+                 (unsigned long)getpid(), number, (unsigned long long)random_bits());
+        int fd = zepi_seam_open(folder, out_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno == EEXIST)
+            continue;
+        if (fd < 0)
+            return -1;
+        if (zepi_seam_try_lock(fd) == 0 || errno != EWOULDBLOCK)
+            return fd; // without locks a sweeper goes by the file's age
+        // A sweeper was faster and is about to unlink it.
+        close(fd);
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+// A write past RLIMIT_FSIZE raises SIGXFSZ at the writing thread, whose default is to end the
+// process.
+struct held_signal {
+    sigset_t former_mask;
+    bool was_pending;
+};
+
+static void limit_signal_only(sigset_t *out_set)
+{
+    sigemptyset(out_set);
+    sigaddset(out_set, SIGXFSZ);
+}
+
+static void hold_limit_signal(struct held_signal *held)
+{
+    sigset_t set;
+    sigset_t pending;
+    sigpending(&pending);
+    held->was_pending = sigismember(&pending, SIGXFSZ) == 1;
+    limit_signal_only(&set);
+    pthread_sigmask(SIG_BLOCK, &set, &held->former_mask);
+}
+
+// Swallows the signal that our write raised, but none that was there before.
+static void let_limit_signal_go(const struct held_signal *held)
+{
+    static const struct timespec no_time;
+    sigset_t set;
+    limit_signal_only(&set);
+    if (!held->was_pending)
+        (void)TEMP_FAILURE_RETRY(sigtimedwait(&set, NULL, &no_time));
+    pthread_sigmask(SIG_SETMASK, &held->former_mask, NULL);
+}
+
+static int write_all(int fd, struct iovec *parts, int part_count)
+{
+    while (part_count > 0) {
+        if (parts->iov_len == 0) {
+            parts++;
+            part_count--;
+            continue;
+        }
+        ssize_t written = zepi_seam_write(fd, parts, part_count);
+        if (written < 0)
+            return errno;
+        if (written == 0)
+            return EIO;
+        for (size_t left = (size_t)written; left > 0;) {
+            size_t step = left < parts->iov_len ? left : parts->iov_len;
+            parts->iov_base = (char *)parts->iov_base + step;
+            parts->iov_len -= step;
+            left -= step;
+            if (parts->iov_len == 0) {
+                parts++;
+                part_count--;
+            }
+        }
+    }
+    return 0;
+}
+
+static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count,
+                enum zepi_atomic_file_sync sync)
+{
+    struct iovec vectors[MAX_PARTS];
+    struct held_signal held;
+    if (part_count > MAX_PARTS)
+        return EINVAL;
+    for (size_t i = 0; i < part_count; i++)
+        vectors[i] = (struct iovec){(void *)parts[i].bytes, parts[i].size};
+    hold_limit_signal(&held);
+    int error = write_all(fd, vectors, (int)part_count);
+    let_limit_signal_go(&held);
+    if (error == 0 && sync == ZEPI_ATOMIC_FILE_SYNC && zepi_seam_sync(fd) != 0)
+        error = errno;
+    return error;
+}
+
+int zepi_atomic_file_write(int folder, const char *name, const struct zepi_digest_part *parts,
+                           size_t part_count, enum zepi_atomic_file_sync sync)
+{
+    char temporary[NAME_BYTES];
+    int fd = open_temporary(folder, temporary);
+    if (fd < 0)
+        return errno;
+    int error = fill(fd, parts, part_count, sync);
+    // The order of files by last use wants finer times than the kernel's ticks. No harm if it
+    // fails.
+    if (error == 0)
+        (void)zepi_seam_touch(fd);
+    if (error == 0 && zepi_seam_rename(folder, temporary, name) != 0)
+        error = errno;
+    if (error != 0)
+        (void)zepi_seam_unlink(folder, temporary);
+    // Closed last: until the rename the lock says that somebody is writing.
+    close(fd);
+    return error;
+}
+
+static int check(int fd, size_t max_size, size_t *out_size)
+{
+    struct stat info;
+    if (zepi_seam_stat(fd, &info) != 0)
+        return errno;
+    if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+        (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return EPERM;
+    if ((uint64_t)info.st_size > max_size)
+        return EFBIG;
+    *out_size = (size_t)info.st_size;
+    return 0;
+}
+
+static int read_all(int fd, uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t got = zepi_seam_read(fd, bytes + at, size - at);
+        if (got < 0)
+            return errno;
+        if (got == 0)
+            return EBADMSG;
+        at += (size_t)got;
+    }
+    return 0;
+}
+
+int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
+                          enum zepi_atomic_file_touch touch, void **out_bytes, size_t *out_size)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    // Not blocking: opening a pipe would wait for its writer.
+    int fd = zepi_seam_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    int error = check(fd, max_size, &size);
+    if (error != 0)
+        goto close_file;
+    bytes = zepi_seam_allocate(size > 0 ? size : 1);
+    if (!bytes) {
+        error = ENOMEM;
+        goto close_file;
+    }
+    error = read_all(fd, bytes, size);
+    if (error != 0)
+        goto free_bytes;
+    // A read-only file system keeps the old time: the file is then good all the same.
+    if (touch == ZEPI_ATOMIC_FILE_TOUCH)
+        (void)zepi_seam_touch(fd);
+    close(fd);
+    *out_bytes = bytes;
+    *out_size = size;
+    return 0;
+
+free_bytes:
+    zepi_seam_free(bytes);
+close_file:
+    close(fd);
+    return error;
+}
+
+bool zepi_atomic_file_is_bad(int error)
+{
+    return error == EPERM || error == ELOOP || error == EFBIG || error == EBADMSG;
+}
+
+static bool is_abandoned(int fd)
+{
+    struct stat info;
+    if (zepi_seam_try_lock(fd) == 0)
+        return true;
+    if (errno == EWOULDBLOCK || zepi_seam_stat(fd, &info) != 0)
+        return false;
+    return time(NULL) - info.st_mtime > ABANDONED_S;
+}
+
+bool zepi_atomic_file_sweep(int folder, const char *name)
+{
+    int fd = zepi_seam_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    // Unlinked while locked, so that of two sweepers one counts it. The name is never used again.
+    bool is_swept = is_abandoned(fd) && zepi_seam_unlink(folder, name) == 0;
+    close(fd);
+    return is_swept;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "cache/cache_folder.h"
+#include "cache/seam.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_set(const char *text)
+{
+    return text && text[0] != '\0';
+}
+
+static bool is_absolute(const char *text)
+{
+    return text && text[0] == '/';
+}
+
+bool zepi_cache_folder_choose(const char *cache_dir, const char *xdg_cache_home, const char *home,
+                              char *out_path, size_t path_size)
+{
+    int length = -1;
+    if (is_set(cache_dir))
+        length = snprintf(out_path, path_size, "%s", cache_dir);
+    else if (is_absolute(xdg_cache_home))
+        length = snprintf(out_path, path_size, "%s/zepi", xdg_cache_home);
+    else if (is_absolute(home))
+        length = snprintf(out_path, path_size, "%s/.cache/zepi", home);
+    if (length > 0 && (size_t)length < path_size)
+        return true;
+    if (path_size > 0)
+        out_path[0] = '\0';
+    return false;
+}
+
+// Makes every folder on the way that is missing. Those that are there, or cannot be made, show when
+// the last one is opened.
+static void make_with_parents(const char *path)
+{
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        (void)zepi_seam_mkdir(part, 0700);
+    }
+}
+
+static int open_last(const char *path)
+{
+    return zepi_seam_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+}
+
+static enum zepi_cache_folder_state state_of_error(int error)
+{
+    switch (error) {
+    case ENOENT:
+        return ZEPI_CACHE_FOLDER_MISSING;
+    case ENOTDIR:
+    case ELOOP:
+        return ZEPI_CACHE_FOLDER_NOT_A_FOLDER;
+    default:
+        return ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    }
+}
+
+static enum zepi_cache_folder_state state_of_folder(int fd)
+{
+    struct stat info;
+    if (zepi_seam_stat(fd, &info) != 0)
+        return ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    if (info.st_uid != geteuid())
+        return ZEPI_CACHE_FOLDER_FOREIGN;
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return ZEPI_CACHE_FOLDER_WRITABLE;
+    return ZEPI_CACHE_FOLDER_USABLE;
+}
+
+enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
+                                                    enum zepi_cache_folder_mode mode, int *out_fd)
+{
+    char trimmed[PATH_MAX];
+    size_t length = strlen(path);
+    *out_fd = -1;
+    if (length == 0 || length >= sizeof(trimmed))
+        return ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    memcpy(trimmed, path, length + 1);
+    // With a slash at the end, a link would be followed.
+    while (length > 1 && trimmed[length - 1] == '/')
+        trimmed[--length] = '\0';
+
+    int fd = open_last(trimmed);
+    if (fd < 0 && errno == ENOENT && mode == ZEPI_CACHE_FOLDER_CREATE) {
+        make_with_parents(trimmed);
+        fd = open_last(trimmed);
+    }
+    if (fd < 0)
+        return state_of_error(errno);
+    enum zepi_cache_folder_state state = state_of_folder(fd);
+    if (state == ZEPI_CACHE_FOLDER_USABLE)
+        *out_fd = fd;
+    else
+        close(fd);
+    return state;
+}
+
+const char *zepi_cache_folder_describe(enum zepi_cache_folder_state state)
+{
+    switch (state) {
+    case ZEPI_CACHE_FOLDER_USABLE:
+        return "usable";
+    case ZEPI_CACHE_FOLDER_MISSING:
+        return "not there yet";
+    case ZEPI_CACHE_FOLDER_NOT_A_FOLDER:
+        return "no folder, or a symbolic link";
+    case ZEPI_CACHE_FOLDER_FOREIGN:
+        return "owned by another user";
+    case ZEPI_CACHE_FOLDER_WRITABLE:
+        return "writable by group or others";
+    case ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE:
+        return "not accessible";
+    }
+    return "unknown";
+}
