@@ -85,6 +85,7 @@ struct zepi_disk_report {
     struct zepi_disk_tally bad;
     struct zepi_disk_tally other_version; // not judged
     struct zepi_disk_tally temporary;
+    struct zepi_disk_tally unreadable; // for now: no permission, no descriptors, ...
 };
 
 // Reads and verifies every file of this format version.

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "cache/disk.h"
+#include "cache/atomic_file.h"
+#include "cache/disk_list.h"
+#include "cache/disk_record.h"
+#include "cache/seam.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STORES_PER_SCAN = 64 };
+
+struct zepi_disk {
+    char *path; // owned
+    _Atomic uint64_t limit_bytes;
+    // What the folder is thought to hold: the last scan plus what this process stored since. Two
+    // threads that update it at once may leave it a little wrong until the next scan.
+    _Atomic uint64_t known_bytes;
+    _Atomic uint64_t stores;
+};
+
+static char *copy_absolute(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t folder_length = 0;
+    size_t path_length = strlen(path);
+    if (path[0] != '/') {
+        // If it is not known, the path stays relative.
+        if (getcwd(folder, sizeof(folder) - 1)) {
+            folder_length = strlen(folder);
+            folder[folder_length++] = '/';
+        }
+    }
+    char *copy = zepi_seam_allocate(folder_length + path_length + 1);
+    if (!copy)
+        return NULL;
+    if (folder_length > 0)
+        memcpy(copy, folder, folder_length);
+    memcpy(copy + folder_length, path, path_length + 1);
+    return copy;
+}
+
+struct zepi_disk *zepi_disk_create(const char *path, uint64_t limit_bytes)
+{
+    struct zepi_disk *disk = zepi_seam_allocate(sizeof(*disk));
+    if (!disk)
+        return NULL;
+    disk->path = copy_absolute(path);
+    if (!disk->path) {
+        zepi_seam_free(disk);
+        return NULL;
+    }
+    atomic_init(&disk->limit_bytes, limit_bytes);
+    atomic_init(&disk->known_bytes, 0);
+    atomic_init(&disk->stores, 0);
+    return disk;
+}
+
+void zepi_disk_destroy(struct zepi_disk *disk)
+{
+    if (!disk)
+        return;
+    zepi_seam_free(disk->path);
+    zepi_seam_free(disk);
+}
+
+const char *zepi_disk_path(const struct zepi_disk *disk)
+{
+    return disk->path;
+}
+
+uint64_t zepi_disk_limit_bytes(const struct zepi_disk *disk)
+{
+    return atomic_load_explicit(&disk->limit_bytes, memory_order_relaxed);
+}
+
+void zepi_disk_set_limit_bytes(struct zepi_disk *disk, uint64_t limit_bytes)
+{
+    atomic_store_explicit(&disk->limit_bytes, limit_bytes, memory_order_relaxed);
+}
+
+enum zepi_cache_folder_state zepi_disk_state(const struct zepi_disk *disk)
+{
+    int folder;
+    enum zepi_cache_folder_state state =
+        zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder);
+    if (folder >= 0)
+        close(folder);
+    return state;
+}
+
+// The whole key decides. The name that two keys share is not worth a thought with 128 bits, but a
+// file may have been given another's name.
+static bool is_of_key(const struct zepi_disk_record_view *view, const struct zepi_key *key)
+{
+    return view->key_size == key->size && memcmp(view->key, key->bytes, key->size) == 0;
+}
+
+static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_record *out_record)
+{
+    const struct zepi_disk *disk = self;
+    char name[ZEPI_DISK_NAME_BYTES];
+    struct zepi_disk_record_view view;
+    void *bytes = NULL;
+    size_t size = 0;
+    int folder;
+    if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder) !=
+        ZEPI_CACHE_FOLDER_USABLE)
+        return false;
+    zepi_disk_name_of(key->digest, name);
+    int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
+                                      ZEPI_ATOMIC_FILE_TOUCH, &bytes, &size);
+    bool is_good =
+        error == 0 && zepi_disk_record_decode(bytes, size, &view) && is_of_key(&view, key);
+    if (!is_good && (error == 0 || zepi_atomic_file_is_bad(error)))
+        (void)zepi_seam_unlink(folder, name);
+    close(folder);
+    if (!is_good) {
+        zepi_seam_free(bytes);
+        return false;
+    }
+    *out_record = view.record;
+    out_record->storage = bytes;
+    return true;
+}
+
+// After a store: keeps the folder within its limit, and knows nothing better to do about an error
+// than to try again at the next scan.
+static void account(struct zepi_disk *disk, int folder, uint64_t size_bytes, uint64_t limit_bytes)
+{
+    struct zepi_disk_tally left = {0};
+    struct zepi_disk_tally removed = {0};
+    uint64_t stores = atomic_fetch_add_explicit(&disk->stores, 1, memory_order_relaxed);
+    uint64_t bytes =
+        atomic_fetch_add_explicit(&disk->known_bytes, size_bytes, memory_order_relaxed) +
+        size_bytes;
+    if (bytes <= limit_bytes && stores % STORES_PER_SCAN != 0)
+        return;
+    if (zepi_disk_trim_folder(folder, limit_bytes, limit_bytes - limit_bytes / 8, &left, &removed))
+        atomic_store_explicit(&disk->known_bytes, left.bytes, memory_order_relaxed);
+}
+
+static void disk_store(void *self, const struct zepi_key *key,
+                       const struct zepi_build_record *record)
+{
+    struct zepi_disk *disk = self;
+    char name[ZEPI_DISK_NAME_BYTES];
+    struct zepi_disk_record_file file;
+    uint64_t limit_bytes = zepi_disk_limit_bytes(disk);
+    int folder;
+    if (limit_bytes == 0)
+        return;
+    zepi_disk_record_encode(key, record, &file);
+    if (file.size_bytes > limit_bytes || file.size_bytes > ZEPI_DISK_MAX_FILE_BYTES)
+        return;
+    if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
+        ZEPI_CACHE_FOLDER_USABLE)
+        return;
+    zepi_disk_name_of(key->digest, name);
+    if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS,
+                               ZEPI_ATOMIC_FILE_NO_SYNC) == 0)
+        account(disk, folder, file.size_bytes, limit_bytes);
+    close(folder);
+}
+
+static void disk_remove(void *self, const struct zepi_key *key)
+{
+    const struct zepi_disk *disk = self;
+    char name[ZEPI_DISK_NAME_BYTES];
+    int folder;
+    if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder) !=
+        ZEPI_CACHE_FOLDER_USABLE)
+        return;
+    zepi_disk_name_of(key->digest, name);
+    (void)zepi_seam_unlink(folder, name);
+    close(folder);
+}
+
+const struct zepi_build_store_ops zepi_disk_store_ops = {
+    .load = disk_load,
+    .store = disk_store,
+    .remove = disk_remove,
+};

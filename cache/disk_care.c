@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "cache/atomic_file.h"
+#include "cache/disk.h"
+#include "cache/disk_list.h"
+#include "cache/disk_record.h"
+#include "cache/seam.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// What is done to a folder that is open and trusted. Returns false if the folder cannot be listed.
+typedef bool folder_work(int folder, void *user);
+
+static enum zepi_cache_folder_state with_folder(const struct zepi_disk *disk, folder_work *work,
+                                                void *user)
+{
+    int folder;
+    enum zepi_cache_folder_state state =
+        zepi_cache_folder_open(zepi_disk_path(disk), ZEPI_CACHE_FOLDER_EXISTING, &folder);
+    if (state != ZEPI_CACHE_FOLDER_USABLE)
+        return state;
+    if (!work(folder, user))
+        state = ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    close(folder);
+    return state;
+}
+
+struct visit {
+    bool (*visit)(void *user, const struct zepi_disk_file *file);
+    void *user;
+};
+
+static bool visit_files(int folder, void *user)
+{
+    const struct visit *visit = user;
+    struct zepi_disk_list list;
+    if (!zepi_disk_list_init(&list, folder))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct zepi_disk_item *item = &list.items[i];
+        const struct zepi_disk_file file = {.name = item->name,
+                                            .kind = item->kind,
+                                            .size_bytes = item->size_bytes,
+                                            .last_use_ns = item->last_use_ns};
+        if (!visit->visit(visit->user, &file))
+            break;
+    }
+    zepi_disk_list_finish(&list);
+    return true;
+}
+
+enum zepi_cache_folder_state
+zepi_disk_for_each(struct zepi_disk *disk,
+                   bool (*visit)(void *user, const struct zepi_disk_file *file), void *user)
+{
+    struct visit all = {visit, user};
+    return with_folder(disk, visit_files, &all);
+}
+
+static void add(struct zepi_disk_tally *tally, uint64_t bytes)
+{
+    tally->files++;
+    tally->bytes += bytes;
+}
+
+// Returns which tally the file belongs to: it is good if it is sound and of the key that its name
+// says.
+static struct zepi_disk_tally *judge(int folder, const char *name, struct zepi_disk_report *report)
+{
+    char expected[ZEPI_DISK_NAME_BYTES];
+    struct zepi_disk_record_view view;
+    void *bytes;
+    size_t size;
+    int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
+                                      ZEPI_ATOMIC_FILE_NO_TOUCH, &bytes, &size);
+    if (error != 0)
+        return zepi_atomic_file_is_bad(error) ? &report->bad : &report->unreadable;
+    bool is_good = zepi_disk_record_decode(bytes, size, &view);
+    if (is_good) {
+        zepi_disk_name_of(zepi_digest_of(view.key, view.key_size), expected);
+        is_good = strcmp(expected, name) == 0;
+    }
+    zepi_seam_free(bytes);
+    return is_good ? &report->good : &report->bad;
+}
+
+struct verification {
+    enum zepi_disk_verify_mode mode;
+    struct zepi_disk_report report;
+};
+
+static bool verify_files(int folder, void *user)
+{
+    struct verification *verification = user;
+    struct zepi_disk_report *report = &verification->report;
+    struct zepi_disk_list list;
+    if (!zepi_disk_list_init(&list, folder))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct zepi_disk_item *item = &list.items[i];
+        if (item->kind == ZEPI_DISK_FILE_OTHER_VERSION) {
+            add(&report->other_version, item->size_bytes);
+        } else if (item->kind == ZEPI_DISK_FILE_TEMPORARY) {
+            add(&report->temporary, item->size_bytes);
+        } else {
+            struct zepi_disk_tally *tally = judge(folder, item->name, report);
+            add(tally, item->size_bytes);
+            if (tally == &report->bad && verification->mode == ZEPI_DISK_REMOVE_BAD)
+                (void)zepi_seam_unlink(folder, item->name);
+        }
+    }
+    zepi_disk_list_finish(&list);
+    return true;
+}
+
+enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
+                                              enum zepi_disk_verify_mode mode,
+                                              struct zepi_disk_report *out_report)
+{
+    struct verification verification = {.mode = mode};
+    enum zepi_cache_folder_state state = with_folder(disk, verify_files, &verification);
+    *out_report = verification.report;
+    return state;
+}
+
+struct trimming {
+    uint64_t bytes;
+    struct zepi_disk_tally left;
+    struct zepi_disk_tally removed;
+};
+
+static bool trim_files(int folder, void *user)
+{
+    struct trimming *trimming = user;
+    return zepi_disk_trim_folder(folder, trimming->bytes, trimming->bytes, &trimming->left,
+                                 &trimming->removed);
+}
+
+enum zepi_cache_folder_state zepi_disk_trim(struct zepi_disk *disk, uint64_t bytes,
+                                            struct zepi_disk_tally *out_removed)
+{
+    struct trimming trimming = {.bytes = bytes};
+    enum zepi_cache_folder_state state = with_folder(disk, trim_files, &trimming);
+    *out_removed = trimming.removed;
+    return state;
+}
+
+enum zepi_cache_folder_state zepi_disk_clear(struct zepi_disk *disk,
+                                             struct zepi_disk_tally *out_removed)
+{
+    return zepi_disk_trim(disk, 0, out_removed);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "cache/disk_list.h"
+#include "cache/atomic_file.h"
+#include "cache/seam.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SUFFIX ".zepi"
+
+void zepi_disk_name_of(struct zepi_digest digest, char out_name[ZEPI_DISK_NAME_BYTES])
+{
+    char hex[ZEPI_DIGEST_HEX_LENGTH + 1];
+    zepi_digest_to_hex(digest, hex);
+    snprintf(out_name, ZEPI_DISK_NAME_BYTES, "%s" SUFFIX "%d", hex, ZEPI_DISK_FORMAT_VERSION);
+}
+
+bool zepi_disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind)
+{
+    static const char temporary[] = ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX;
+    if (strlen(name) >= ZEPI_DISK_NAME_BYTES)
+        return false;
+    if (strncmp(name, temporary, sizeof(temporary) - 1) == 0) {
+        *out_kind = ZEPI_DISK_FILE_TEMPORARY;
+        return true;
+    }
+    if (strspn(name, "0123456789abcdef") != ZEPI_DIGEST_HEX_LENGTH)
+        return false;
+    const char *suffix = name + ZEPI_DIGEST_HEX_LENGTH;
+    if (strncmp(suffix, SUFFIX, sizeof(SUFFIX) - 1) != 0)
+        return false;
+    const char *version = suffix + sizeof(SUFFIX) - 1;
+    size_t digits = strspn(version, "0123456789");
+    if (digits == 0 || version[digits] != '\0')
+        return false;
+    char ours[16];
+    snprintf(ours, sizeof(ours), "%d", ZEPI_DISK_FORMAT_VERSION);
+    *out_kind = strcmp(version, ours) == 0 ? ZEPI_DISK_FILE_RESULT : ZEPI_DISK_FILE_OTHER_VERSION;
+    return true;
+}
+
+static bool add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        struct zepi_disk_item *items = zepi_seam_allocate(capacity * sizeof(*items));
+        if (!items)
+            return false;
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof(*items));
+        zepi_seam_free(list->items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *item;
+    list->bytes += item->size_bytes;
+    return true;
+}
+
+// Returns false if the file vanished or is a folder.
+static bool look_at(int folder, struct zepi_disk_item *item)
+{
+    struct stat info;
+    if (zepi_seam_stat_at(folder, item->name, &info) != 0 || S_ISDIR(info.st_mode))
+        return false;
+    item->size_bytes = (uint64_t)info.st_size;
+    item->last_use_ns =
+        (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + (int64_t)info.st_mtim.tv_nsec;
+    return true;
+}
+
+bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
+{
+    struct zepi_disk_list list = {0};
+    const struct dirent *at;
+    DIR *listing = zepi_seam_list(folder);
+    if (!listing)
+        return false;
+    while ((at = readdir(listing))) {
+        struct zepi_disk_item item;
+        if (!zepi_disk_name_parse(at->d_name, &item.kind))
+            continue;
+        memcpy(item.name, at->d_name, strlen(at->d_name) + 1);
+        if (look_at(folder, &item) && !add(&list, &item))
+            goto no_memory;
+    }
+    closedir(listing);
+    *out_list = list;
+    return true;
+
+no_memory:
+    closedir(listing);
+    zepi_disk_list_finish(&list);
+    return false;
+}
+
+void zepi_disk_list_finish(struct zepi_disk_list *list)
+{
+    zepi_seam_free(list->items);
+    *list = (struct zepi_disk_list){0};
+}
+
+static int compare_last_use(const void *a, const void *b)
+{
+    int64_t use_a = ((const struct zepi_disk_item *)a)->last_use_ns;
+    int64_t use_b = ((const struct zepi_disk_item *)b)->last_use_ns;
+    return (use_a > use_b) - (use_a < use_b);
+}
+
+void zepi_disk_list_sort(struct zepi_disk_list *list)
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(*list->items), compare_last_use);
+}
+
+static bool was_used_since(int folder, const struct zepi_disk_item *item)
+{
+    struct zepi_disk_item now = *item;
+    return look_at(folder, &now) && now.last_use_ns != item->last_use_ns;
+}
+
+bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_bytes,
+                           struct zepi_disk_tally *out_left, struct zepi_disk_tally *out_removed)
+{
+    struct zepi_disk_list list;
+    if (!zepi_disk_list_init(&list, folder))
+        return false;
+    struct zepi_disk_tally left = {.files = list.count, .bytes = list.bytes};
+    struct zepi_disk_tally removed = {0};
+    for (size_t i = 0; i < list.count; i++) {
+        struct zepi_disk_item *item = &list.items[i];
+        if (item->kind != ZEPI_DISK_FILE_TEMPORARY || !zepi_atomic_file_sweep(folder, item->name))
+            continue;
+        removed.files++;
+        removed.bytes += item->size_bytes;
+    }
+    zepi_disk_list_sort(&list);
+    // Everything goes at a limit of 0: empty files, too.
+    bool is_exceeded = limit_bytes == 0 || left.bytes - removed.bytes > limit_bytes;
+    for (size_t i = 0; is_exceeded && i < list.count; i++) {
+        const struct zepi_disk_item *item = &list.items[i];
+        if (target_bytes > 0 && left.bytes - removed.bytes <= target_bytes)
+            break;
+        if (item->kind == ZEPI_DISK_FILE_TEMPORARY || was_used_since(folder, item) ||
+            zepi_seam_unlink(folder, item->name) != 0)
+            continue;
+        removed.files++;
+        removed.bytes += item->size_bytes;
+    }
+    zepi_disk_list_finish(&list);
+    out_left->files += left.files - removed.files;
+    out_left->bytes += left.bytes - removed.bytes;
+    out_removed->files += removed.files;
+    out_removed->bytes += removed.bytes;
+    return true;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CACHE_DISK_LIST_H
+#define ZEPI_CACHE_DISK_LIST_H
+
+#include "cache/digest.h"
+#include "cache/disk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Private to the disk store: the names of its files, and what is in the folder now.
+
+enum { ZEPI_DISK_NAME_BYTES = 96 };
+
+// The name of a key's file in this format version.
+void zepi_disk_name_of(struct zepi_digest digest, char out_name[ZEPI_DISK_NAME_BYTES]);
+
+// Whether a name is one of ours, and of which kind.
+bool zepi_disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind);
+
+struct zepi_disk_item {
+    char name[ZEPI_DISK_NAME_BYTES];
+    enum zepi_disk_file_kind kind;
+    uint64_t size_bytes;
+    int64_t last_use_ns;
+};
+
+// All zeroes is an empty list.
+struct zepi_disk_list {
+    struct zepi_disk_item *items; // owned
+    size_t count;
+    size_t capacity;
+    uint64_t bytes; // sum of the items' sizes
+};
+
+// Lists the store's files. Files that vanish meanwhile are left out. Returns false, with nothing to
+// free, if the folder cannot be listed or there is no memory.
+bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder);
+void zepi_disk_list_finish(struct zepi_disk_list *list);
+
+// Oldest use first.
+void zepi_disk_list_sort(struct zepi_disk_list *list);
+
+// Sweeps leftovers; then, if the rest is more than `limit_bytes`, unlinks files, oldest use first,
+// until at most `target_bytes` are left. A file used since it was listed is passed over. Returns
+// false if the folder cannot be listed. *out_left and *out_removed are added to.
+bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_bytes,
+                           struct zepi_disk_tally *out_left, struct zepi_disk_tally *out_removed);
+
+#endif
