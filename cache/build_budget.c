@@ -8,11 +8,11 @@ struct zepi_build_budget {
     _Atomic uint64_t limit_bytes;
     _Atomic uint64_t limit_entries;
     struct zepi_build_charge charge;
-    // Guards the list of members and lets one thread at a time choose a victim, so that two of them
+    // Guards the list of tables and lets one thread at a time choose a victim, so that two of them
     // do not both answer one excess. Shard mutexes are taken under it, one at a time; victims are
     // destroyed after it.
     pthread_mutex_t mutex;
-    struct zepi_build_member *members; // borrowed
+    struct zepi_build_table *tables; // borrowed
 };
 
 struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limits)
@@ -28,7 +28,7 @@ struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limi
     atomic_init(&budget->limit_entries, limits.entries);
     atomic_init(&budget->charge.bytes, 0);
     atomic_init(&budget->charge.entries, 0);
-    budget->members = NULL;
+    budget->tables = NULL;
     return budget;
 }
 
@@ -36,37 +36,31 @@ void zepi_build_budget_destroy(struct zepi_build_budget *budget)
 {
     if (!budget)
         return;
-    assert(!budget->members);
+    assert(!budget->tables);
     pthread_mutex_destroy(&budget->mutex);
     zepi_seam_free(budget);
 }
 
-bool zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_member *member)
+bool zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_table *table)
 {
-    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++) {
-        if (zepi_build_shard_init(&member->shards[i], &budget->charge))
-            continue;
-        while (i-- > 0)
-            zepi_build_shard_finish(&member->shards[i]);
+    if (!zepi_build_table_init(table, &budget->charge))
         return false;
-    }
     pthread_mutex_lock(&budget->mutex);
-    member->next = budget->members;
-    budget->members = member;
+    table->next = budget->tables;
+    budget->tables = table;
     pthread_mutex_unlock(&budget->mutex);
     return true;
 }
 
-void zepi_build_budget_leave(struct zepi_build_budget *budget, struct zepi_build_member *member)
+void zepi_build_budget_leave(struct zepi_build_budget *budget, struct zepi_build_table *table)
 {
     pthread_mutex_lock(&budget->mutex);
-    struct zepi_build_member **at = &budget->members;
-    while (*at != member)
+    struct zepi_build_table **at = &budget->tables;
+    while (*at != table)
         at = &(*at)->next;
-    *at = member->next;
+    *at = table->next;
     pthread_mutex_unlock(&budget->mutex);
-    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++)
-        zepi_build_shard_finish(&member->shards[i]);
+    zepi_build_table_finish(table);
 }
 
 // All numbers below are read relaxed: each is right by itself, and a limit that is overrun for a
@@ -105,20 +99,18 @@ static bool is_exceeded(const struct zepi_build_budget *budget, struct zepi_buil
 static bool take_oldest_locked(struct zepi_build_budget *budget, struct zepi_build_victims *victims)
 {
     for (;;) {
-        struct zepi_build_shard *oldest_shard = NULL;
+        struct zepi_build_table *oldest_table = NULL;
         uint64_t oldest = UINT64_MAX;
-        for (struct zepi_build_member *member = budget->members; member; member = member->next) {
-            for (int i = 0; i < ZEPI_BUILD_SHARDS; i++) {
-                uint64_t stamp = zepi_build_shard_oldest(&member->shards[i]);
-                if (stamp < oldest) {
-                    oldest = stamp;
-                    oldest_shard = &member->shards[i];
-                }
+        for (struct zepi_build_table *table = budget->tables; table; table = table->next) {
+            uint64_t stamp = zepi_build_table_oldest(table);
+            if (stamp < oldest) {
+                oldest = stamp;
+                oldest_table = table;
             }
         }
-        if (!oldest_shard)
+        if (!oldest_table)
             return false;
-        if (zepi_build_shard_take_oldest(oldest_shard, oldest, victims))
+        if (zepi_build_table_take_oldest(oldest_table, oldest, victims))
             return true;
         // It was used between the two looks: choose again.
     }
@@ -148,10 +140,8 @@ static size_t evict_all_unused(struct zepi_build_budget *budget)
     for (;;) {
         struct zepi_build_victims victims = {0};
         pthread_mutex_lock(&budget->mutex);
-        for (struct zepi_build_member *member = budget->members; member; member = member->next) {
-            for (int i = 0; i < ZEPI_BUILD_SHARDS; i++)
-                zepi_build_shard_take(&member->shards[i], ZEPI_BUILD_TAKE_UNUSED, 0, &victims);
-        }
+        for (struct zepi_build_table *table = budget->tables; table; table = table->next)
+            zepi_build_table_take(table, ZEPI_BUILD_TAKE_UNUSED, 0, &victims);
         pthread_mutex_unlock(&budget->mutex);
         if (victims.count == 0)
             return evicted;

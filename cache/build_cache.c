@@ -16,7 +16,7 @@ struct counters {
 };
 
 struct zepi_build_cache {
-    struct zepi_build_member member;  // the shards
+    struct zepi_build_table table;
     struct zepi_build_budget *budget; // borrowed
     struct zepi_build_store store;    // store.ops is NULL if there is none
     atomic_bool is_store_on;
@@ -46,7 +46,7 @@ struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budge
     if (store)
         cache->store = *store;
     atomic_init(&cache->is_store_on, store != NULL);
-    if (!zepi_build_budget_join(budget, &cache->member)) {
+    if (!zepi_build_budget_join(budget, &cache->table)) {
         zepi_seam_free(cache);
         return NULL;
     }
@@ -58,13 +58,8 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
     if (!cache)
         return;
     zepi_build_cache_clear(cache);
-    zepi_build_budget_leave(cache->budget, &cache->member);
+    zepi_build_budget_leave(cache->budget, &cache->table);
     zepi_seam_free(cache);
-}
-
-static struct zepi_build_shard *shard_of(struct zepi_build_cache *cache, const struct zepi_key *key)
-{
-    return &cache->member.shards[zepi_key_shard_bits(key) % ZEPI_BUILD_SHARDS];
 }
 
 static bool has_store(const struct zepi_build_cache *cache)
@@ -168,13 +163,12 @@ static void run_build(struct zepi_build_cache *cache, const struct zepi_build_re
 static void keep_or_drop(struct zepi_build_cache *cache, const struct zepi_key *key,
                          struct zepi_build_entry *entry, const struct build *build)
 {
-    struct zepi_build_shard *shard = shard_of(cache, key);
     uint64_t cost_bytes = build->outcome.cost_bytes + build->outcome.log_size + key->size;
     bool is_final = build->verdict == ZEPI_BUILD_OK || build->verdict == ZEPI_BUILD_REFUSED;
     if (is_final && zepi_build_budget_admits(cache->budget, cost_bytes))
-        zepi_build_shard_keep(shard, entry, cost_bytes);
+        zepi_build_table_keep(&cache->table, entry, cost_bytes);
     else
-        zepi_build_shard_drop(shard, entry);
+        zepi_build_table_drop(&cache->table, entry);
 }
 
 // Fills the placeholder that the calling thread has put into the table.
@@ -205,8 +199,7 @@ static struct zepi_build_result *find_or_add(struct zepi_build_cache *cache,
     struct zepi_build_entry *entry = zepi_build_entry_create(key, owner);
     if (!entry)
         return NULL;
-    struct zepi_build_result *result =
-        zepi_build_shard_find_or_add(shard_of(cache, key), key, entry);
+    struct zepi_build_result *result = zepi_build_table_find_or_add(&cache->table, key, entry);
     if (result == &entry->result)
         *out_placeholder = entry;
     else
@@ -237,12 +230,14 @@ static enum verdict_of_wait wait_for(struct zepi_build_result *result)
     return verdict;
 }
 
-// Everything but the hit on a finished result. `result` is what the first look found.
-static enum zepi_build_lookup
+// Everything but the hit on a finished result. `result` is what the first look found. Not inlined:
+// the hit would save registers for it.
+static __attribute__((noinline)) enum zepi_build_lookup
 find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
                      const struct zepi_build_request *request, struct zepi_build_result *result,
                      struct zepi_build_result **out_result, enum zepi_build_origin *out_origin)
 {
+    *out_result = NULL;
     for (;;) {
         struct zepi_build_entry *placeholder = NULL;
         if (!result)
@@ -254,7 +249,9 @@ find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
         if (!result)
             return ZEPI_LOOKUP_OUT_OF_MEMORY;
         if (placeholder) {
-            *out_origin = fill(cache, key, request, placeholder);
+            enum zepi_build_origin origin = fill(cache, key, request, placeholder);
+            if (out_origin)
+                *out_origin = origin;
             return answer(result, out_result);
         }
         switch (wait_for(result)) {
@@ -263,7 +260,7 @@ find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
         case WAIT_NEVER_ENDS:
             return ZEPI_LOOKUP_RECURSIVE;
         case WAIT_AGAIN:
-            result = zepi_build_shard_find(shard_of(cache, key), key);
+            result = zepi_build_table_find(&cache->table, key);
             break;
         }
     }
@@ -276,25 +273,20 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
                                                       enum zepi_build_origin *out_origin)
 {
     assert(key->is_sealed);
-    enum zepi_build_origin origin = ZEPI_ORIGIN_MEMORY;
-    enum zepi_build_lookup lookup;
-    struct zepi_build_result *result = zepi_build_shard_find(shard_of(cache, key), key);
-    *out_result = NULL;
+    struct zepi_build_result *result = zepi_build_table_find(&cache->table, key);
+    if (out_origin)
+        *out_origin = ZEPI_ORIGIN_MEMORY;
     // Acquire: pairs with the publication of a result that nobody needed to wait for.
     if (result &&
         atomic_load_explicit(&result->status, memory_order_acquire) != ZEPI_BUILD_IN_PROGRESS)
-        lookup = answer(result, out_result);
-    else
-        lookup = find_or_build_slowly(cache, key, request, result, out_result, &origin);
-    if (out_origin)
-        *out_origin = origin;
-    return lookup;
+        return answer(result, out_result);
+    return find_or_build_slowly(cache, key, request, result, out_result, out_origin);
 }
 
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key)
 {
     struct zepi_build_victims victims = {0};
-    zepi_build_shard_take_key(shard_of(cache, key), key, &victims);
+    zepi_build_table_take_key(&cache->table, key, &victims);
     zepi_build_victims_release(&victims);
     if (has_store(cache))
         cache->store.ops->remove(cache->store.self, key);
@@ -303,8 +295,7 @@ void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_k
 static size_t take(struct zepi_build_cache *cache, enum zepi_build_take which, uint64_t owner)
 {
     struct zepi_build_victims victims = {0};
-    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++)
-        zepi_build_shard_take(&cache->member.shards[i], which, owner, &victims);
+    zepi_build_table_take(&cache->table, which, owner, &victims);
     size_t taken = victims.count;
     zepi_build_victims_release(&victims);
     return taken;
@@ -330,23 +321,18 @@ void zepi_build_cache_get_counters(struct zepi_build_cache *cache,
                                    struct zepi_build_counters *out_counters)
 {
     const struct counters *counters = &cache->counters;
-    struct zepi_build_counters sum = {
+    struct zepi_build_table_counters table = zepi_build_table_count(&cache->table);
+    *out_counters = (struct zepi_build_counters){
+        .hits = table.hits,
+        .misses = table.misses,
+        .waits = table.waits,
+        .evictions = table.evictions,
+        .bytes = table.bytes,
+        .entries = table.entries,
         .builds = atomic_load_explicit(&counters->builds, memory_order_relaxed),
         .failures = atomic_load_explicit(&counters->failures, memory_order_relaxed),
         .store_hits = atomic_load_explicit(&counters->store_hits, memory_order_relaxed),
         .store_misses = atomic_load_explicit(&counters->store_misses, memory_order_relaxed),
         .build_ns = atomic_load_explicit(&counters->build_ns, memory_order_relaxed),
     };
-    for (int i = 0; i < ZEPI_BUILD_SHARDS; i++) {
-        struct zepi_build_shard *shard = &cache->member.shards[i];
-        pthread_mutex_lock(&shard->mutex);
-        sum.hits += shard->hits;
-        sum.misses += shard->misses;
-        sum.waits += shard->waits;
-        sum.evictions += shard->evictions;
-        sum.bytes += shard->lru.bytes;
-        sum.entries += shard->lru.entries;
-        pthread_mutex_unlock(&shard->mutex);
-    }
-    *out_counters = sum;
 }

@@ -85,8 +85,8 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 // - A spurious failure is returned to its own builder and is not kept.
 // - Out of memory: everything unused in the budget is evicted and the build is tried once more.
 //
-// A hit takes one lock, of one shard of the cache, and makes no system call unless that lock is
-// contended.
+// A hit takes one lock that no other thread's hit takes (up to 16 threads), and makes no system
+// call unless that lock is contended.
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,
@@ -111,7 +111,8 @@ enum zepi_build_store_switch {
 };
 void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to);
 
-// Each counter is exact; they are read one after the other.
+// hits, misses, waits, evictions, bytes and entries are of one moment; the others are read one
+// after the other.
 void zepi_build_cache_get_counters(struct zepi_build_cache *cache,
                                    struct zepi_build_counters *out_counters);
 

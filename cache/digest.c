@@ -16,6 +16,11 @@ struct zepi_digest zepi_digest_of(const void *bytes, size_t size)
     return from_xxh(XXH3_128bits(bytes, size));
 }
 
+uint64_t zepi_digest_hash(const void *bytes, size_t size)
+{
+    return XXH3_64bits(bytes, size);
+}
+
 struct zepi_digest zepi_digest_of_parts(const struct zepi_digest_part *parts, size_t count)
 {
     // On the stack: the state holds no pointer to memory of its own.

@@ -110,7 +110,7 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder) !=
         ZEPI_CACHE_FOLDER_USABLE)
         return false;
-    zepi_disk_name_of(key->digest, name);
+    zepi_disk_name_of(zepi_key_digest(key), name);
     int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
                                       ZEPI_ATOMIC_FILE_TOUCH, &bytes, &size);
     bool is_good =
@@ -159,7 +159,7 @@ static void disk_store(void *self, const struct zepi_key *key,
     if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
         ZEPI_CACHE_FOLDER_USABLE)
         return;
-    zepi_disk_name_of(key->digest, name);
+    zepi_disk_name_of(zepi_key_digest(key), name);
     if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS,
                                ZEPI_ATOMIC_FILE_NO_SYNC) == 0)
         account(disk, folder, file.size_bytes, limit_bytes);
@@ -174,7 +174,7 @@ static void disk_remove(void *self, const struct zepi_key *key)
     if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder) !=
         ZEPI_CACHE_FOLDER_USABLE)
         return;
-    zepi_disk_name_of(key->digest, name);
+    zepi_disk_name_of(zepi_key_digest(key), name);
     (void)zepi_seam_unlink(folder, name);
     close(folder);
 }

@@ -4,9 +4,12 @@
 
 #include "cache/digest.h"
 
+#include <assert.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // The key of a build: one canonical byte string. Hash, equality and file identity read these bytes
 // and nothing else.
@@ -35,8 +38,8 @@ struct zepi_key {
     uint8_t *bytes; // inline_bytes, or owned memory
     size_t size;
     size_t capacity;
-    struct zepi_digest digest; // of bytes, valid once sealed
-    bool has_failed;           // an addition found no memory, or a field was too long
+    uint64_t hash;   // of bytes, valid once sealed
+    bool has_failed; // an addition found no memory, or a field was too long
     bool is_sealed;
     uint8_t inline_bytes[ZEPI_KEY_INLINE_BYTES];
 };
@@ -48,32 +51,87 @@ void zepi_key_init(struct zepi_key *key, uint32_t format_version);
 // Frees what the key holds. A key that was zeroed and never initialised is fine.
 void zepi_key_finish(struct zepi_key *key);
 
-// Each appends one field and copies what it is given. Failing (no memory, a field of 4 GiB or more)
-// is noted in the key and reported by zepi_key_seal. None may be called on a sealed key.
-void zepi_key_add_bytes(struct zepi_key *key, uint16_t tag, const void *bytes, size_t size);
-void zepi_key_add_string(struct zepi_key *key, uint16_t tag, const char *text); // without the zero
-void zepi_key_add_u32(struct zepi_key *key, uint16_t tag, uint32_t value);
-void zepi_key_add_u64(struct zepi_key *key, uint16_t tag, uint64_t value);
-void zepi_key_add_digest(struct zepi_key *key, uint16_t tag, struct zepi_digest digest);
+// Appends the head of a field and room for `size` bytes. Returns where they go, or NULL: no memory,
+// or a field of 4 GiB or more. That is noted in the key and reported by zepi_key_seal. Not for
+// sealed keys. The functions below add whole fields; they are inline because a hit spends half its
+// time in them.
+static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size);
 
-// A field of two parts, an identifier and bytes: one specialization value with its id, for
-// instance.
-void zepi_key_add_numbered(struct zepi_key *key, uint16_t tag, uint32_t number, const void *bytes,
-                           size_t size);
+// Each appends one field and copies what it is given.
+static inline void zepi_key_add_bytes(struct zepi_key *key, uint16_t tag, const void *bytes,
+                                      size_t size)
+{
+    uint8_t *at = zepi_key_begin_field(key, tag, size);
+    if (at && size > 0)
+        memcpy(at, bytes, size);
+}
 
-// Computes the digest, the only time. Returns false if an addition failed; the key is then good for
+// Without the terminating zero.
+static inline void zepi_key_add_string(struct zepi_key *key, uint16_t tag, const char *text)
+{
+    zepi_key_add_bytes(key, tag, text, strlen(text));
+}
+
+static inline void zepi_key_add_u32(struct zepi_key *key, uint16_t tag, uint32_t value)
+{
+    value = htole32(value);
+    zepi_key_add_bytes(key, tag, &value, sizeof(value));
+}
+
+static inline void zepi_key_add_u64(struct zepi_key *key, uint16_t tag, uint64_t value)
+{
+    value = htole64(value);
+    zepi_key_add_bytes(key, tag, &value, sizeof(value));
+}
+
+static inline void zepi_key_add_digest(struct zepi_key *key, uint16_t tag,
+                                       struct zepi_digest digest)
+{
+    const uint64_t words[2] = {htole64(digest.low), htole64(digest.high)};
+    zepi_key_add_bytes(key, tag, words, sizeof(words));
+}
+
+// A field of two parts, a number and bytes: one specialization value with its id, for instance.
+static inline void zepi_key_add_numbered(struct zepi_key *key, uint16_t tag, uint32_t number,
+                                         const void *bytes, size_t size)
+{
+    uint8_t *at = zepi_key_begin_field(key, tag, sizeof(number) + size);
+    if (!at)
+        return;
+    number = htole32(number);
+    memcpy(at, &number, sizeof(number));
+    if (size > 0)
+        memcpy(at + sizeof(number), bytes, size);
+}
+
+// Computes the hash, the only time. Returns false if an addition failed; the key is then good for
 // zepi_key_finish alone.
 bool zepi_key_seal(struct zepi_key *key);
 
-// The bits for hash tables (uthash takes 32) and, independent of them, those that choose a shard.
-static inline uint32_t zepi_key_table_bits(const struct zepi_key *key)
-{
-    return (uint32_t)key->digest.low;
-}
+// What names the key's file. Computed at each call: where a file is touched it costs nothing.
+struct zepi_digest zepi_key_digest(const struct zepi_key *key);
 
-static inline uint32_t zepi_key_shard_bits(const struct zepi_key *key)
+// ---- Private ----
+
+// Makes room for `size` more bytes, or notes the failure.
+bool zepi_key_grow(struct zepi_key *key, size_t size);
+
+static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size)
 {
-    return (uint32_t)key->digest.high;
+    uint8_t head[6];
+    const uint16_t tag_bytes = htole16(tag);
+    const uint32_t size_bytes = htole32((uint32_t)size);
+    assert(!key->is_sealed);
+    memcpy(head, &tag_bytes, sizeof(tag_bytes));
+    memcpy(head + sizeof(tag_bytes), &size_bytes, sizeof(size_bytes));
+    // A key that failed has no room. (The first term is there for sizes near the end of size_t.)
+    if (size > UINT32_MAX || key->capacity - key->size < sizeof(head) + size) {
+        if (!zepi_key_grow(key, size))
+            return NULL;
+    }
+    uint8_t *at = key->bytes + key->size;
+    key->size += sizeof(head) + size;
+    return (uint8_t *)memcpy(at, head, sizeof(head)) + sizeof(head);
 }
 
 #endif

@@ -4,15 +4,8 @@
 #include <assert.h>
 #include <time.h>
 
-// A counter that all threads share would move one cache line between all processors at every use.
-// The processor's own clock runs at one rate on all of them and costs one instruction.
-#if defined(__x86_64__) || defined(__i386__)
-static inline uint64_t stamp_now(void)
-{
-    return __builtin_ia32_rdtsc();
-}
-#else
-static inline uint64_t stamp_now(void)
+#if !defined(__x86_64__) && !defined(__i386__)
+uint64_t zepi_lru_stamp(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -20,34 +13,83 @@ static inline uint64_t stamp_now(void)
 }
 #endif
 
-static void link_newest(struct zepi_lru *lru, struct zepi_lru_node *node)
+// A pairing heap: a tree of any shape whose parents are placed before their children.
+static struct zepi_lru_node *merge(struct zepi_lru_node *a, struct zepi_lru_node *b)
 {
-    node->newer = NULL;
-    node->older = lru->newest;
-    if (lru->newest)
-        lru->newest->newer = node;
-    else
-        lru->oldest = node;
-    lru->newest = node;
+    if (!a)
+        return b;
+    if (!b)
+        return a;
+    if (b->placed < a->placed) {
+        struct zepi_lru_node *swap = a;
+        a = b;
+        b = swap;
+    }
+    b->next = a->child;
+    b->previous = a;
+    if (a->child)
+        a->child->previous = b;
+    a->child = b;
+    return a;
 }
 
-static void unlink_node(struct zepi_lru *lru, struct zepi_lru_node *node)
+// Siblings become one tree: in pairs from first to last, then the pairs from last to first, which
+// is what keeps later removals cheap.
+static struct zepi_lru_node *merge_siblings(struct zepi_lru_node *first)
 {
-    if (node->newer)
-        node->newer->older = node->older;
+    struct zepi_lru_node *pairs = NULL;
+    struct zepi_lru_node *whole = NULL;
+    while (first) {
+        struct zepi_lru_node *a = first;
+        struct zepi_lru_node *b = a->next;
+        first = b ? b->next : NULL;
+        a->next = NULL;
+        if (b)
+            b->next = NULL;
+        struct zepi_lru_node *pair = merge(a, b);
+        pair->next = pairs;
+        pairs = pair;
+    }
+    while (pairs) {
+        struct zepi_lru_node *next = pairs->next;
+        pairs->next = NULL;
+        whole = merge(whole, pairs);
+        pairs = next;
+    }
+    if (whole)
+        whole->previous = NULL;
+    return whole;
+}
+
+static void place(struct zepi_lru *lru, struct zepi_lru_node *node)
+{
+    node->placed = atomic_load_explicit(&node->last_use, memory_order_relaxed);
+    node->child = NULL;
+    node->next = NULL;
+    node->previous = NULL;
+    lru->top = merge(lru->top, node);
+}
+
+static void displace(struct zepi_lru *lru, struct zepi_lru_node *node)
+{
+    if (node == lru->top) {
+        lru->top = merge_siblings(node->child);
+        return;
+    }
+    if (node->previous->child == node)
+        node->previous->child = node->next;
     else
-        lru->newest = node->older;
-    if (node->older)
-        node->older->newer = node->newer;
-    else
-        lru->oldest = node->newer;
+        node->previous->next = node->next;
+    if (node->next)
+        node->next->previous = node->previous;
+    lru->top = merge(lru->top, merge_siblings(node->child));
 }
 
 void zepi_lru_add(struct zepi_lru *lru, struct zepi_lru_node *node, uint64_t cost_bytes)
 {
     node->cost_bytes = cost_bytes;
-    node->stamp = stamp_now();
-    link_newest(lru, node);
+    zepi_lru_touch(node);
+    place(lru, node);
     lru->bytes += cost_bytes;
     lru->entries++;
 }
@@ -55,16 +97,18 @@ void zepi_lru_add(struct zepi_lru *lru, struct zepi_lru_node *node, uint64_t cos
 void zepi_lru_remove(struct zepi_lru *lru, struct zepi_lru_node *node)
 {
     assert(lru->entries > 0 && lru->bytes >= node->cost_bytes);
-    unlink_node(lru, node);
+    displace(lru, node);
     lru->bytes -= node->cost_bytes;
     lru->entries--;
 }
 
-void zepi_lru_touch(struct zepi_lru *lru, struct zepi_lru_node *node)
+struct zepi_lru_node *zepi_lru_oldest(struct zepi_lru *lru)
 {
-    node->stamp = stamp_now();
-    if (lru->newest == node)
-        return;
-    unlink_node(lru, node);
-    link_newest(lru, node);
+    for (;;) {
+        struct zepi_lru_node *top = lru->top;
+        if (!top || atomic_load_explicit(&top->last_use, memory_order_relaxed) == top->placed)
+            return top;
+        displace(lru, top);
+        place(lru, top);
+    }
 }
