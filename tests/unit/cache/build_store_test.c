@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// The second level below a build cache, with the disk as the store.
+#include "cache/build_cache.h"
+#include "cache_fixture.h"
+#include "test_env.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct zepi_disk *disk;
+static struct zepi_build_store store;
+
+static void create(void)
+{
+    disk = zepi_disk_create(test_env_scratch_path("cache"), UINT64_MAX);
+    cr_assert_not_null(disk);
+    store = fixture_disk_store(disk);
+}
+
+static void destroy(void)
+{
+    zepi_disk_destroy(disk);
+    cr_assert_eq(fixture_alive(), 0);
+}
+
+TestSuite(build_store, .init = create, .fini = destroy, .timeout = 30);
+
+static struct fixture_cache new_process(void)
+{
+    struct fixture_cache both =
+        fixture_cache_create(ZEPI_BUILD_UNLIMITED, ZEPI_BUILD_UNLIMITED, &store);
+    cr_assert_not_null(both.cache);
+    return both;
+}
+
+// Asks and compares. Returns where it came from.
+static enum zepi_build_origin expect(struct fixture_cache both, struct fixture_build *build)
+{
+    struct zepi_build_result *result;
+    enum zepi_build_lookup lookup = fixture_ask(both.cache, 1, build, &result);
+    if (build->verdict == ZEPI_BUILD_OK) {
+        cr_assert_eq(lookup, ZEPI_LOOKUP_SUCCEEDED);
+        cr_assert_str_eq(fixture_text(result), build->text);
+    } else {
+        cr_assert_eq(lookup, ZEPI_LOOKUP_FAILED);
+    }
+    cr_assert_eq(zepi_build_result_code(result), build->code);
+    cr_assert_eq(zepi_build_result_log_size(result), strlen(build->log));
+    cr_assert_str_eq(zepi_build_result_log(result), build->log);
+    zepi_build_result_release(result);
+    return fixture_origin();
+}
+
+static void expect_built_remembered_and_stored(struct fixture_build *build)
+{
+    struct fixture_cache first = new_process();
+    cr_assert_eq(expect(first, build), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(expect(first, build), ZEPI_ORIGIN_MEMORY);
+    struct fixture_cache second = new_process();
+    cr_assert_eq(expect(second, build), ZEPI_ORIGIN_STORE);
+    cr_assert_eq(expect(second, build), ZEPI_ORIGIN_MEMORY);
+    cr_assert_eq(build->builds, 1);
+    struct zepi_build_counters counters = fixture_counters(second.cache);
+    cr_assert_eq(counters.hits, 1);
+    cr_assert_eq(counters.misses, 1);
+    cr_assert_eq(counters.store_hits, 1);
+    cr_assert_eq(counters.store_misses, 0);
+    cr_assert_eq(counters.builds, 0);
+    cr_assert_eq(counters.build_ns, 0);
+    cr_assert_eq(fixture_counters(first.cache).store_misses, 1);
+    fixture_cache_destroy(&first);
+    fixture_cache_destroy(&second);
+}
+
+Test(build_store, gives_the_same_payload_and_log_cold_from_memory_and_from_disk)
+{
+    struct fixture_build build = {.text = "machine code", .log = "warning: unused variable\n"};
+    expect_built_remembered_and_stored(&build);
+}
+
+Test(build_store, gives_the_same_failure_and_log_cold_from_memory_and_from_disk)
+{
+    struct fixture_build build = {
+        .verdict = ZEPI_BUILD_REFUSED, .code = -123456, .log = "error: no such thing\n"};
+    expect_built_remembered_and_stored(&build);
+}
+
+Test(build_store, keeps_successes_alone_if_asked_to)
+{
+    struct fixture_build build = {.verdict = ZEPI_BUILD_REFUSED, .code = 5, .log = "no"};
+    struct fixture_cache both = new_process();
+    expect(both, &build);
+    fixture_cache_destroy(&both);
+    // Neither does it read the failure that is there from before.
+    store.policy = ZEPI_BUILD_STORE_SUCCESSES;
+    both = new_process();
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    fixture_cache_destroy(&both);
+    cr_assert_eq(build.builds, 2);
+}
+
+Test(build_store, does_not_keep_spurious_failures)
+{
+    struct fixture_build build = {.verdict = ZEPI_BUILD_SPURIOUS, .code = 5, .log = "lost"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture_cache both = new_process();
+        cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+        fixture_cache_destroy(&both);
+    }
+    cr_assert_eq(build.builds, 2);
+}
+
+Test(build_store, can_be_switched_off_and_on)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    struct fixture_cache both = new_process();
+    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_OFF);
+    expect(both, &build);
+    zepi_build_cache_clear(both.cache);
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_MISSING, "nothing touched the disk");
+    zepi_build_cache_clear(both.cache);
+    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_ON);
+    expect(both, &build);
+    zepi_build_cache_clear(both.cache);
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
+    fixture_cache_destroy(&both);
+}
+
+Test(build_store, can_be_switched_where_there_is_none)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    struct fixture_cache both =
+        fixture_cache_create(ZEPI_BUILD_UNLIMITED, ZEPI_BUILD_UNLIMITED, NULL);
+    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_ON);
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    fixture_cache_destroy(&both);
+}
+
+static bool refuse(void *user, const void *bytes, size_t size, struct zepi_build_outcome *outcome)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    (void)outcome;
+    return false;
+}
+
+Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
+{
+    struct fixture_build build = {.text = "first", .log = ""};
+    struct fixture_cache both = new_process();
+    expect(both, &build);
+    fixture_cache_destroy(&both);
+
+    build.text = "second";
+    store.codec.deserialise = refuse;
+    both = new_process();
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    fixture_cache_destroy(&both);
+
+    store.codec = fixture_codec;
+    both = new_process();
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
+    fixture_cache_destroy(&both);
+}
+
+Test(build_store, forgets_a_key_that_is_removed)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    struct fixture_cache both = new_process();
+    struct zepi_key key;
+    fixture_key(&key, 1);
+    expect(both, &build);
+    zepi_build_cache_remove(both.cache, &key);
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    fixture_cache_destroy(&both);
+}
+
+static atomic_int frees;
+
+static void count_free(void *bytes)
+{
+    atomic_fetch_add(&frees, 1);
+    free(bytes);
+}
+
+static bool serialise_into_memory(void *user, const void *payload,
+                                  struct zepi_build_bytes *out_bytes)
+{
+    (void)user;
+    (void)payload;
+    *out_bytes = (struct zepi_build_bytes){strdup("made for the store"), 18, count_free};
+    return true;
+}
+
+Test(build_store, frees_the_bytes_that_a_codec_made)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    store.codec.serialise = serialise_into_memory;
+    struct fixture_cache both = new_process();
+    expect(both, &build);
+    cr_assert_eq(frees, 1);
+    fixture_cache_destroy(&both);
+    build.text = "made for the store";
+    both = new_process();
+    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
+    fixture_cache_destroy(&both);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "cache/atomic_file.h"
+#include "cache/disk.h"
+#include "cache_fixture.h"
+#include "test_env.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAYLOAD_BYTES = 1000 };
+
+static struct zepi_disk *disk;
+
+static void create(void)
+{
+    disk = zepi_disk_create(test_env_scratch_path("cache"), UINT64_MAX);
+    cr_assert_not_null(disk);
+}
+
+static void destroy(void)
+{
+    zepi_disk_destroy(disk);
+}
+
+TestSuite(disk_care, .init = create, .fini = destroy, .timeout = 30);
+
+static void store(uint64_t number)
+{
+    static const char payload[PAYLOAD_BYTES];
+    const struct zepi_build_record record = {
+        .status = ZEPI_BUILD_SUCCEEDED, .payload = payload, .payload_size = sizeof(payload)};
+    struct zepi_key key;
+    fixture_key(&key, number);
+    zepi_disk_store_ops.store(disk, &key, &record);
+}
+
+static int make_file(const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof(path), "cache/%s", name);
+    int fd = open(test_env_scratch_path(path), O_CREAT | O_WRONLY, 0600);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, "12345", 5), 5);
+    return fd;
+}
+
+#define SOME_DIGEST "0123456789abcdef0123456789abcdef"
+
+// Three results, one of them damaged, a file of another version, a leftover, a file being written.
+static int fill(void)
+{
+    for (uint64_t i = 0; i < 2; i++)
+        store(i);
+    close(make_file(SOME_DIGEST ".zepi1"));
+    close(make_file(SOME_DIGEST ".zepi2"));
+    close(make_file(ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX "dead"));
+    int writer = make_file(ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX "alive");
+    cr_assert_eq(flock(writer, LOCK_EX), 0);
+    return writer;
+}
+
+struct seen {
+    int kinds[3];
+    int stop_after;
+};
+
+static bool see(void *user, const struct zepi_disk_file *file)
+{
+    struct seen *seen = user;
+    seen->kinds[file->kind]++;
+    cr_assert_gt(strlen(file->name), 0);
+    cr_assert_geq(file->size_bytes, 5);
+    cr_assert_lt(llabs((long long)file->last_use_ns / 1000000000 - (long long)time(NULL)), 60);
+    return --seen->stop_after != 0;
+}
+
+Test(disk_care, shows_every_file)
+{
+    struct seen seen = {0};
+    struct seen two = {.stop_after = 2};
+    int writer = fill();
+    cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_RESULT], 3);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_OTHER_VERSION], 1);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_TEMPORARY], 2);
+    cr_assert_eq(zepi_disk_for_each(disk, see, &two), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(two.kinds[0] + two.kinds[1] + two.kinds[2], 2, "the visitor said stop");
+    close(writer);
+}
+
+Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
+{
+    struct zepi_disk_report report;
+    int writer = fill();
+    for (int round = 0; round < 2; round++) {
+        cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report), ZEPI_CACHE_FOLDER_USABLE);
+        cr_assert_eq(report.good.files, 2);
+        cr_assert_gt(report.good.bytes, 2 * PAYLOAD_BYTES);
+        cr_assert_eq(report.bad.files, 1);
+        cr_assert_eq(report.bad.bytes, 5);
+        cr_assert_eq(report.other_version.files, 1);
+        cr_assert_eq(report.temporary.files, 2);
+        cr_assert_eq(report.unreadable.files, 0);
+    }
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.bad.files, 1);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.bad.files, 0);
+    cr_assert_eq(report.good.files, 2);
+    close(writer);
+}
+
+Test(disk_care, does_not_condemn_what_it_cannot_read_now)
+{
+    struct zepi_disk_report report;
+    store(1);
+    // The folder and the list succeed, the file does not open.
+    fixture_fault(1u << ZEPI_SEAM_OPEN, 2, EMFILE, FIXTURE_FAULT_FOREVER);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert(fixture_fault_end());
+    cr_assert_eq(report.unreadable.files, 1);
+    cr_assert_eq(report.bad.files, 0);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.good.files, 1);
+}
+
+static bool note_last_use(void *user, const struct zepi_disk_file *file)
+{
+    *(int64_t *)user = file->last_use_ns;
+    return true;
+}
+
+Test(disk_care, is_no_use_of_a_file)
+{
+    struct zepi_disk_report report;
+    int64_t before_ns = 0;
+    int64_t after_ns = 0;
+    store(1);
+    zepi_disk_for_each(disk, note_last_use, &before_ns);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    zepi_disk_for_each(disk, note_last_use, &after_ns);
+    cr_assert_gt(before_ns, 0);
+    cr_assert_eq(before_ns, after_ns);
+}
+
+Test(disk_care, trims_oldest_first_and_sweeps_what_the_dead_left)
+{
+    struct zepi_disk_tally removed;
+    struct zepi_disk_report report;
+    int writer = fill();
+    cr_assert_eq(zepi_disk_trim(disk, UINT64_MAX, &removed), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(removed.files, 1, "the leftover");
+    cr_assert_eq(removed.bytes, 5);
+    store(10);
+    cr_assert_eq(zepi_disk_trim(disk, PAYLOAD_BYTES + 200, &removed), ZEPI_CACHE_FOLDER_USABLE);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    cr_assert_eq(report.good.files, 1);
+    cr_assert_eq(report.temporary.files, 1, "its writer is alive");
+    close(writer);
+}
+
+Test(disk_care, clears_every_version)
+{
+    struct zepi_disk_tally removed;
+    struct seen seen = {0};
+    int writer = fill();
+    close(make_file("fedcba9876543210fedcba9876543210.zepi1"));
+    cr_assert_eq(zepi_disk_clear(disk, &removed), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(removed.files, 6);
+    zepi_disk_for_each(disk, see, &seen);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_RESULT], 0);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_OTHER_VERSION], 0);
+    cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_TEMPORARY], 1);
+    close(writer);
+    zepi_disk_clear(disk, &removed);
+    cr_assert_eq(removed.files, 1);
+}
+
+Test(disk_care, clears_empty_files_too)
+{
+    struct zepi_disk_tally removed;
+    store(1);
+    close(open(test_env_scratch_path("cache/" SOME_DIGEST ".zepi1"), O_CREAT | O_WRONLY, 0600));
+    zepi_disk_clear(disk, &removed);
+    cr_assert_eq(removed.files, 2);
+}
+
+Test(disk_care, says_why_a_folder_is_not_used)
+{
+    struct zepi_disk_tally removed;
+    struct zepi_disk_report report;
+    struct seen seen = {0};
+    const char *path = test_env_scratch_path("cache");
+    cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_MISSING);
+    cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report), ZEPI_CACHE_FOLDER_MISSING);
+    store(1);
+    cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(chmod(path, 0777), 0);
+    cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_WRITABLE);
+    cr_assert_eq(zepi_disk_clear(disk, &removed), ZEPI_CACHE_FOLDER_WRITABLE);
+    cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_WRITABLE);
+    cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_WRITABLE);
+    cr_assert_eq(removed.files, 0);
+    cr_assert_eq(seen.kinds[0], 0);
+}
