@@ -116,7 +116,7 @@ static int write_all(int fd, struct iovec *parts, int part_count)
 static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count,
                 enum zepi_atomic_file_sync sync)
 {
-    struct iovec vectors[MAX_PARTS];
+    struct iovec vectors[MAX_PARTS] = {{0}};
     struct held_signal held;
     if (part_count > MAX_PARTS)
         return EINVAL;

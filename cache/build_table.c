@@ -111,6 +111,7 @@ static void take_locked(struct zepi_build_table *table, struct zepi_build_entry 
                         struct zepi_build_victims *victims)
 {
     assert(entry->is_listed);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is listed is in the table
     HASH_DEL(table->entries, entry);
     entry->is_listed = false;
     if (entry->is_kept) {

@@ -100,7 +100,7 @@ static void disturb(unsigned random)
         zepi_build_cache_clear(random % 16 == 0 ? modules : kernels);
         break;
     case 1:
-        zepi_build_budget_trim(budget, random % 3 * 500);
+        zepi_build_budget_trim(budget, (uint64_t)(random % 3) * 500);
         break;
     case 2:
         zepi_build_cache_drop_owner(kernels, random / 8 % MODULES + 1);

@@ -74,7 +74,7 @@ static void sixteen_threads_share_one_build(void)
     }
     struct zepi_build_counters after = fixture_counters(both.cache);
     CHECK(after.misses - before.misses == ROUNDS);
-    CHECK(after.hits - before.hits == ROUNDS * (THREADS - 1));
+    CHECK(after.hits - before.hits == (uint64_t)ROUNDS * (THREADS - 1));
     CHECK(after.waits - before.waits <= after.hits - before.hits);
     CHECK(after.waits > before.waits);
 }

@@ -105,9 +105,9 @@ Test(build_budget, keeps_the_order_over_many_entries)
 {
     enum { LIMIT = 100 };
     create(ZEPI_BUILD_UNLIMITED, LIMIT);
-    for (uint64_t i = 0; i < 5 * LIMIT; i++)
+    for (uint64_t i = 0; i < UINT64_C(5) * LIMIT; i++)
         use(i % 2 == 0 ? modules : kernels, i, 0);
-    for (uint64_t i = 4 * LIMIT; i < 5 * LIMIT; i++)
+    for (uint64_t i = UINT64_C(4) * LIMIT; i < UINT64_C(5) * LIMIT; i++)
         cr_assert(fixture_has(i % 2 == 0 ? modules : kernels, i), "%d", (int)i);
     cr_assert_eq(fixture_alive(), LIMIT);
 }

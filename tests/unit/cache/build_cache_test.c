@@ -343,7 +343,7 @@ Test(build_cache, counts_what_adds_up)
     cr_assert_eq(counters.bytes, 4 * 1005 + 3 + 6 * fixture_key_cost());
     cr_assert_eq(counters.bytes, zepi_build_budget_bytes(both.budget));
     cr_assert_eq(counters.entries, zepi_build_budget_entries(both.budget));
-    cr_assert_geq(counters.build_ns, 30 * 1000 * 1000u);
+    cr_assert_geq(counters.build_ns, UINT64_C(30) * 1000 * 1000);
     cr_assert_lt(counters.build_ns, UINT64_C(20) * 1000 * 1000 * 1000);
 }
 

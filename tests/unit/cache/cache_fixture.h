@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// One kind of build. Zero-initialised it succeeds with an empty text.
+// One kind of build, the `user` of fixture_run_build. Zero-initialised it succeeds with an empty
+// text.
 struct fixture_build {
     enum zepi_build_verdict verdict;
     enum zepi_build_verdict early_verdict; // of the first `early_builds`
@@ -31,7 +32,7 @@ struct fixture_build {
     atomic_int most_running;
 };
 
-enum zepi_build_verdict fixture_run_build(void *build, struct zepi_build_outcome *outcome);
+enum zepi_build_verdict fixture_run_build(void *user, struct zepi_build_outcome *outcome);
 
 // A payload: a text, known to be alive.
 const char *fixture_text(const struct zepi_build_result *result);

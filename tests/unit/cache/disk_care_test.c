@@ -103,7 +103,7 @@ Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
     for (int round = 0; round < 2; round++) {
         cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report), ZEPI_CACHE_FOLDER_USABLE);
         cr_assert_eq(report.good.files, 2);
-        cr_assert_gt(report.good.bytes, 2 * PAYLOAD_BYTES);
+        cr_assert_gt(report.good.bytes, UINT64_C(2) * PAYLOAD_BYTES);
         cr_assert_eq(report.bad.files, 1);
         cr_assert_eq(report.bad.bytes, 5);
         cr_assert_eq(report.other_version.files, 1);

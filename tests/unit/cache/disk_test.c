@@ -166,7 +166,7 @@ Test(disk, evicts_the_least_recently_used_file_first)
         age(path_of(i, ".zepi1"), 1000 - (time_t)i);
     }
     cr_assert(has(0)); // a hit is a use
-    zepi_disk_set_limit_bytes(disk, 8 * (SIZE + 200));
+    zepi_disk_set_limit_bytes(disk, UINT64_C(8) * (SIZE + 200));
     store_bytes(8, bytes, SIZE);
     // Down to seven eighths of the limit.
     for (uint64_t i = 0; i < 9; i++)
@@ -250,7 +250,7 @@ Test(disk, lets_the_files_of_another_version_age_with_its_own)
     age(path_of(3, ".zepi17"), 10);
     // A new process: it looks at the folder at its first store.
     zepi_disk_destroy(disk);
-    disk = zepi_disk_create(test_env_scratch_path("cache"), 4 * SIZE);
+    disk = zepi_disk_create(test_env_scratch_path("cache"), UINT64_C(4) * SIZE);
     store_bytes(4, bytes, SIZE); // 40 kB and some more: one must go
     cr_assert_not(exists(path_of(2, ".zepi2")));
     cr_assert(exists(path_of(3, ".zepi17")));

@@ -69,10 +69,10 @@ Test(lru, keeps_the_order_under_any_sequence_of_operations)
 {
     // The model: when each node was last used, 0 for not in.
     int last_use[NODES] = {0};
-    srand(1);
+    unsigned seed = 1;
     for (int step = 1; step < 20000; step++) {
-        int node = rand() % NODES;
-        switch (rand() % 4) {
+        int node = (int)((unsigned)rand_r(&seed) % NODES);
+        switch (rand_r(&seed) % 4) {
         case 0:
             if (last_use[node] == 0) {
                 zepi_lru_add(&lru, &nodes[node], 1);
