@@ -167,6 +167,56 @@ Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
     fixture_cache_destroy(&both);
 }
 
+static bool note_file(void *user, const struct zepi_disk_file *file)
+{
+    *(struct zepi_disk_file *)user = *file;
+    return true;
+}
+
+static struct zepi_disk_file the_file(void)
+{
+    struct zepi_disk_file file = {0};
+    zepi_disk_for_each(disk, note_file, &file);
+    return file;
+}
+
+Test(build_store, drops_what_the_codec_refuses_even_if_the_build_fails)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    struct fixture_cache both = new_process();
+    expect(both, &build);
+    fixture_cache_destroy(&both);
+    cr_assert_gt(the_file().size_bytes, 0);
+    store.codec.deserialise = refuse;
+    build.verdict = ZEPI_BUILD_SPURIOUS;
+    both = new_process();
+    expect(both, &build);
+    fixture_cache_destroy(&both);
+    cr_assert_eq(the_file().size_bytes, 0);
+}
+
+static atomic_int writes;
+
+static int count_writes(enum zepi_seam_call call)
+{
+    if (call == ZEPI_SEAM_WRITE)
+        atomic_fetch_add(&writes, 1);
+    return 0;
+}
+
+Test(build_store, writes_what_was_built_and_not_what_was_loaded)
+{
+    struct fixture_build build = {.text = "x", .log = ""};
+    zepi_seam_set_hook(count_writes);
+    for (int i = 0; i < 3; i++) {
+        struct fixture_cache both = new_process();
+        expect(both, &build);
+        fixture_cache_destroy(&both);
+    }
+    zepi_seam_set_hook(NULL);
+    cr_assert_eq(writes, 1);
+}
+
 Test(build_store, forgets_a_key_that_is_removed)
 {
     struct fixture_build build = {.text = "x", .log = ""};

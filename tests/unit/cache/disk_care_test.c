@@ -167,6 +167,39 @@ Test(disk_care, trims_oldest_first_and_sweeps_what_the_dead_left)
     close(writer);
 }
 
+static int stats_until_use;
+static char used_file[200];
+
+// Another process uses the file just before it would be unlinked.
+static int use_file_at_nth_stat(enum zepi_seam_call call)
+{
+    if (call == ZEPI_SEAM_STAT && --stats_until_use == 0)
+        utimensat(AT_FDCWD, used_file, NULL, 0);
+    return 0;
+}
+
+Test(disk_care, passes_over_a_file_that_is_used_while_it_trims)
+{
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    char hex[ZEPI_DIGEST_HEX_LENGTH + 1];
+    struct zepi_disk_tally removed;
+    struct zepi_key key;
+    store(1);
+    store(2);
+    store(3);
+    fixture_key(&key, 1);
+    zepi_digest_to_hex(zepi_key_digest(&key), hex);
+    snprintf(used_file, sizeof(used_file), "%s/%s.zepi1", zepi_disk_path(disk), hex);
+    cr_assert_eq(utimensat(AT_FDCWD, used_file, long_ago, 0), 0);
+    // The folder, the three files listed, then the oldest before it is unlinked.
+    stats_until_use = 5;
+    zepi_seam_set_hook(use_file_at_nth_stat);
+    zepi_disk_trim(disk, UINT64_C(2) * (PAYLOAD_BYTES + 200), &removed);
+    zepi_seam_set_hook(NULL);
+    cr_assert_eq(removed.files, 1);
+    cr_assert_eq(access(used_file, F_OK), 0);
+}
+
 Test(disk_care, clears_every_version)
 {
     struct zepi_disk_tally removed;
