@@ -1,0 +1,815 @@
+// SPDX-License-Identifier: MIT
+//
+// zepi: a Level Zero backend plugin for SYCL runtimes. A host loads libzepi.so with dlopen, calls
+// its one exported function, zepiPluginInit, and gets a table of functions.
+//
+//     zepi_plugin_t zepi = {.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
+//     zepi_plugin_init_fn *init = (zepi_plugin_init_fn *)dlsym(library, "zepiPluginInit");
+//     if (init(&zepi) != ZEPI_SUCCESS) ...
+//
+// Rules for the whole interface:
+//
+// - Threads. Every function may be called from any thread at any time, on shared handles too.
+// - Handles are counted references. Functions named *_create, *_get (single objects) and everything
+//   else that says "new reference" give the caller one; the host hands it back with release. An
+//   object keeps alive what it needs (a kernel its module, a queue its context).
+// - Outputs are written on success only, once, at the end. Pointers that are called out_... must
+//   not be NULL unless the function says so.
+// - Errors are result codes; last_error gives the sentence that belongs to the calling thread's
+//   last failed call: what was wrong, and what was expected. Nothing aborts.
+// - NULL where an object is needed, an object of another type and a released handle are
+//   ZEPI_ERROR_INVALID_OBJECT, as far as they can be told: the memory of objects is never returned
+//   to the system, so that a released handle is recognised until its memory serves a new object.
+// - Structures that may grow begin with their size in bytes, filled by the caller (sizeof). A
+//   smaller size is an older caller: members past it are taken as zero, or not written. Names of
+//   members end in their unit.
+// - What the caller passes (strings, arrays, values, images) is copied if it is kept.
+// - Lists: `capacity` elements may be written to `out_...`, which may be NULL if capacity is 0;
+//   *out_count is always the number there are.
+//
+// Specifications that this follows: Level Zero, SYCL 2020, CP015 (SYCL specialization constants)
+// and the SYCL Modules proposal, revision 9.
+#ifndef ZEPI_ZEPI_H
+#define ZEPI_ZEPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Versions ----
+
+#define ZEPI_MAKE_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define ZEPI_VERSION_MAJOR(version) ((uint32_t)(version) >> 16)
+#define ZEPI_VERSION_MINOR(version) ((uint32_t)(version)&0xffffu)
+
+// Version of this interface. Within a major version functions are only appended (from 1.0 on; 0.x
+// may still change with every minor version).
+#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 1)
+
+// ---- Results ----
+
+typedef enum zepi_result {
+    ZEPI_SUCCESS = 0,
+    // A value is not one of those allowed: NULL output, unknown enumerator, bad combination.
+    ZEPI_ERROR_INVALID_VALUE = 1,
+    // A size or count is wrong: of a structure, an argument, a copy, a group.
+    ZEPI_ERROR_INVALID_SIZE = 2,
+    // A handle is NULL, of another type, released, or belongs to another context.
+    ZEPI_ERROR_INVALID_OBJECT = 3,
+    // The module is not in the state that the operation needs.
+    ZEPI_ERROR_WRONG_STATE = 4,
+    ZEPI_ERROR_KERNEL_NOT_FOUND = 5,
+    // A kernel object of another module than the one that the launch names.
+    ZEPI_ERROR_INVALID_KERNEL = 6,
+    // The driver has no compiler for this kind of image.
+    ZEPI_ERROR_COMPILER_UNAVAILABLE = 7,
+    ZEPI_ERROR_OUT_OF_HOST_MEMORY = 8,
+    ZEPI_ERROR_OUT_OF_DEVICE_MEMORY = 9,
+    ZEPI_ERROR_DEVICE_LOST = 10,
+    // Level Zero, this driver or this version of zepi cannot do it.
+    ZEPI_ERROR_UNSUPPORTED = 11,
+    ZEPI_ERROR_UNSUPPORTED_VERSION = 12,
+    // Not there yet: an event's times before it is complete, a wait that timed out.
+    ZEPI_ERROR_NOT_READY = 13,
+    // No Level Zero loader, no driver, or a driver that does not come up.
+    ZEPI_ERROR_UNINITIALIZED = 14,
+    // The driver failed in a way that has no code here; the error text has its code.
+    ZEPI_ERROR_UNKNOWN = 15,
+
+    // Failures to compile. Specialization constant errors are kinds of it, as in CP015.
+    ZEPI_ERROR_COMPILE_FAILURE = 0x200,
+    ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN = 0x201,      // declared by no image
+    ZEPI_ERROR_SPEC_CONSTANT_SIZE = 0x202,         // value of another size than the constant
+    ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE = 0x203, // the module is an object or executable
+    ZEPI_ERROR_SPEC_CONSTANT_MISMATCH = 0x204,     // differs from what the module was built with
+    ZEPI_ERROR_SPEC_CONSTANT_REQUIRED = 0x205,     // marked as required, and has no value
+    ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS = 0x206,    // several objects have one of this id
+
+    ZEPI_ERROR_LINK_FAILURE = 0x300,
+} zepi_result_t;
+
+// True for ZEPI_ERROR_COMPILE_FAILURE and every specialization constant error.
+#define ZEPI_IS_COMPILE_FAILURE(result) (((uint32_t)(result)&0xff00u) == 0x200u)
+
+// ---- Handles ----
+
+typedef struct zepi_platform *zepi_platform_t; // a Level Zero driver
+typedef struct zepi_device *zepi_device_t;     // a device or sub-device
+typedef struct zepi_context *zepi_context_t;
+typedef struct zepi_queue *zepi_queue_t;
+typedef struct zepi_event *zepi_event_t;
+typedef struct zepi_buffer *zepi_buffer_t;
+typedef struct zepi_image *zepi_image_t; // a device image inside modules, not a texture
+typedef struct zepi_module *zepi_module_t;
+typedef struct zepi_kernel *zepi_kernel_t;
+
+// ---- Platforms and devices ----
+
+typedef struct zepi_platform_info {
+    size_t size;
+    char name[64];           // "Level Zero"
+    char driver_version[64]; // as the driver numbers itself, dotted
+    uint32_t api_version;    // ze_api_version_t
+    uint8_t driver_uuid[16];
+    bool is_ze_cpu;      // zepi's own driver, which executes on the CPU
+    void *native_handle; // ze_driver_handle_t
+} zepi_platform_info_t;
+
+typedef enum zepi_device_type {
+    ZEPI_DEVICE_TYPE_GPU = 1,
+    ZEPI_DEVICE_TYPE_CPU = 2,
+    ZEPI_DEVICE_TYPE_FPGA = 3,
+    ZEPI_DEVICE_TYPE_MCA = 4,
+    ZEPI_DEVICE_TYPE_NPU = 5,
+    ZEPI_DEVICE_TYPE_OTHER = 6,
+} zepi_device_type_t;
+
+typedef struct zepi_device_info {
+    size_t size;
+    zepi_platform_t platform; // borrowed
+    zepi_device_t parent;     // borrowed; NULL for a root device
+    zepi_device_type_t type;
+    char name[256];
+    uint32_t vendor_id;
+    uint32_t device_id;
+    uint8_t uuid[16];
+    uint32_t compute_unit_count;
+    uint32_t clock_rate_mhz;
+    uint32_t max_group_size; // work-items in a group
+    uint32_t max_group_size_per_dimension[3];
+    uint32_t max_group_count[3];
+    uint32_t sub_group_size_count;
+    uint32_t sub_group_sizes[8];
+    uint32_t max_local_memory_bytes;
+    uint64_t global_memory_bytes;
+    uint64_t max_allocation_bytes;
+    uint64_t timer_resolution_ns; // rounded up
+    bool has_fp16;
+    bool has_fp64;
+    bool has_int64_atomics;
+    bool has_shared_usm;
+    bool has_images;
+    uint32_t spirv_version; // highest accepted, 0x00010200 is 1.2
+    uint32_t sub_device_count;
+    // What the driver offers beyond Level Zero 1.4, found at run time.
+    bool has_in_order_lists;
+    bool has_counter_based_events;
+    bool has_launch_with_arguments;
+    bool has_module_program; // linking of several modules by zeModuleCreate
+    bool has_linkage_inspection;
+    bool has_native_binaries; // modules made from native code are accepted
+    void *native_handle;      // ze_device_handle_t
+} zepi_device_info_t;
+
+// ---- Memory ----
+
+typedef enum zepi_usm_kind {
+    ZEPI_USM_UNKNOWN = 0, // in answers: not memory of this context
+    ZEPI_USM_HOST = 1,
+    ZEPI_USM_DEVICE = 2,
+    ZEPI_USM_SHARED = 3,
+} zepi_usm_kind_t;
+
+typedef struct zepi_usm_info {
+    size_t size;
+    zepi_usm_kind_t kind;
+    void *base;           // of the allocation; NULL if unknown
+    size_t size_bytes;    // of the allocation
+    zepi_device_t device; // borrowed; NULL for host memory
+    uint64_t id;          // of the allocation, unique in the driver
+} zepi_usm_info_t;
+
+typedef enum zepi_advice {
+    ZEPI_ADVICE_SET_READ_MOSTLY = 0,
+    ZEPI_ADVICE_CLEAR_READ_MOSTLY = 1,
+    ZEPI_ADVICE_SET_PREFERRED_LOCATION = 2,
+    ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION = 3,
+    ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY = 4,
+    ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY = 5,
+    ZEPI_ADVICE_BIAS_CACHED = 6,
+    ZEPI_ADVICE_BIAS_UNCACHED = 7,
+} zepi_advice_t;
+
+// ---- Queues and events ----
+
+typedef uint32_t zepi_queue_flags_t;
+#define ZEPI_QUEUE_IN_ORDER 0x1u  // each command after the one before; else any order
+#define ZEPI_QUEUE_PROFILING 0x2u // output events have times
+#define ZEPI_QUEUE_PRIORITY_LOW 0x4u
+#define ZEPI_QUEUE_PRIORITY_HIGH 0x8u
+
+typedef struct zepi_queue_info {
+    size_t size;
+    zepi_context_t context; // borrowed
+    zepi_device_t device;   // borrowed
+    zepi_queue_flags_t flags;
+    bool is_empty;          // every command is known to be complete
+    bool has_in_order_list; // the driver keeps the order; else barriers do
+} zepi_queue_info_t;
+
+typedef enum zepi_event_status {
+    ZEPI_EVENT_SUBMITTED = 1,
+    ZEPI_EVENT_COMPLETE = 2,
+} zepi_event_status_t;
+
+// Nanoseconds on the device's clock (of zeDeviceGetGlobalTimestamps), wrap-around removed.
+typedef struct zepi_event_times {
+    size_t size;
+    uint64_t submit_ns;
+    uint64_t start_ns;
+    uint64_t end_ns;
+} zepi_event_times_t;
+
+// Events that a command waits for. NULL and 0: none. Every event must be of the queue's context.
+typedef struct zepi_wait_list {
+    const zepi_event_t *events; // borrowed for the call
+    uint32_t count;
+} zepi_wait_list_t;
+
+typedef struct zepi_rect {
+    size_t origin_bytes[3];   // x in bytes, y in rows, z in slices
+    size_t row_pitch_bytes;   // 0: as wide as the region
+    size_t slice_pitch_bytes; // 0: row pitch times the region's height
+} zepi_rect_t;
+
+// ---- Modules ----
+
+typedef enum zepi_module_state {
+    ZEPI_MODULE_INPUT = 1,      // SPIR-V or native images, specialization values may be set
+    ZEPI_MODULE_OBJECT = 2,     // compiled, unresolved symbols allowed
+    ZEPI_MODULE_EXECUTABLE = 3, // linked, kernels ready to launch
+} zepi_module_state_t;
+
+typedef enum zepi_image_format {
+    ZEPI_IMAGE_SPIRV = 1,
+    ZEPI_IMAGE_NATIVE = 2, // bytes of module_get_native_binary, or of an ahead-of-time compiler
+} zepi_image_format_t;
+
+typedef enum zepi_scalar_type {
+    ZEPI_SCALAR_BOOL = 1, // one byte, stored as 0 or 1
+    ZEPI_SCALAR_INT8 = 2,
+    ZEPI_SCALAR_UINT8 = 3,
+    ZEPI_SCALAR_INT16 = 4,
+    ZEPI_SCALAR_UINT16 = 5,
+    ZEPI_SCALAR_INT32 = 6,
+    ZEPI_SCALAR_UINT32 = 7,
+    ZEPI_SCALAR_INT64 = 8,
+    ZEPI_SCALAR_UINT64 = 9,
+    ZEPI_SCALAR_FLOAT16 = 10,
+    ZEPI_SCALAR_FLOAT32 = 11,
+    ZEPI_SCALAR_FLOAT64 = 12,
+} zepi_scalar_type_t;
+
+// A value for one specialization constant.
+typedef struct zepi_spec_value {
+    uint32_t id;       // SpecId
+    size_t size_bytes; // the constant's own size: 1, 2, 4 or 8
+    const void *value;
+} zepi_spec_value_t;
+
+// A specialization constant as a module declares it.
+typedef struct zepi_spec_constant {
+    uint32_t id;
+    zepi_scalar_type_t type;
+    size_t size_bytes;
+    uint8_t default_value[8]; // first size_bytes
+    uint8_t value[8];         // in force: the one set, else the default
+    bool is_set;
+    bool is_required;
+    bool is_native; // false: emulated, or baked in
+} zepi_spec_constant_t;
+
+// One element of a composite constant: the SpecId that carries it and where it lies.
+typedef struct zepi_spec_element {
+    uint32_t id;
+    size_t offset_bytes;
+    size_t size_bytes;
+} zepi_spec_element_t;
+
+// A composite constant (array, structure), set and read by name in one call. Elements lie inside
+// the size and do not overlap. Elements whose id no image declares (the compiler dropped it) are
+// skipped. Bytes between elements are kept as set.
+typedef struct zepi_spec_layout {
+    const char *name;
+    size_t size_bytes;
+    const void *default_bytes; // size_bytes of them; NULL: the literals of the SPIR-V image count
+    const zepi_spec_element_t *elements;
+    uint32_t element_count;
+} zepi_spec_layout_t;
+
+// A constant of a native image that is emulated: its values travel in a device buffer.
+typedef struct zepi_emulated_constant {
+    uint32_t id;
+    zepi_scalar_type_t type;
+    const void *default_value; // of the type's size; NULL: zeros
+} zepi_emulated_constant_t;
+
+typedef struct zepi_image_desc {
+    size_t size;
+    zepi_image_format_t format;
+    zepi_module_state_t state; // SPIR-V: input. Native: any.
+    const void *bytes;
+    size_t size_bytes;
+    // The devices that a native image is for; 0: those that accept it.
+    const zepi_device_t *devices;
+    uint32_t device_count;
+    const zepi_spec_layout_t *layouts;
+    uint32_t layout_count;
+    const uint32_t *required_ids; // constants without which compile, build and launch fail
+    uint32_t required_id_count;
+    // Native images: the values that the code was made with.
+    const zepi_spec_value_t *baked_values;
+    uint32_t baked_value_count;
+    // Native images: constants that reach these kernels through a buffer, whose address is one more
+    // argument after the kernel's own. Values lie in it in this order, each at its natural
+    // alignment, as in a C structure.
+    const zepi_emulated_constant_t *emulated_constants;
+    uint32_t emulated_constant_count;
+    const char *const *emulated_kernels;
+    uint32_t emulated_kernel_count;
+} zepi_image_desc_t;
+
+typedef enum zepi_native_policy {
+    ZEPI_NATIVE_REBUILD = 0, // values that no native image has: rebuild from the SPIR-V image
+    ZEPI_NATIVE_EMULATE = 1, // pass them in a buffer; rebuild if that cannot be
+} zepi_native_policy_t;
+
+typedef enum zepi_link_method {
+    ZEPI_LINK_AUTO = 0,
+    ZEPI_LINK_PROGRAM = 1, // one zeModuleCreate with ze_module_program_exp_desc_t
+    ZEPI_LINK_DYNAMIC = 2, // zeModuleDynamicLink
+} zepi_link_method_t;
+
+typedef uint32_t zepi_build_flags_t;
+#define ZEPI_BUILD_DEBUG 0x1u // adds -g
+
+// Gets the whole log of one device's build, warnings too, after a cache hit as well. Called on the
+// thread that called compile, link or build, before that call returns, under no lock.
+typedef void zepi_build_log_fn(void *data, zepi_device_t device, const char *log,
+                               size_t size_bytes);
+
+// How to compile, link or build. NULL in place of a pointer to it: all defaults.
+typedef struct zepi_build_desc {
+    size_t size;
+    // Options for the device compiler, as zeModuleCreate takes them. White space outside quotes is
+    // normalized, the order stays. NULL: none.
+    const char *options;
+    zepi_build_flags_t flags;
+    zepi_native_policy_t native_policy;
+    zepi_link_method_t link_method;
+    zepi_build_log_fn *log; // NULL: none
+    void *log_data;
+} zepi_build_desc_t;
+
+typedef struct zepi_module_info {
+    size_t size;
+    zepi_context_t context; // borrowed
+    zepi_module_state_t state;
+    uint32_t device_count;
+    uint32_t image_count;
+    uint32_t kernel_count;          // names listed; 0 for inputs of unknown content
+    uint32_t spec_constant_count;   // distinct ids
+    bool has_spec_constants;        // an image declares one; false for an empty module
+    bool has_native_spec_constants; // every image has native support; true for an empty module
+} zepi_module_info_t;
+
+typedef struct zepi_image_info {
+    size_t size;
+    zepi_image_format_t format;
+    zepi_module_state_t state;
+    size_t size_bytes;
+    const void *bytes;  // borrowed from the image; NULL if it has none
+    uint64_t digest[2]; // XXH3-128 of the bytes, low half first
+    uint32_t kernel_count;
+    uint32_t spec_constant_count;
+    bool has_spec_constants;
+    bool has_native_spec_constants;
+} zepi_image_info_t;
+
+typedef enum zepi_ownership {
+    ZEPI_OWNERSHIP_KEEP = 0,     // the caller destroys the native handle, after the module's end
+    ZEPI_OWNERSHIP_TRANSFER = 1, // zepi destroys it
+} zepi_ownership_t;
+
+// Identifies a translation unit of the host: any address that is unique to it.
+typedef const void *zepi_unit_t;
+
+// ---- Kernels and launches ----
+
+typedef enum zepi_argument_kind {
+    ZEPI_ARGUMENT_VALUE = 0,   // `size_bytes` bytes at `value`
+    ZEPI_ARGUMENT_POINTER = 1, // `value` is the USM pointer itself; NULL is legal
+    ZEPI_ARGUMENT_LOCAL = 2,   // `size_bytes` of local memory; value is NULL
+    ZEPI_ARGUMENT_BUFFER = 3,  // `value` is a zepi_buffer_t
+} zepi_argument_kind_t;
+
+typedef struct zepi_argument {
+    zepi_argument_kind_t kind;
+    uint32_t reserved; // 0
+    size_t size_bytes; // of VALUE and LOCAL; else 0, or the size of a pointer
+    const void *value;
+} zepi_argument_t;
+
+// Chooses one of the images usable on the queue's device; see launch.
+typedef zepi_image_t zepi_image_selector_fn(void *data, const zepi_image_t *images,
+                                            uint32_t image_count);
+
+typedef uint32_t zepi_launch_flags_t;
+#define ZEPI_LAUNCH_COOPERATIVE 0x1u // all groups run at once, kernels may synchronize globally
+
+typedef struct zepi_launch_desc {
+    size_t size;
+    // What to launch: a kernel object, or a name to find in `module` or in the translation unit.
+    zepi_kernel_t kernel;    // or NULL
+    const char *kernel_name; // if kernel is NULL
+    const zepi_argument_t *arguments;
+    uint32_t argument_count;
+    uint32_t work_dim;     // 1 to 3; sizes of further dimensions are not read
+    size_t global_size[3]; // in work-items; a multiple of the group size; zeros launch nothing
+    size_t group_size[3];  // in work-items; all zero: suggested by the driver
+    size_t global_offset[3];
+    zepi_launch_flags_t flags;
+    // Dispatch.
+    uint32_t spec_value_count;
+    const zepi_spec_value_t *spec_values; // for this launch alone
+    zepi_module_t module;                 // or NULL
+    zepi_unit_t unit;                     // or NULL
+    zepi_image_selector_fn *selector;     // or NULL
+    void *selector_data;
+} zepi_launch_desc_t;
+
+typedef struct zepi_kernel_info {
+    size_t size;
+    const char *name;     // borrowed from the kernel
+    zepi_module_t module; // borrowed
+    uint32_t argument_count;
+    uint32_t required_group_size[3]; // zeros: none
+    uint32_t required_sub_group_size;
+    uint32_t max_group_size;
+    uint32_t max_sub_group_size;
+    uint32_t max_sub_group_count;
+    uint32_t local_memory_bytes; // used by the kernel itself
+    uint32_t private_memory_bytes;
+    uint32_t spill_memory_bytes;
+} zepi_kernel_info_t;
+
+// ---- Cache ----
+
+typedef struct zepi_cache_limits {
+    size_t size;
+    uint64_t memory_bytes;   // per context; UINT64_MAX: no limit
+    uint64_t memory_entries; // per context
+    uint64_t code_bytes;     // of the machine code that all contexts share
+    uint64_t disk_bytes;     // 0: nothing is stored
+} zepi_cache_limits_t;
+
+typedef struct zepi_cache_counters {
+    size_t size;
+    uint64_t hits;   // lookups that found a result, or waited for one
+    uint64_t misses; // hits + misses is the number of lookups
+    uint64_t waits;  // hits on a build in progress
+    uint64_t builds;
+    uint64_t failures;
+    uint64_t evictions;
+    uint64_t store_hits; // misses that the next level (disk) answered
+    uint64_t store_misses;
+    uint64_t build_ns; // spent building
+    uint64_t bytes;    // kept now
+    uint64_t entries;
+} zepi_cache_counters_t;
+
+typedef enum zepi_cache_level {
+    ZEPI_CACHE_MODULES = 0, // module handles of a context
+    ZEPI_CACHE_KERNELS = 1, // kernel handles of a context
+    ZEPI_CACHE_CODE = 2,    // machine code, of the process; disk is its second level
+} zepi_cache_level_t;
+
+typedef struct zepi_cache_location {
+    size_t size;
+    bool is_on;               // results are kept in memory
+    bool is_disk_on;          // and on disk
+    const char *folder;       // "" if there is none; borrowed until unload
+    const char *folder_state; // "usable", or why not; static
+} zepi_cache_location_t;
+
+// An option as the environment set it, for people to see.
+typedef struct zepi_option {
+    const char *name;        // of the environment variable
+    const char *value;       // in force
+    const char *description; // one line
+    bool is_set;             // by the environment; else the default
+} zepi_option_t;
+
+// ---- The table ----
+
+typedef struct zepi_plugin {
+    // Fixed head. size and interface_version are set by the caller; the plugin writes back the size
+    // that it filled and the version that it has.
+    size_t size;
+    uint32_t interface_version;
+    uint32_t version;           // of the plugin, ZEPI_MAKE_VERSION(major, minor)
+    const char *name;           // "zepi"; static
+    const char *version_string; // static
+    const char *targets; // image formats taken, separated by spaces: "spirv64 native"; static
+
+    // ---- Results and life of objects ----
+
+    // The calling thread's last error as a sentence; "" if nothing failed yet. Borrowed until the
+    // thread's next failing call. *out_result (may be NULL) is the code that went with it.
+    const char *(*last_error)(zepi_result_t *out_result);
+    // The log of the calling thread's last compile, link or build, failed or not; "" if it was
+    // empty. Borrowed until the thread's next compile, link, build or launch.
+    const char *(*last_build_log)(void);
+    // "ZEPI_ERROR_INVALID_VALUE". Static, never NULL.
+    const char *(*result_name)(zepi_result_t result);
+    // Lists the options in force. Strings are static.
+    zepi_result_t (*options_get)(uint32_t capacity, zepi_option_t *out_options,
+                                 uint32_t *out_count);
+    // Adds or gives back a reference to any object of this interface. Releasing NULL is an error.
+    // The last release destroys the object; that of a queue waits for its commands.
+    zepi_result_t (*retain)(void *object);
+    zepi_result_t (*release)(void *object);
+
+    // ---- Platforms and devices ----
+
+    // Lists the Level Zero drivers; the first call brings Level Zero up. No loader or no driver is
+    // no error: none are listed, and last_error says why. New references.
+    zepi_result_t (*platform_get)(uint32_t capacity, zepi_platform_t *out_platforms,
+                                  uint32_t *out_count);
+    zepi_result_t (*platform_get_info)(zepi_platform_t platform, zepi_platform_info_t *out_info);
+    // Root devices. New references.
+    zepi_result_t (*device_get)(zepi_platform_t platform, uint32_t capacity,
+                                zepi_device_t *out_devices, uint32_t *out_count);
+    // Sub-devices one level down. New references.
+    zepi_result_t (*device_get_sub_devices)(zepi_device_t device, uint32_t capacity,
+                                            zepi_device_t *out_devices, uint32_t *out_count);
+    zepi_result_t (*device_get_info)(zepi_device_t device, zepi_device_info_t *out_info);
+    // Host and device clock of the same moment, in nanoseconds (CLOCK_MONOTONIC and the clock of
+    // zepi_event_times_t).
+    zepi_result_t (*device_get_time)(zepi_device_t device, uint64_t *out_host_ns,
+                                     uint64_t *out_device_ns);
+
+    // ---- Contexts ----
+
+    // A context of one or more devices of one platform, each named once.
+    zepi_result_t (*context_create)(uint32_t device_count, const zepi_device_t *devices,
+                                    zepi_context_t *out_context);
+    // Around a ze_context_handle_t.
+    zepi_result_t (*context_create_from_native)(void *native_handle, uint32_t device_count,
+                                                const zepi_device_t *devices,
+                                                zepi_ownership_t ownership,
+                                                zepi_context_t *out_context);
+    // New references.
+    zepi_result_t (*context_get_devices)(zepi_context_t context, uint32_t capacity,
+                                         zepi_device_t *out_devices, uint32_t *out_count);
+    // ze_context_handle_t, borrowed.
+    zepi_result_t (*context_get_native)(zepi_context_t context, void **out_native_handle);
+
+    // ---- USM and buffers ----
+
+    // Allocates `size_bytes` (not 0) of memory. `device`: whose memory; NULL for host memory, and
+    // allowed for shared memory. `alignment_bytes`: a power of two, or 0 for the driver's choice.
+    zepi_result_t (*usm_allocate)(zepi_context_t context, zepi_device_t device,
+                                  zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
+                                  void **out_memory);
+    // `memory` is exactly what usm_allocate gave; no command may use it any more.
+    zepi_result_t (*usm_free)(zepi_context_t context, void *memory);
+    // Of any address inside an allocation. An unknown address is ZEPI_USM_UNKNOWN, no error.
+    zepi_result_t (*usm_get_info)(zepi_context_t context, const void *address,
+                                  zepi_usm_info_t *out_info);
+    // A buffer of `size_bytes` that all devices of the context can use, filled from `host_data`
+    // unless that is NULL.
+    zepi_result_t (*buffer_create)(zepi_context_t context, size_t size_bytes, const void *host_data,
+                                   zepi_buffer_t *out_buffer);
+    // The buffer's address on a device; commands on this address see and change the buffer.
+    zepi_result_t (*buffer_get_address)(zepi_buffer_t buffer, zepi_device_t device,
+                                        void **out_address, size_t *out_size_bytes);
+
+    // ---- Queues ----
+
+    zepi_result_t (*queue_create)(zepi_context_t context, zepi_device_t device,
+                                  zepi_queue_flags_t flags, zepi_queue_t *out_queue);
+    zepi_result_t (*queue_get_info)(zepi_queue_t queue, zepi_queue_info_t *out_info);
+    // Waits until every command enqueued before is complete.
+    zepi_result_t (*queue_finish)(zepi_queue_t queue);
+    // The commands below return once enqueued. They begin when the wait list is complete and, in an
+    // in-order queue, the command before. out_event may be NULL; else it gets a new reference to an
+    // event of this command. Host memory of copies may be plain memory of the process; it stays
+    // valid until the command is complete.
+    zepi_result_t (*queue_copy)(zepi_queue_t queue, void *destination, const void *source,
+                                size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
+    // A box of bytes: region is {bytes in a row, rows, slices}.
+    zepi_result_t (*queue_copy_rect)(zepi_queue_t queue, void *destination,
+                                     const zepi_rect_t *destination_rect, const void *source,
+                                     const zepi_rect_t *source_rect, const size_t region[3],
+                                     zepi_wait_list_t wait, zepi_event_t *out_event);
+    // Repeats a pattern of 1 to 128 bytes, a power of two; size_bytes is a multiple of it.
+    zepi_result_t (*queue_fill)(zepi_queue_t queue, void *destination, const void *pattern,
+                                size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                                zepi_event_t *out_event);
+    // Hints about shared memory.
+    zepi_result_t (*queue_prefetch)(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event);
+    zepi_result_t (*queue_advise)(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                  zepi_advice_t advice, zepi_event_t *out_event);
+    // Completes after the wait list, or after everything enqueued before if that is empty, and
+    // holds up everything enqueued later.
+    zepi_result_t (*queue_barrier)(zepi_queue_t queue, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event);
+    // Completes after the wait list, or after everything enqueued before if that is empty, and
+    // holds up nothing.
+    zepi_result_t (*queue_marker)(zepi_queue_t queue, zepi_wait_list_t wait,
+                                  zepi_event_t *out_event);
+    // Launches a kernel. Every error is reported here, never by the event. The desc and all that it
+    // points to may be changed as soon as the call returns.
+    //
+    // With desc->kernel: that kernel; desc->module, if given, must be its module. Otherwise by
+    // kernel_name, from desc->module if that is given (an executable; kernel-not-found if it lacks
+    // the kernel), else from the translation unit desc->unit, in this order: an executable whose
+    // specialization values equal the launch's for every id that it declares; its objects, linked,
+    // under the same condition; its input, built with these values through the cache.
+    //
+    // Given a selector, the images usable on the queue's device are put to it, and the one it
+    // returns is used; NULL or another image is ZEPI_ERROR_INVALID_VALUE.
+    zepi_result_t (*queue_launch)(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event);
+    // ze_command_list_handle_t of an immediate list, borrowed. An out-of-order queue has several;
+    // this is the first.
+    zepi_result_t (*queue_get_native)(zepi_queue_t queue, void **out_native_handle);
+
+    // ---- Events ----
+
+    // An event that the host completes by event_signal.
+    zepi_result_t (*event_create)(zepi_context_t context, zepi_event_t *out_event);
+    // Only for events of event_create.
+    zepi_result_t (*event_signal)(zepi_event_t event);
+    // Waits for all of them; each of any context. ZEPI_ERROR_NOT_READY after timeout_ns
+    // nanoseconds; UINT64_MAX waits for ever.
+    zepi_result_t (*event_wait)(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
+    zepi_result_t (*event_get_status)(zepi_event_t event, zepi_event_status_t *out_status);
+    // For events of queues with profiling: ZEPI_ERROR_UNSUPPORTED for others, ZEPI_ERROR_NOT_READY
+    // before completion.
+    zepi_result_t (*event_get_times)(zepi_event_t event, zepi_event_times_t *out_times);
+    // ze_event_handle_t, borrowed.
+    zepi_result_t (*event_get_native)(zepi_event_t event, void **out_native_handle);
+
+    // ---- Modules (SYCL Modules proposal, "Module class") ----
+
+    // A module of these images, all declared with one state; none makes an empty module in `state`.
+    // SPIR-V is checked here, nothing is compiled. An executable with unresolved imports is
+    // ZEPI_ERROR_LINK_FAILURE.
+    zepi_result_t (*module_create)(zepi_context_t context, zepi_module_state_t state,
+                                   uint32_t image_count, const zepi_image_desc_t *images,
+                                   zepi_module_t *out_module);
+    // New modules from old ones; these stay as they are. The specialization values of an input are
+    // taken at one moment. `desc` may be NULL.
+    zepi_result_t (*module_compile)(zepi_module_t input, const zepi_build_desc_t *desc,
+                                    zepi_module_t *out_object);
+    zepi_result_t (*module_link)(uint32_t object_count, const zepi_module_t *objects,
+                                 const zepi_build_desc_t *desc, zepi_module_t *out_executable);
+    zepi_result_t (*module_build)(zepi_module_t input, const zepi_build_desc_t *desc,
+                                  zepi_module_t *out_executable);
+    // One module with the images of all of them, which have one context and state. Identical images
+    // once; values of inputs unite, a conflict is ZEPI_ERROR_INVALID_OBJECT naming the id.
+    zepi_result_t (*module_join)(uint32_t module_count, const zepi_module_t *modules,
+                                 zepi_module_t *out_module);
+    zepi_result_t (*module_get_info)(zepi_module_t module, zepi_module_info_t *out_info);
+    // Devices and images: new references.
+    zepi_result_t (*module_get_devices)(zepi_module_t module, uint32_t capacity,
+                                        zepi_device_t *out_devices, uint32_t *out_count);
+    zepi_result_t (*module_get_images)(zepi_module_t module, uint32_t capacity,
+                                       zepi_image_t *out_images, uint32_t *out_count);
+    zepi_result_t (*image_get_info)(zepi_image_t image, zepi_image_info_t *out_info);
+    // Names: borrowed from the module, in the order of the images.
+    zepi_result_t (*module_get_kernel_names)(zepi_module_t module, uint32_t capacity,
+                                             const char **out_names, uint32_t *out_count);
+    // Whether an image of the module has the kernel. Any state.
+    zepi_result_t (*module_has_kernel)(zepi_module_t module, const char *name, bool *out_has);
+    // New reference. Executables only, else ZEPI_ERROR_WRONG_STATE.
+    zepi_result_t (*module_get_kernel)(zepi_module_t module, const char *name,
+                                       zepi_kernel_t *out_kernel);
+    // What the compiler and linker said for a device. Borrowed from the module; "" if nothing.
+    zepi_result_t (*module_get_build_log)(zepi_module_t module, zepi_device_t device,
+                                          const char **out_log);
+    // The device's native code: the driver's bytes unchanged if the module has one image, else a
+    // container of zepi's, which module_create takes as a native image. *inout_size_bytes: room at
+    // out_bytes, then the size; with out_bytes NULL only the size is answered.
+    zepi_result_t (*module_get_native_binary)(zepi_module_t module, zepi_device_t device,
+                                              size_t *inout_size_bytes, void *out_bytes);
+    // Equal context, state and images; the values of inputs do not count. Equal modules have equal
+    // hashes.
+    zepi_result_t (*module_is_equal)(zepi_module_t a, zepi_module_t b, bool *out_is_equal);
+    zepi_result_t (*module_get_hash)(zepi_module_t module, uint64_t *out_hash);
+    // Around a ze_module_handle_t of this context and device: an executable needs a kernel and no
+    // unresolved imports, an object needs imports; an input cannot be one.
+    zepi_result_t (*module_create_from_native)(zepi_context_t context, zepi_device_t device,
+                                               void *native_handle, zepi_module_state_t state,
+                                               zepi_ownership_t ownership,
+                                               zepi_module_t *out_module);
+    // A ze_module_handle_t of this module for a device. It is one of its own from now on, shared
+    // with nobody else; it lives as long as the module.
+    zepi_result_t (*module_get_native)(zepi_module_t module, zepi_device_t device,
+                                       void **out_native_handle);
+
+    // ---- Specialization constants (CP015; SYCL Modules, "Specialization constants") ----
+
+    // Sets a constant of an input module; the last value counts. Bool is any byte, stored as 0 or
+    // 1. ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN names the ids there are, _SIZE the size expected,
+    // _NOT_SETTABLE is the error for objects and executables.
+    zepi_result_t (*spec_constant_set)(zepi_module_t input, uint32_t id, size_t size_bytes,
+                                       const void *value);
+    // Several at once: all or none.
+    zepi_result_t (*spec_constant_set_many)(zepi_module_t input, uint32_t count,
+                                            const zepi_spec_value_t *values);
+    // A composite by the name of its layout, in one step that no build sees half of.
+    zepi_result_t (*spec_constant_set_by_name)(zepi_module_t input, const char *name,
+                                               size_t size_bytes, const void *value);
+    // The value set, else the default; what a built module was built with. `image` says whose
+    // constant if objects with the same id were linked (else
+    // ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS); NULL otherwise.
+    zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_image_t image, uint32_t id,
+                                       size_t size_bytes, void *out_value);
+    zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_image_t image,
+                                               const char *name, size_t size_bytes,
+                                               void *out_value);
+    // All constants of an image, or (NULL) of the module, ascending by id.
+    zepi_result_t (*spec_constant_list)(zepi_module_t module, zepi_image_t image, uint32_t capacity,
+                                        zepi_spec_constant_t *out_constants, uint32_t *out_count);
+    // Names of composites. Borrowed from the module.
+    zepi_result_t (*spec_constant_list_names)(zepi_module_t module, uint32_t capacity,
+                                              const char **out_names, uint32_t *out_count);
+    // The value that a launch would see: its own, else that of the module which it would use, else
+    // the default.
+    zepi_result_t (*spec_constant_get_for_launch)(zepi_queue_t queue,
+                                                  const zepi_launch_desc_t *desc, uint32_t id,
+                                                  size_t size_bytes, void *out_value);
+
+    // ---- This module (SYCL Modules, "this_module") ----
+
+    // Makes a translation unit's images known under a token that is not in use.
+    zepi_result_t (*unit_register)(zepi_unit_t unit, uint32_t image_count,
+                                   const zepi_image_desc_t *images);
+    // Modules made from the images live on.
+    zepi_result_t (*unit_unregister)(zepi_unit_t unit);
+    // The unit's images of a state as a module of the context: always the same one. Builds nothing.
+    // An empty module if there are none. New reference.
+    zepi_result_t (*unit_get_module)(zepi_unit_t unit, zepi_context_t context,
+                                     zepi_module_state_t state, zepi_module_t *out_module);
+    // Whether unit_get_module's answer is not empty.
+    zepi_result_t (*unit_has_module)(zepi_unit_t unit, zepi_context_t context,
+                                     zepi_module_state_t state, bool *out_has);
+    // Whether the unit has images in some state.
+    zepi_result_t (*unit_has_any_module)(zepi_unit_t unit, zepi_context_t context, bool *out_has);
+    // Every module of the context in a state that somebody holds. New references.
+    zepi_result_t (*context_get_modules)(zepi_context_t context, zepi_module_state_t state,
+                                         uint32_t capacity, zepi_module_t *out_modules,
+                                         uint32_t *out_count);
+
+    // ---- Kernels ----
+
+    zepi_result_t (*kernel_get_info)(zepi_kernel_t kernel, zepi_device_t device,
+                                     zepi_kernel_info_t *out_info);
+    // The group size that a launch with these global sizes and no group size would use.
+    zepi_result_t (*kernel_suggest_group_size)(zepi_kernel_t kernel, zepi_device_t device,
+                                               uint32_t work_dim, const size_t *global_size,
+                                               size_t *out_group_size);
+    // A ze_kernel_handle_t of its own, which lives as long as the kernel.
+    zepi_result_t (*kernel_get_native)(zepi_kernel_t kernel, zepi_device_t device,
+                                       void **out_native_handle);
+
+    // ---- Cache control ----
+
+    zepi_result_t (*cache_get_limits)(zepi_context_t context, zepi_cache_limits_t *out_limits);
+    // Evicts what no longer fits before it returns. code_bytes and disk_bytes are the process'.
+    zepi_result_t (*cache_set_limits)(zepi_context_t context, const zepi_cache_limits_t *limits);
+    // `context` is not read for ZEPI_CACHE_CODE.
+    zepi_result_t (*cache_get_counters)(zepi_context_t context, zepi_cache_level_t level,
+                                        zepi_cache_counters_t *out_counters);
+    zepi_result_t (*cache_get_location)(zepi_cache_location_t *out_location);
+    // Evicts what is unused, oldest use first, down to a number of bytes in the context's caches;
+    // with context NULL, in that of machine code.
+    zepi_result_t (*cache_trim)(zepi_context_t context, uint64_t bytes);
+    // Forgets everything, failures too, in the context's caches; with context NULL, in that of
+    // machine code (files stay: see zepi cache clear). What is in use lives on.
+    zepi_result_t (*cache_clear)(zepi_context_t context);
+} zepi_plugin_t;
+
+// Bytes of the head that every caller has.
+#define ZEPI_PLUGIN_HEAD_SIZE offsetof(zepi_plugin_t, last_error)
+
+// Fills the table, at most plugin->size bytes of it, and writes back how many were filled.
+// ZEPI_ERROR_INVALID_VALUE for NULL, ZEPI_ERROR_INVALID_SIZE for a size below
+// ZEPI_PLUGIN_HEAD_SIZE, ZEPI_ERROR_UNSUPPORTED_VERSION for another major version; nothing is
+// written then. Touches no driver. May be called any number of times.
+typedef zepi_result_t zepi_plugin_init_fn(zepi_plugin_t *plugin);
+zepi_result_t zepiPluginInit(zepi_plugin_t *plugin);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
