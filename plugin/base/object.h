@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_BASE_OBJECT_H
+#define ZEPI_BASE_OBJECT_H
+
+#include "base/status.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The head of every object: the first member of its structure.
+struct zepi_object {
+    void *front_door; // the UR adapter's dispatch table, NULL without it; never written again
+    _Atomic(const struct zepi_type *) type; // NULL once released: tells what a handle is
+    atomic_uint references;
+};
+static_assert(offsetof(struct zepi_object, front_door) == 0,
+              "UR's loader reads the dispatch table at offset 0 of every handle");
+
+// A type of object and its memory. Memory of a type is never given to another type or to the
+// system before the plugin is unloaded, so that looking at a released handle is harmless.
+struct zepi_type {
+    const char *name; // "queue"
+    size_t size_bytes;
+    void (*destroy)(void *object); // frees what the object holds, under no lock
+    struct zepi_type_pool *pool;   // static, of this type alone
+};
+
+struct zepi_type_pool {
+    pthread_mutex_t mutex; // guards what is below; nothing is called under it
+    struct zepi_object *free_first;
+    struct zepi_object *free_last; // oldest first out, so that released handles are told for long
+    struct zepi_slab *slabs;
+    const struct zepi_type *type;
+    struct zepi_type_pool *next; // of all pools, for unloading
+};
+
+// Defines type `zepi_NOUN_type` of `struct zepi_NOUN`. All types lie in one section, so that a look
+// at an address tells whether it is one.
+#define ZEPI_DEFINE_TYPE(noun, destroy_function)                                                   \
+    static_assert(offsetof(struct zepi_##noun, object) == 0, "the head comes first");              \
+    static struct zepi_type_pool noun##_pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};               \
+    __attribute__((section("zepi_types")))                                                         \
+    const struct zepi_type zepi_##noun##_type = {.name = #noun,                                    \
+                                                 .size_bytes = sizeof(struct zepi_##noun),         \
+                                                 .destroy = destroy_function,                      \
+                                                 .pool = &noun##_pool}
+
+// The value of every later object's front door. Called once, before any object is made.
+void zepi_object_set_front_door(void *front_door);
+
+// A zeroed object with one reference, or NULL without memory (noted).
+void *zepi_object_create(const struct zepi_type *type);
+
+// Gives back the memory of an object that never came to be used; its destroy function is not run.
+void zepi_object_discard(void *object);
+
+// Relaxed: a reference is made from a reference, which orders everything that matters.
+static inline void *zepi_retain(void *object)
+{
+    atomic_fetch_add_explicit(&((struct zepi_object *)object)->references, 1, memory_order_relaxed);
+    return object;
+}
+
+// A reference to an object that may be on its way out: false if its count is 0 already. Only under
+// the lock of a list that the object's destroy function takes it out of.
+bool zepi_try_retain(void *object);
+
+// NULL is fine. Destroys the object with its last reference.
+void zepi_release(void *object);
+
+// What the table's retain and release do: any object, checked.
+zepi_result_t zepi_retain_any(void *object);
+zepi_result_t zepi_release_any(void *object);
+
+zepi_result_t zepi_fail_object(const void *object, const struct zepi_type *type)
+    __attribute__((cold, noinline));
+
+static inline bool zepi_object_is(const void *object, const struct zepi_type *type)
+{
+    // Relaxed: a live handle came to this thread with everything that its maker wrote.
+    return object && ((uintptr_t)object & (sizeof(void *) - 1)) == 0 &&
+           atomic_load_explicit(&((const struct zepi_object *)object)->type,
+                                memory_order_relaxed) == type;
+}
+
+// Whether `object` is a live object of this type; if not, that is noted.
+static inline zepi_result_t zepi_check_object(const void *object, const struct zepi_type *type)
+{
+    return __builtin_expect(zepi_object_is(object, type), 1) ? ZEPI_SUCCESS
+                                                             : zepi_fail_object(object, type);
+}
+
+#endif

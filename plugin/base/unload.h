@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_BASE_UNLOAD_H
+#define ZEPI_BASE_UNLOAD_H
+
+// What dlclose (or the end of the process) tidies up: memory that the process shares, after every
+// object was released. Nothing here calls a driver. The order is that of the enumerators, whatever
+// the order of registration.
+enum zepi_unload_stage {
+    ZEPI_UNLOAD_ADAPTER, // platforms, root devices
+    ZEPI_UNLOAD_CACHE,   // machine code, interned images
+    ZEPI_UNLOAD_OBJECTS, // the memory of objects
+    ZEPI_UNLOAD_LOG,
+    ZEPI_UNLOAD_STAGES,
+};
+
+// One function a stage. Thread-safe.
+void zepi_at_unload(enum zepi_unload_stage stage, void (*function)(void));
+
+#endif

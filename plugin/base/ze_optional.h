@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_BASE_ZE_OPTIONAL_H
+#define ZEPI_BASE_ZE_OPTIONAL_H
+
+#include <level_zero/loader/ze_loader.h>
+#include <level_zero/ze_api.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What Level Zero got after 1.4, found at run time for each driver. Names, values and layouts are
+// the specification's; the types have names of our own, so that any version of the headers does.
+//
+// A symbol of the loader counts only if the driver's API version reaches the function's, for flags
+// too: new loaders export functions that old drivers refuse, and old drivers accept flags that they
+// do not know. A pointer from zeDriverGetExtensionFunctionAddress counts as it is.
+
+#define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1) // 1.7
+
+struct zepi_ze_group_size {
+    uint32_t x, y, z;
+};
+
+struct zepi_ze_init_drivers_desc { // 1.10
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC 0x00020021u
+
+struct zepi_ze_ip_version { // ZE_extension_device_ip_version
+    ze_structure_type_t stype;
+    void *next;
+    uint32_t ip_version;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x0001000fu
+
+#define ZEPI_ZE_API_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
+
+struct zepi_ze_optional {
+    bool has_in_order_lists;
+    bool has_module_program;
+    bool has_linkage_inspection;
+    bool has_ip_version;
+    bool has_global_offset;
+    bool has_relaxed_allocation_limits;
+    // Handles for functions that came from the driver itself must be the driver's own.
+    bool has_driver_functions;
+    // 1.9
+    ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
+    // 1.14. Argument i is read from arguments[i].
+    ze_result_t(ZE_APICALL *append_launch_kernel_with_arguments)(
+        ze_command_list_handle_t, ze_kernel_handle_t, ze_group_count_t, struct zepi_ze_group_size,
+        void **, const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
+};
+
+// `api_version` is the driver's. Notes nothing: what is not there is not there.
+void zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                           uint32_t api_version);
+
+// The driver's own handle for one of the loader's, for functions that came from the driver. With
+// one driver they are the same, with several the loader wraps handles.
+void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle);
+
+#endif
