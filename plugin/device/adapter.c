@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "device/adapter.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/unload.h"
+#include "base/ze.h"
+
+// Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
+// under it but the memory of objects.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool has_loader;
+static struct zepi_platform **platforms; // owned
+static uint32_t platform_count;          // set once it is not 0
+
+static void unload(void)
+{
+    for (uint32_t i = 0; i < platform_count; i++)
+        zepi_release(platforms[i]);
+    zepi_free(platforms);
+    platforms = NULL;
+    platform_count = 0;
+}
+
+struct drivers {
+    ze_driver_handle_t *handles; // owned
+    uint32_t count;
+};
+
+static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t known = 0;
+        while (known < all->count && all->handles[known] != more[i])
+            known++;
+        if (known == all->count)
+            all->handles[all->count++] = more[i];
+    }
+}
+
+typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
+                                                 struct zepi_ze_init_drivers_desc *);
+
+// zeInitDrivers lists drivers of Level Zero 1.10 and later, zeInit and zeDriverGet those of the
+// first generation: together they list all.
+static zepi_result_t find_drivers(struct drivers *out_drivers)
+{
+    struct zepi_ze_init_drivers_desc desc = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
+        .flags = UINT32_MAX};
+    init_drivers_fn init_drivers = NULL;
+    void *symbol = zepi_options()->newer_functions ? zepi_ze_symbol("zeInitDrivers") : NULL;
+    memcpy(&init_drivers, &symbol, sizeof(symbol));
+
+    uint32_t newer_count = 0;
+    uint32_t count = 0;
+    if (init_drivers && init_drivers(&newer_count, NULL, &desc) != ZE_RESULT_SUCCESS)
+        newer_count = 0;
+    zepi_result_t result = ZEPI_ZE(zeInit, 0);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeDriverGet, &count, NULL);
+    if (result != ZEPI_SUCCESS && newer_count == 0)
+        return result;
+
+    const uint32_t room = count > newer_count ? count : newer_count;
+    ze_driver_handle_t *some = zepi_allocate(room, sizeof(*some));
+    struct drivers all = {zepi_allocate((size_t)count + newer_count, sizeof(*some)), 0};
+    if (!some || !all.handles) {
+        zepi_free(some);
+        zepi_free(all.handles);
+        return zepi_fail_no_memory();
+    }
+    if (newer_count > 0 && init_drivers(&newer_count, some, &desc) == ZE_RESULT_SUCCESS)
+        append_drivers(&all, some, newer_count);
+    if (count > 0) {
+        result = ZEPI_ZE(zeDriverGet, &count, some);
+        if (result == ZEPI_SUCCESS)
+            append_drivers(&all, some, count);
+    }
+    zepi_free(some);
+    if (all.count == 0) {
+        zepi_free(all.handles);
+        return result != ZEPI_SUCCESS
+                   ? result
+                   : zepi_fail(ZEPI_ERROR_UNINITIALIZED, "there is no Level Zero driver");
+    }
+    *out_drivers = all;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t bring_up_locked(void)
+{
+    if (!has_loader) {
+        const zepi_result_t result = zepi_ze_open();
+        if (result != ZEPI_SUCCESS)
+            return result;
+        has_loader = true;
+    }
+    struct drivers drivers;
+    zepi_result_t result = find_drivers(&drivers);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_platform **made = zepi_allocate(drivers.count, sizeof(struct zepi_platform *));
+    uint32_t made_count = 0;
+    if (!made)
+        result = zepi_fail_no_memory();
+    for (uint32_t i = 0; i < drivers.count && made; i++) {
+        result = zepi_platform_create(drivers.handles[i], &made[made_count]);
+        if (result == ZEPI_SUCCESS)
+            made_count++;
+        else
+            zepi_log(ZEPI_LOG_ERROR, "a driver does not come up: %s", zepi_last_error(NULL));
+    }
+    zepi_free(drivers.handles);
+    if (made_count == 0) {
+        zepi_free(made);
+        return result;
+    }
+    platforms = made;
+    platform_count = made_count;
+    zepi_at_unload(ZEPI_UNLOAD_ADAPTER, unload);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint32_t *out_count)
+{
+    pthread_mutex_lock(&mutex);
+    const zepi_result_t result = platform_count > 0 ? ZEPI_SUCCESS : bring_up_locked();
+    *out_platforms = platforms;
+    *out_count = platform_count;
+    pthread_mutex_unlock(&mutex);
+    // Lack of memory says nothing about what there is.
+    return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_platform_get(uint32_t capacity, zepi_platform_t *out_platforms,
+                                uint32_t *out_count)
+{
+    struct zepi_platform *const *all;
+    uint32_t count;
+    zepi_result_t result = zepi_check_list(capacity, out_platforms, out_count);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_adapter_get(&all, &count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(count, (void *const *)all, capacity, (void **)out_platforms, out_count);
+    return ZEPI_SUCCESS;
+}

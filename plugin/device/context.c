@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "device/context.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/ze.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "module/handle_caches.h"
+
+static void context_destroy(void *object)
+{
+    struct zepi_context *context = object;
+    // The caches hand their handles to `retire`, which destroys them: no queue is left.
+    zepi_handle_caches_destroy(context->caches);
+    zepi_retire_finish(&context->retire);
+    zepi_event_pools_finish(&context->event_pools);
+    if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
+        zepi_ze.zeContextDestroy(context->ze);
+    pthread_mutex_destroy(&context->modules_mutex);
+    zepi_free(context->devices);
+}
+
+ZEPI_DEFINE_TYPE(context, context_destroy);
+
+static zepi_result_t check_devices(uint32_t device_count, const zepi_device_t *devices)
+{
+    if (device_count == 0 || !devices)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a context needs at least one device");
+    for (uint32_t i = 0; i < device_count; i++) {
+        const zepi_result_t result = zepi_check_object(devices[i], &zepi_device_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (devices[i]->platform != devices[0]->platform)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "devices 0 and %u of the context are of different platforms", i);
+        for (uint32_t other = 0; other < i; other++) {
+            if (devices[other] == devices[i])
+                return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                                 "devices %u and %u of the context are the same", other, i);
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t create_ze(struct zepi_context *context)
+{
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_device_handle_t *handles = zepi_allocate(context->device_count, sizeof(*handles));
+    if (!handles)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < context->device_count; i++)
+        handles[i] = context->devices[i]->ze;
+    ze_context_handle_t ze;
+    const zepi_result_t result = ZEPI_ZE(zeContextCreateEx, context->platform->ze, &desc,
+                                         context->device_count, handles, &ze);
+    zepi_free(handles);
+    if (result == ZEPI_SUCCESS)
+        context->ze = ze;
+    return result;
+}
+
+static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
+                            const zepi_device_t *devices, zepi_ownership_t ownership,
+                            zepi_context_t *out_context)
+{
+    zepi_result_t result = check_devices(device_count, devices);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_context)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the context is NULL");
+    struct zepi_context *context = zepi_object_create(&zepi_context_type);
+    if (!context)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    context->platform = devices[0]->platform;
+    context->ownership = ownership;
+    pthread_mutex_init(&context->modules_mutex, NULL);
+    zepi_retire_init(&context->retire);
+    zepi_event_pools_init(&context->event_pools, context);
+    context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
+    context->device_count = device_count;
+    if (!context->devices) {
+        result = zepi_fail_no_memory();
+    } else {
+        context->caches = zepi_handle_caches_create();
+        if (!context->caches)
+            result = zepi_fail_no_memory();
+    }
+    if (result == ZEPI_SUCCESS && !ze)
+        result = create_ze(context);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(context);
+        return result;
+    }
+    if (ze)
+        context->ze = ze;
+    *out_context = context;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_context_create(uint32_t device_count, const zepi_device_t *devices,
+                                  zepi_context_t *out_context)
+{
+    return create(NULL, device_count, devices, ZEPI_OWNERSHIP_TRANSFER, out_context);
+}
+
+zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t device_count,
+                                              const zepi_device_t *devices,
+                                              zepi_ownership_t ownership,
+                                              zepi_context_t *out_context)
+{
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "ownership %d is neither keep nor transfer",
+                         (int)ownership);
+    return create(native_handle, device_count, devices, ownership, out_context);
+}
+
+uint32_t zepi_context_device_index(const struct zepi_context *context,
+                                   const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        if (context->devices[i] == device)
+            return i;
+    }
+    return ZEPI_NO_DEVICE;
+}
+
+zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
+                                        uint32_t *out_index)
+{
+    const zepi_result_t result = zepi_check_object(device, &zepi_device_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint32_t index = zepi_context_device_index(context, device);
+    if (index == ZEPI_NO_DEVICE)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "device '%s' is not one of the context's",
+                         device->properties.name);
+    *out_index = index;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_context_get_devices(zepi_context_t context, uint32_t capacity,
+                                       zepi_device_t *out_devices, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(context->device_count, (void *const *)context->devices, capacity,
+                      (void **)out_devices, out_count);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_context_get_native(zepi_context_t context, void **out_native_handle)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    *out_native_handle = context->ze;
+    return ZEPI_SUCCESS;
+}

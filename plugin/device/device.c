@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "device/device.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/ze.h"
+#include "device/platform.h"
+
+static void device_destroy(void *object)
+{
+    struct zepi_device *device = object;
+    for (uint32_t i = 0; i < device->sub_device_count; i++)
+        zepi_release(device->sub_devices[i]);
+    zepi_free(device->sub_devices);
+}
+
+ZEPI_DEFINE_TYPE(device, device_destroy);
+
+static zepi_result_t query_properties(struct zepi_device *device)
+{
+    struct zepi_ze_ip_version ip = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT};
+    // With the 1.2 structure type the timer's resolution is in cycles a second.
+    device->properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
+    device->properties.pNext = device->platform->optional.has_ip_version ? &ip : NULL;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &device->properties);
+    device->properties.pNext = NULL;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    device->ip_version = ip.ip_version;
+    device->timer_hz =
+        device->properties.timerResolution ? device->properties.timerResolution : 1000000000u;
+    const uint32_t bits = device->properties.kernelTimestampValidBits;
+    device->timestamp_mask = bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+
+    device->compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+    result = ZEPI_ZE(zeDeviceGetComputeProperties, device->ze, &device->compute);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    device->module.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES;
+    return ZEPI_ZE(zeDeviceGetModuleProperties, device->ze, &device->module);
+}
+
+static zepi_result_t query_memory(struct zepi_device *device)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    ze_device_memory_properties_t *memories = zepi_allocate(count, sizeof(*memories));
+    if (!memories)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+    result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, memories);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        device->global_memory_bytes += memories[i].totalSize;
+    zepi_free(memories);
+    if (result != ZEPI_SUCCESS)
+        return result;
+
+    ze_device_memory_access_properties_t access = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
+    result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    device->has_shared_usm =
+        access.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t query_queue_groups(struct zepi_device *device)
+{
+    uint32_t count = 0;
+    zepi_result_t result =
+        ZEPI_ZE(zeDeviceGetCommandQueueGroupProperties, device->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    ze_command_queue_group_properties_t *groups = zepi_allocate(count, sizeof(*groups));
+    if (!groups)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    result = ZEPI_ZE(zeDeviceGetCommandQueueGroupProperties, device->ze, &count, groups);
+    device->copy_ordinal = UINT32_MAX;
+    bool has_compute = false;
+    for (uint32_t i = count; result == ZEPI_SUCCESS && i-- > 0;) {
+        const ze_command_queue_group_property_flags_t flags = groups[i].flags;
+        if (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) {
+            has_compute = true;
+            device->compute_ordinal = i;
+            device->compute_count = groups[i].numQueues;
+            device->max_fill_pattern_bytes = groups[i].maxMemoryFillPatternSize;
+        } else if (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) {
+            device->copy_ordinal = i;
+            device->copy_count = groups[i].numQueues;
+        }
+    }
+    // The null driver describes no group; ordinal 0 is always there.
+    if (!has_compute)
+        device->compute_count = 1;
+    zepi_free(groups);
+    return result;
+}
+
+static zepi_result_t create_sub_devices(struct zepi_device *device)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS || count == 0)
+        return result;
+    ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
+    device->sub_devices = zepi_allocate(count, sizeof(struct zepi_device *));
+    if (!handles || !device->sub_devices)
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, handles);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        // The null driver answers itself as its sub-device, without end.
+        if (handles[i] == device->ze || (device->parent && handles[i] == device->parent->ze))
+            continue;
+        result = zepi_device_create(device->platform, device, handles[i],
+                                    &device->sub_devices[device->sub_device_count]);
+        if (result == ZEPI_SUCCESS)
+            device->sub_device_count++;
+    }
+    zepi_free(handles);
+    return result;
+}
+
+zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
+                                 ze_device_handle_t ze, struct zepi_device **out_device)
+{
+    struct zepi_device *device = zepi_object_create(&zepi_device_type);
+    if (!device)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    device->platform = platform;
+    device->parent = parent;
+    device->ze = ze;
+    zepi_result_t result = query_properties(device);
+    if (result == ZEPI_SUCCESS)
+        result = query_memory(device);
+    if (result == ZEPI_SUCCESS)
+        result = query_queue_groups(device);
+    if (result == ZEPI_SUCCESS) {
+        ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
+        device->has_images = zepi_ze.zeDeviceGetImageProperties(ze, &images) == ZE_RESULT_SUCCESS &&
+                             images.maxImageDims2D > 0;
+        result = create_sub_devices(device);
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(device);
+        return result;
+    }
+    *out_device = device;
+    return ZEPI_SUCCESS;
+}
+
+uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks)
+{
+    const uint64_t hz = device->timer_hz;
+    // In two steps, since the product of a 64-bit count with 1e9 would overflow.
+    return ticks / hz * 1000000000u + (uint64_t)((__uint128_t)(ticks % hz) * 1000000000u / hz);
+}
+
+zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
+                                          zepi_device_t *out_devices, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(device, &zepi_device_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(device->sub_device_count, (void *const *)device->sub_devices, capacity,
+                      (void **)out_devices, out_count);
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_DEVICE_DEVICE_H
+#define ZEPI_DEVICE_DEVICE_H
+
+#include "base/object.h"
+#include "cache/digest.h"
+
+struct zepi_platform;
+
+// A device or sub-device. Made with its platform, and there as long; filled, then never written.
+struct zepi_device {
+    struct zepi_object object;
+    struct zepi_platform *platform; // borrowed
+    struct zepi_device *parent;     // borrowed; NULL: a root device
+    ze_device_handle_t ze;
+    ze_device_properties_t properties;
+    ze_device_compute_properties_t compute;
+    ze_device_module_properties_t module;
+    uint64_t global_memory_bytes;
+    bool has_images;
+    bool has_shared_usm;
+    uint32_t ip_version;      // 0: unknown
+    uint32_t compute_ordinal; // of the command queue group for everything
+    uint32_t compute_count;   // of queues in that group
+    uint32_t copy_ordinal;    // of a group for copies alone, UINT32_MAX: none
+    uint32_t copy_count;
+    size_t max_fill_pattern_bytes;
+    uint64_t timer_hz;                // of timestamps
+    uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
+    struct zepi_device **sub_devices; // owned
+    uint32_t sub_device_count;
+};
+
+extern const struct zepi_type zepi_device_type;
+
+// One reference, for the platform or the parent.
+zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
+                                 ze_device_handle_t ze, struct zepi_device **out_device);
+
+// Nanoseconds of a number of ticks of the device's clock.
+uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
+
+zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
+                                          zepi_device_t *out_devices, uint32_t *out_count);
+zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info);
+zepi_result_t zepi_device_get_time(zepi_device_t device, uint64_t *out_host_ns,
+                                   uint64_t *out_device_ns);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "base/list.h"
+#include "base/ze.h"
+#include "device/device.h"
+#include "device/platform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static zepi_device_type_t type_of(ze_device_type_t type)
+{
+    switch ((int)type) {
+    case ZE_DEVICE_TYPE_GPU:
+        return ZEPI_DEVICE_TYPE_GPU;
+    case ZE_DEVICE_TYPE_CPU:
+        return ZEPI_DEVICE_TYPE_CPU;
+    case ZE_DEVICE_TYPE_FPGA:
+        return ZEPI_DEVICE_TYPE_FPGA;
+    case ZE_DEVICE_TYPE_MCA:
+        return ZEPI_DEVICE_TYPE_MCA;
+    case ZE_DEVICE_TYPE_VPU:
+        return ZEPI_DEVICE_TYPE_NPU;
+    default:
+        return ZEPI_DEVICE_TYPE_OTHER;
+    }
+}
+
+static void fill_limits(const struct zepi_device *device, zepi_device_info_t *info)
+{
+    const ze_device_compute_properties_t *compute = &device->compute;
+    const ze_device_properties_t *properties = &device->properties;
+    info->compute_unit_count =
+        properties->numSlices * properties->numSubslicesPerSlice * properties->numEUsPerSubslice;
+    info->clock_rate_mhz = properties->coreClockRate;
+    info->max_group_size = compute->maxTotalGroupSize;
+    info->max_group_size_per_dimension[0] = compute->maxGroupSizeX;
+    info->max_group_size_per_dimension[1] = compute->maxGroupSizeY;
+    info->max_group_size_per_dimension[2] = compute->maxGroupSizeZ;
+    info->max_group_count[0] = compute->maxGroupCountX;
+    info->max_group_count[1] = compute->maxGroupCountY;
+    info->max_group_count[2] = compute->maxGroupCountZ;
+    info->max_local_memory_bytes = compute->maxSharedLocalMemory;
+    info->sub_group_size_count = compute->numSubGroupSizes;
+    for (uint32_t i = 0; i < compute->numSubGroupSizes && i < ZE_SUBGROUPSIZE_COUNT; i++)
+        info->sub_group_sizes[i] = compute->subGroupSizes[i];
+    info->global_memory_bytes = device->global_memory_bytes;
+    info->max_allocation_bytes = properties->maxMemAllocSize;
+    info->timer_resolution_ns = (1000000000u + device->timer_hz - 1) / device->timer_hz;
+}
+
+static void fill_abilities(const struct zepi_device *device, zepi_device_info_t *info)
+{
+    const struct zepi_ze_optional *optional = &device->platform->optional;
+    info->has_fp16 = device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
+    info->has_fp64 = device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
+    info->has_int64_atomics = device->module.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+    info->has_shared_usm = device->has_shared_usm;
+    info->has_images = device->has_images;
+    info->spirv_version = device->module.spirvVersionSupported;
+    info->has_in_order_lists = optional->has_in_order_lists;
+    info->has_launch_with_arguments = optional->append_launch_kernel_with_arguments != NULL;
+    info->has_module_program = optional->has_module_program;
+    info->has_linkage_inspection = optional->has_linkage_inspection;
+    static const ze_native_kernel_uuid_t none;
+    info->has_native_binaries =
+        memcmp(&device->module.nativeKernelSupported, &none, sizeof(none)) != 0;
+}
+
+zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(device, &zepi_device_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_device_info_t info = {
+        .platform = device->platform,
+        .parent = device->parent,
+        .type = type_of(device->properties.type),
+        .vendor_id = device->properties.vendorId,
+        .device_id = device->properties.deviceId,
+        .sub_device_count = device->sub_device_count,
+        .native_handle = device->ze,
+    };
+    snprintf(info.name, sizeof(info.name), "%s", device->properties.name);
+    memcpy(info.uuid, device->properties.uuid.id, sizeof(info.uuid));
+    fill_limits(device, &info);
+    fill_abilities(device, &info);
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_device_get_time(zepi_device_t device, uint64_t *out_host_ns,
+                                   uint64_t *out_device_ns)
+{
+    uint64_t host_ns;
+    uint64_t ticks;
+    zepi_result_t result = zepi_check_object(device, &zepi_device_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_host_ns || !out_device_ns)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an output for a time is NULL");
+    result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, device->ze, &host_ns, &ticks);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_host_ns = host_ns;
+    *out_device_ns = zepi_device_ticks_to_ns(device, ticks);
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "device/platform.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/ze.h"
+#include "device/device.h"
+#include "device/fingerprint.h"
+
+#include <stdio.h>
+
+// What ze_cpu answers as its driver's UUID (tools/ze_cpu/driver.h).
+static const char ze_cpu_uuid[ZE_MAX_DRIVER_UUID_SIZE] = "zepi-cpu-driver";
+
+static void platform_destroy(void *object)
+{
+    struct zepi_platform *platform = object;
+    for (uint32_t i = 0; i < platform->device_count; i++)
+        zepi_release(platform->devices[i]);
+    zepi_free(platform->devices);
+    zepi_fingerprint_destroy(platform->fingerprint);
+}
+
+ZEPI_DEFINE_TYPE(platform, platform_destroy);
+
+static zepi_result_t create_devices(struct zepi_platform *platform)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
+    platform->devices = zepi_allocate(count, sizeof(struct zepi_device *));
+    if (!handles || !platform->devices)
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, handles);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_device_create(platform, NULL, handles[i], &platform->devices[i]);
+        if (result == ZEPI_SUCCESS)
+            platform->device_count++;
+    }
+    zepi_free(handles);
+    return result;
+}
+
+static zepi_result_t query(struct zepi_platform *platform)
+{
+    ze_api_version_t version;
+    zepi_result_t result = ZEPI_ZE(zeDriverGetApiVersion, platform->ze, &version);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    platform->api_version = (uint32_t)version;
+    platform->properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    result = ZEPI_ZE(zeDriverGetProperties, platform->ze, &platform->properties);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    platform->is_ze_cpu =
+        memcmp(platform->properties.uuid.id, ze_cpu_uuid, sizeof(ze_cpu_uuid)) == 0;
+    zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
+    return create_devices(platform);
+}
+
+zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform)
+{
+    struct zepi_platform *platform = zepi_object_create(&zepi_platform_type);
+    if (!platform)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    platform->ze = driver;
+    zepi_result_t result = query(platform);
+    if (result == ZEPI_SUCCESS) {
+        platform->fingerprint = zepi_fingerprint_create();
+        if (!platform->fingerprint)
+            result = zepi_fail_no_memory();
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(platform);
+        return result;
+    }
+    zepi_log(ZEPI_LOG_INFO, "driver %p: Level Zero %u.%u, version 0x%x, %u devices%s",
+             (void *)driver, platform->api_version >> 16, platform->api_version & 0xffff,
+             platform->properties.driverVersion, platform->device_count,
+             platform->is_ze_cpu ? ", executes on the CPU" : "");
+    *out_platform = platform;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint32_t version = platform->properties.driverVersion;
+    zepi_platform_info_t info = {
+        .name = "Level Zero",
+        .api_version = platform->api_version,
+        .is_ze_cpu = platform->is_ze_cpu,
+        .native_handle = platform->ze,
+    };
+    snprintf(info.driver_version, sizeof(info.driver_version), "%u.%u.%u", version >> 24,
+             (version >> 16) & 0xff, version & 0xffff);
+    memcpy(info.driver_uuid, platform->properties.uuid.id, sizeof(info.driver_uuid));
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
+                              zepi_device_t *out_devices, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(platform->device_count, (void *const *)platform->devices, capacity,
+                      (void **)out_devices, out_count);
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_DEVICE_PLATFORM_H
+#define ZEPI_DEVICE_PLATFORM_H
+
+#include "base/object.h"
+#include "base/ze_optional.h"
+
+// A Level Zero driver. Made when the adapter comes up, and there until the plugin is unloaded.
+struct zepi_platform {
+    struct zepi_object object;
+    ze_driver_handle_t ze;
+    ze_driver_properties_t properties;
+    uint32_t api_version;
+    bool is_ze_cpu; // zepi's own driver: never gets images of Intel GPU code
+    struct zepi_ze_optional optional;
+    struct zepi_device **devices; // owned; root devices
+    uint32_t device_count;
+    struct zepi_fingerprint *fingerprint; // owned; of the compiler, made at the first use
+};
+
+extern const struct zepi_type zepi_platform_type;
+
+// One reference, for the adapter.
+zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform);
+
+zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_info_t *out_info);
+zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
+                              zepi_device_t *out_devices, uint32_t *out_count);
+
+#endif
