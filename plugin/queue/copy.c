@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "queue/copy.h"
+
+#include "base/ze.h"
+#include "device/device.h"
+#include "queue/submit.h"
+
+#define MAX_PATTERN_BYTES 128
+
+static zepi_result_t check_range(const char *what, const void *memory, size_t size_bytes)
+{
+    if (!memory)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", what);
+    if ((uintptr_t)memory + size_bytes < (uintptr_t)memory)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "%zu bytes from %p reach past the end of memory",
+                         size_bytes, memory);
+    return ZEPI_SUCCESS;
+}
+
+// A command of no bytes: it still waits, and its event completes.
+static zepi_result_t do_nothing(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return zepi_queue_marker(queue, wait, out_event);
+}
+
+zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
+                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return do_nothing(queue, wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        result = check_range("destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = check_range("source", source, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source, size_bytes,
+                     submit.signal, submit.wait_count, submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+// Fills in the pitches that were left to us, and checks that rows and slices do not overlap and
+// that Level Zero's 32 bits hold everything.
+static zepi_result_t read_rect(const char *what, const zepi_rect_t *rect, const size_t region[3],
+                               ze_copy_region_t *out_region, uint32_t *out_pitch,
+                               uint32_t *out_slice_pitch)
+{
+    const size_t row = rect->row_pitch_bytes ? rect->row_pitch_bytes : region[0];
+    size_t slice = rect->slice_pitch_bytes;
+    size_t least;
+    if (__builtin_mul_overflow(row, region[1], &least))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", what);
+    if (slice == 0)
+        slice = least;
+    if (row < region[0])
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the %s's row pitch is %zu bytes, expected at least %zu, the region's "
+                         "width",
+                         what, row, region[0]);
+    if (slice < least)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the %s's slice pitch is %zu bytes, expected at least %zu, the row pitch "
+                         "times the region's height",
+                         what, slice, least);
+    for (int i = 0; i < 3; i++) {
+        if (rect->origin_bytes[i] > UINT32_MAX || region[i] > UINT32_MAX)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is beyond 32 bits", what);
+    }
+    if (row > UINT32_MAX || slice > UINT32_MAX)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s's pitch is beyond 32 bits", what);
+    *out_region = (ze_copy_region_t){
+        .originX = (uint32_t)rect->origin_bytes[0],
+        .originY = (uint32_t)rect->origin_bytes[1],
+        .originZ = (uint32_t)rect->origin_bytes[2],
+        .width = (uint32_t)region[0],
+        .height = (uint32_t)region[1],
+        .depth = (uint32_t)region[2],
+    };
+    *out_pitch = (uint32_t)row;
+    *out_slice_pitch = (uint32_t)slice;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
+                                   const zepi_rect_t *destination_rect, const void *source,
+                                   const zepi_rect_t *source_rect, const size_t region[3],
+                                   zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    ze_copy_region_t to;
+    ze_copy_region_t from;
+    uint32_t to_pitch, to_slice, from_pitch, from_slice;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!destination || !source || !destination_rect || !source_rect || !region)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "destination, source, their rectangles and the region must not be NULL");
+    if (region[0] == 0 || region[1] == 0 || region[2] == 0)
+        return do_nothing(queue, wait, out_event);
+    result = read_rect("destination", destination_rect, region, &to, &to_pitch, &to_slice);
+    if (result == ZEPI_SUCCESS)
+        result = read_rect("source", source_rect, region, &from, &from_pitch, &from_slice);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, submit.list, destination, &to, to_pitch,
+                     to_slice, source, &from, from_pitch, from_slice, submit.signal,
+                     submit.wait_count, submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
+                              size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                              zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!pattern)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
+    if (pattern_size_bytes == 0 || pattern_size_bytes > MAX_PATTERN_BYTES ||
+        (pattern_size_bytes & (pattern_size_bytes - 1)))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the pattern has %zu bytes, expected a power of two from 1 to %d",
+                         pattern_size_bytes, MAX_PATTERN_BYTES);
+    if (size_bytes % pattern_size_bytes != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "%zu bytes to fill, expected a multiple of the pattern's %zu", size_bytes,
+                         pattern_size_bytes);
+    if (size_bytes == 0)
+        return do_nothing(queue, wait, out_event);
+    const size_t max_bytes = queue->device->max_fill_pattern_bytes;
+    if (max_bytes > 0 && pattern_size_bytes > max_bytes)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the pattern has %zu bytes, this device takes at most %zu",
+                         pattern_size_bytes, max_bytes);
+    result = check_range("destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result =
+        ZEPI_ZE(zeCommandListAppendMemoryFill, submit.list, destination, pattern,
+                pattern_size_bytes, size_bytes, submit.signal, submit.wait_count, submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+// Hints take no events of their own: barriers stand for them where somebody waits.
+static zepi_result_t append_before_hint(const struct zepi_submit *submit)
+{
+    return submit->wait_count == 0 ? ZEPI_SUCCESS
+                                   : ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL,
+                                             submit->wait_count, submit->waits);
+}
+
+static zepi_result_t append_after_hint(const struct zepi_submit *submit)
+{
+    return submit->signal
+               ? ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, 0, NULL)
+               : ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return do_nothing(queue, wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        result = check_range("memory", memory, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = append_before_hint(&submit);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, submit.list, memory, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = append_after_hint(&submit);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                zepi_advice_t advice, zepi_event_t *out_event)
+{
+    static const ze_memory_advice_t table[] = {
+        [ZEPI_ADVICE_SET_READ_MOSTLY] = ZE_MEMORY_ADVICE_SET_READ_MOSTLY,
+        [ZEPI_ADVICE_CLEAR_READ_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
+        [ZEPI_ADVICE_SET_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
+        [ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
+        [ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY,
+        [ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
+        [ZEPI_ADVICE_BIAS_CACHED] = ZE_MEMORY_ADVICE_BIAS_CACHED,
+        [ZEPI_ADVICE_BIAS_UNCACHED] = ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+    };
+    const zepi_wait_list_t no_wait = {NULL, 0};
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && (unsigned)advice >= sizeof(table) / sizeof(table[0]))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
+    if (result == ZEPI_SUCCESS)
+        result = check_range("memory", memory, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendMemAdvise, submit.list, queue->device->ze, memory,
+                     size_bytes, table[advice]);
+    if (result == ZEPI_SUCCESS)
+        result = append_after_hint(&submit);
+    return zepi_submit_end(&submit, result, out_event);
+}

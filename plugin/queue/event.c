@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "queue/event.h"
+
+#include "base/list.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "queue/queue.h"
+
+#include <time.h>
+
+static void event_destroy(void *object)
+{
+    struct zepi_event *event = object;
+    if (event->slot) {
+        // What was seen to be complete, and no command waits for, is free at once.
+        if (zepi_event_is_known_complete(event) &&
+            !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
+            zepi_event_slot_give(event->slot);
+        else
+            zepi_event_slot_retire(event->slot);
+    }
+    if (event->queue)
+        zepi_release(event->queue);
+    else
+        zepi_release(event->context);
+}
+
+ZEPI_DEFINE_TYPE(event, event_destroy);
+
+zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event)
+{
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = queue->context;
+    event->queue = zepi_retain(queue);
+    zepi_result_t result = zepi_event_slot_take(
+        &queue->context->event_pools,
+        queue->flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN, &event->slot);
+    if (result == ZEPI_SUCCESS && (queue->flags & ZEPI_QUEUE_PROFILING)) {
+        uint64_t host_ns;
+        result =
+            ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_event_abandon(struct zepi_event *event)
+{
+    atomic_store_explicit(&event->is_complete, true, memory_order_relaxed);
+    zepi_release(event);
+}
+
+zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
+{
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_event)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the event is NULL");
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = zepi_retain(context);
+    result = zepi_event_slot_take(&context->event_pools, ZEPI_EVENT_PLAIN, &event->slot);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+static void note_complete(struct zepi_event *event)
+{
+    atomic_store_explicit(&event->is_complete, true, memory_order_release);
+    if (event->queue && (event->queue->flags & ZEPI_QUEUE_IN_ORDER))
+        zepi_retire_note_complete(&event->queue->retire, event->number);
+}
+
+zepi_result_t zepi_event_signal(zepi_event_t event)
+{
+    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (event->queue)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the event belongs to a command; only events of event_create are "
+                         "completed by the host");
+    result = ZEPI_ZE(zeEventHostSignal, event->slot->ze);
+    if (result == ZEPI_SUCCESS)
+        note_complete(event);
+    return result;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
+{
+    if (zepi_event_is_known_complete(event))
+        return ZEPI_SUCCESS;
+    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->slot->ze, timeout_ns);
+    if (ze == ZE_RESULT_NOT_READY)
+        return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
+                         (unsigned long long)timeout_ns);
+    const zepi_result_t result = zepi_check_ze(ze, "zeEventHostSynchronize");
+    if (result == ZEPI_SUCCESS)
+        note_complete(event);
+    return result;
+}
+
+zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns)
+{
+    if (count == 0 || !events)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no event to wait for");
+    for (uint32_t i = 0; i < count; i++) {
+        const zepi_result_t result = zepi_check_object(events[i], &zepi_event_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    const bool is_limited = timeout_ns != UINT64_MAX;
+    const uint64_t start_ns = is_limited ? now_ns() : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t passed_ns = is_limited ? now_ns() - start_ns : 0;
+        const uint64_t left_ns = !is_limited              ? UINT64_MAX
+                                 : passed_ns < timeout_ns ? timeout_ns - passed_ns
+                                                          : 0;
+        const zepi_result_t result = wait_for(events[i], left_ns);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
+{
+    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_status)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
+    if (!zepi_event_is_known_complete(event)) {
+        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->slot->ze);
+        if (ze != ZE_RESULT_NOT_READY) {
+            result = zepi_check_ze(ze, "zeEventQueryStatus");
+            if (result != ZEPI_SUCCESS)
+                return result;
+            note_complete(event);
+        }
+    }
+    *out_status = zepi_event_is_known_complete(event) ? ZEPI_EVENT_COMPLETE : ZEPI_EVENT_SUBMITTED;
+    return ZEPI_SUCCESS;
+}
+
+// A kernel's timestamps have fewer bits than the device's clock: the first moment after `since`
+// whose low bits are these.
+static uint64_t unwrap(const struct zepi_device *device, uint64_t ticks, uint64_t since)
+{
+    const uint64_t mask = device->timestamp_mask;
+    uint64_t full = (since & ~mask) | (ticks & mask);
+    // The clock's reading and the command's may be a little out of step: only a lag of half the
+    // range is a wrap.
+    if (full < since && since - full > mask / 2)
+        full += mask + 1;
+    return full;
+}
+
+zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
+{
+    zepi_event_status_t status;
+    zepi_result_t result = zepi_event_get_status(event, &status);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (event->slot->kind != ZEPI_EVENT_TIMED)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the event has no times: its queue was created without profiling");
+    if (status != ZEPI_EVENT_COMPLETE)
+        return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
+    ze_kernel_timestamp_result_t stamps;
+    result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->slot->ze, &stamps);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_device *device = event->queue->device;
+    const uint64_t submit = event->submit_ticks;
+    const uint64_t start = unwrap(device, stamps.global.kernelStart, submit);
+    const uint64_t end = unwrap(device, stamps.global.kernelEnd, start);
+    zepi_event_times_t times = {.submit_ns = zepi_device_ticks_to_ns(device, submit),
+                                .start_ns = zepi_device_ticks_to_ns(device, start),
+                                .end_ns = zepi_device_ticks_to_ns(device, end)};
+    return zepi_copy_info(out_times, &times, sizeof(times));
+}
+
+zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle)
+{
+    const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    *out_native_handle = event->slot->ze;
+    return ZEPI_SUCCESS;
+}

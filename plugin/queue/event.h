@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_EVENT_H
+#define ZEPI_QUEUE_EVENT_H
+
+#include "base/object.h"
+#include "queue/event_pool.h"
+
+struct zepi_queue;
+
+// What completes when a command does, or when the host says so.
+struct zepi_event {
+    struct zepi_object object;
+    struct zepi_context *context; // retained if there is no queue
+    struct zepi_queue *queue;     // retained; NULL: completed by the host
+    struct zepi_event_slot *slot; // taken from the context
+    uint64_t number;              // of the command in its queue
+    uint64_t submit_ticks;        // on the device's clock; of timed events
+    atomic_bool is_complete;      // seen by somebody; never goes back
+    atomic_bool is_awaited;       // a command was told to wait for it
+};
+
+extern const struct zepi_type zepi_event_type;
+
+// An event for a command of the queue, not yet appended. One reference.
+zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
+// The command was not appended: nobody will signal the event.
+void zepi_event_abandon(struct zepi_event *event);
+
+static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
+{
+    return atomic_load_explicit(&event->is_complete, memory_order_acquire);
+}
+
+zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
+zepi_result_t zepi_event_signal(zepi_event_t event);
+zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
+zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
+zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times);
+zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "queue/event_pool.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+
+#define BURST_EVENTS 64
+
+// A Level Zero event pool and its events.
+struct zepi_event_burst {
+    struct zepi_event_burst *next;
+    ze_event_pool_handle_t ze;
+    uint32_t count; // of events made
+    struct zepi_event_slot slots[BURST_EVENTS];
+};
+
+void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context)
+{
+    pools->context = context;
+    pthread_mutex_init(&pools->mutex, NULL);
+}
+
+static void destroy_burst(struct zepi_event_burst *burst)
+{
+    for (uint32_t i = 0; i < burst->count; i++)
+        zepi_ze.zeEventDestroy(burst->slots[i].ze);
+    if (burst->ze)
+        zepi_ze.zeEventPoolDestroy(burst->ze);
+    zepi_free(burst);
+}
+
+void zepi_event_pools_finish(struct zepi_event_pools *pools)
+{
+    while (pools->bursts) {
+        struct zepi_event_burst *burst = pools->bursts;
+        pools->bursts = burst->next;
+        destroy_burst(burst);
+    }
+    pthread_mutex_destroy(&pools->mutex);
+}
+
+static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                 struct zepi_event_burst *burst)
+{
+    const struct zepi_context *context = pools->context;
+    const ze_event_pool_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+        .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+                 (kind == ZEPI_EVENT_TIMED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0),
+        .count = BURST_EVENTS};
+    ze_device_handle_t *devices = zepi_allocate(context->device_count, sizeof(*devices));
+    if (!devices)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < context->device_count; i++)
+        devices[i] = context->devices[i]->ze;
+    ze_event_pool_handle_t ze;
+    const zepi_result_t result =
+        ZEPI_ZE(zeEventPoolCreate, context->ze, &desc, context->device_count, devices, &ze);
+    zepi_free(devices);
+    if (result == ZEPI_SUCCESS)
+        burst->ze = ze;
+    return result;
+}
+
+static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                   struct zepi_event_burst *burst)
+{
+    while (burst->count < BURST_EVENTS) {
+        struct zepi_event_slot *slot = &burst->slots[burst->count];
+        const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                      .index = burst->count,
+                                      .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                      .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+        const zepi_result_t result = ZEPI_ZE(zeEventCreate, burst->ze, &desc, &slot->ze);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        slot->kind = kind;
+        slot->pools = pools;
+        slot->next = slot + 1;
+        burst->count++;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// Makes a burst and keeps its first event for the caller.
+static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                               struct zepi_event_slot **out_slot)
+{
+    struct zepi_event_burst *burst = zepi_allocate(1, sizeof(*burst));
+    if (!burst)
+        return zepi_fail_no_memory();
+    zepi_result_t result = create_pool(pools, kind, burst);
+    if (result == ZEPI_SUCCESS)
+        result = create_events(pools, kind, burst);
+    if (result != ZEPI_SUCCESS) {
+        destroy_burst(burst);
+        return result;
+    }
+    pthread_mutex_lock(&pools->mutex);
+    burst->next = pools->bursts;
+    pools->bursts = burst;
+    burst->slots[BURST_EVENTS - 1].next = pools->free[kind];
+    pools->free[kind] = &burst->slots[1];
+    pthread_mutex_unlock(&pools->mutex);
+    *out_slot = &burst->slots[0];
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                   struct zepi_event_slot **out_slot)
+{
+    pthread_mutex_lock(&pools->mutex);
+    struct zepi_event_slot *slot = pools->free[kind];
+    if (slot)
+        pools->free[kind] = slot->next;
+    pthread_mutex_unlock(&pools->mutex);
+    if (!slot)
+        return add_burst(pools, kind, out_slot);
+    const zepi_result_t result = ZEPI_ZE(zeEventHostReset, slot->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_slot_give(slot);
+        return result;
+    }
+    *out_slot = slot;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_event_slot_give(struct zepi_event_slot *slot)
+{
+    struct zepi_event_pools *pools = slot->pools;
+    pthread_mutex_lock(&pools->mutex);
+    slot->next = pools->free[slot->kind];
+    pools->free[slot->kind] = slot;
+    pthread_mutex_unlock(&pools->mutex);
+}
+
+static void give_retired(struct zepi_retired *retired)
+{
+    zepi_event_slot_give((struct zepi_event_slot *)retired);
+}
+
+void zepi_event_slot_retire(struct zepi_event_slot *slot)
+{
+    slot->retired.weight = ZEPI_RETIRE_WEIGHT_EVENT;
+    slot->retired.destroy = give_retired;
+    zepi_retire_later(&slot->pools->context->retire, &slot->retired);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_EVENT_POOL_H
+#define ZEPI_QUEUE_EVENT_POOL_H
+
+#include "base/status.h"
+#include "queue/retire.h"
+
+#include <pthread.h>
+
+struct zepi_context;
+
+// A context's Level Zero events, made in bursts and recycled.
+
+enum zepi_event_kind {
+    ZEPI_EVENT_PLAIN,
+    ZEPI_EVENT_TIMED, // with timestamps
+    ZEPI_EVENT_KINDS,
+};
+
+// One ze_event, borrowed from its pool.
+struct zepi_event_slot {
+    struct zepi_retired retired; // while commands may still use the event of a given-back slot
+    ze_event_handle_t ze;
+    enum zepi_event_kind kind;
+    struct zepi_event_pools *pools;
+    struct zepi_event_slot *next; // free ones
+};
+
+struct zepi_event_pools {
+    struct zepi_context *context; // borrowed: the one that this is part of
+    pthread_mutex_t mutex;        // guards what is below; no driver call under it
+    struct zepi_event_slot *free[ZEPI_EVENT_KINDS];
+    struct zepi_event_burst *bursts; // owned
+};
+
+void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context);
+void zepi_event_pools_finish(struct zepi_event_pools *pools);
+
+// Takes an event that is not signalled.
+zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                   struct zepi_event_slot **out_slot);
+// Gives back one that no command uses.
+void zepi_event_slot_give(struct zepi_event_slot *slot);
+// Gives back one that commands may still signal or wait for.
+void zepi_event_slot_retire(struct zepi_event_slot *slot);
+
+#endif

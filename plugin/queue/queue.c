@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "queue/queue.h"
+
+#include "base/list.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+
+static void queue_destroy(void *object)
+{
+    struct zepi_queue *queue = object;
+    if (queue->lists[0]) {
+        zepi_queue_wait(queue);
+        zepi_retire_remove_queue(&queue->context->retire, &queue->retire);
+    }
+    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++) {
+        if (queue->lists[i])
+            zepi_ze.zeCommandListDestroy(queue->lists[i]);
+    }
+    if (queue->copy_list)
+        zepi_ze.zeCommandListDestroy(queue->copy_list);
+    pthread_mutex_destroy(&queue->mutex);
+    zepi_release(queue->context);
+}
+
+ZEPI_DEFINE_TYPE(queue, queue_destroy);
+
+static zepi_result_t check_flags(zepi_queue_flags_t flags)
+{
+    const zepi_queue_flags_t known = ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING |
+                                     ZEPI_QUEUE_PRIORITY_LOW | ZEPI_QUEUE_PRIORITY_HIGH;
+    const zepi_queue_flags_t both = ZEPI_QUEUE_PRIORITY_LOW | ZEPI_QUEUE_PRIORITY_HIGH;
+    if (flags & ~known)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "queue flags 0x%x: only 0x%x are known", flags,
+                         known);
+    if ((flags & both) == both)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a queue cannot have both high and low priority");
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
+                                 ze_command_list_handle_t *out_list)
+{
+    const ze_command_queue_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .ordinal = ordinal,
+        .index = index,
+        .flags = queue->has_in_order_list ? ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER : 0,
+        .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        .priority = queue->flags & ZEPI_QUEUE_PRIORITY_LOW ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
+                    : queue->flags & ZEPI_QUEUE_PRIORITY_HIGH
+                        ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
+                        : ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ze_command_list_handle_t list;
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandListCreateImmediate, queue->context->ze, queue->device->ze, &desc, &list);
+    if (result == ZEPI_SUCCESS)
+        *out_list = list;
+    return result;
+}
+
+static zepi_result_t create_lists(struct zepi_queue *queue)
+{
+    const struct zepi_device *device = queue->device;
+    const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
+    const struct zepi_ze_optional *optional = &device->platform->optional;
+    queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
+    for (uint32_t i = 0; i < queue->list_count; i++) {
+        const zepi_result_t result = create_list(queue, device->compute_ordinal,
+                                                 i % device->compute_count, &queue->lists[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        queue->driver_lists[i] = queue->lists[i];
+        if (optional->has_driver_functions)
+            queue->driver_lists[i] =
+                zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->lists[i]);
+    }
+    if (!is_in_order && device->copy_ordinal != UINT32_MAX)
+        return create_list(queue, device->copy_ordinal, 0, &queue->copy_list);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
+                                zepi_queue_flags_t flags, zepi_queue_t *out_queue)
+{
+    uint32_t index;
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(context, device, &index);
+    if (result == ZEPI_SUCCESS)
+        result = check_flags(flags);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_queue)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the queue is NULL");
+    struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
+    if (!queue)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    queue->context = zepi_retain(context);
+    queue->device = device;
+    queue->device_index = index;
+    queue->flags = flags;
+    queue->has_in_order_list =
+        (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
+    pthread_mutex_init(&queue->mutex, NULL);
+    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
+    result = create_lists(queue);
+    if (result != ZEPI_SUCCESS) {
+        struct zepi_error error;
+        zepi_error_save(&error);
+        zepi_release(queue);
+        zepi_error_restore(&error);
+        return result;
+    }
+    *out_queue = queue;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const zepi_queue_info_t info = {.context = queue->context,
+                                    .device = queue->device,
+                                    .flags = queue->flags,
+                                    .is_empty = zepi_retire_is_idle(&queue->retire),
+                                    .has_in_order_list = queue->has_in_order_list};
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle)
+{
+    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    *out_native_handle = queue->lists[0];
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_QUEUE_H
+#define ZEPI_QUEUE_QUEUE_H
+
+#include "base/object.h"
+#include "queue/retire.h"
+
+struct zepi_context;
+struct zepi_device;
+
+// Immediate command lists of an out-of-order queue: independent commands overlap.
+#define ZEPI_QUEUE_LISTS 2
+
+// What a queue's commands go to. Filled at creation; what changes has a lock.
+struct zepi_queue {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
+    uint32_t device_index;        // in the context
+    zepi_queue_flags_t flags;
+    bool has_in_order_list; // the driver keeps the order; else barriers do
+    uint32_t list_count;    // one if in order
+    ze_command_list_handle_t lists[ZEPI_QUEUE_LISTS];
+    ze_command_list_handle_t copy_list; // of a copy engine, out-of-order queues only; or NULL
+    // Lists for functions that came from the driver itself (ze_optional.h).
+    ze_command_list_handle_t driver_lists[ZEPI_QUEUE_LISTS];
+    // Guards appending, `next_list` and `retire.submitted`. The one lock under which the driver is
+    // called: a command list may be in one thread only, and its order is the queue's order.
+    pthread_mutex_t mutex;
+    uint32_t next_list;
+    struct zepi_retire_queue retire;
+};
+
+extern const struct zepi_type zepi_queue_type;
+
+// Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
+// the wait.
+zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
+
+zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
+                                zepi_queue_flags_t flags, zepi_queue_t *out_queue);
+zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info);
+zepi_result_t zepi_queue_finish(zepi_queue_t queue);
+zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
+                                 zepi_event_t *out_event);
+zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event);
+zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_SUBMIT_H
+#define ZEPI_QUEUE_SUBMIT_H
+
+#include "queue/event.h"
+#include "queue/queue.h"
+
+// The frame around every command: checks the wait list, makes the output event, chooses a list,
+// locks the queue; then the command is appended with `list`, `signal`, `waits` and `wait_count`;
+// then the queue is unlocked and the event handed out.
+//
+//     struct zepi_submit submit;
+//     result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+//     if (result != ZEPI_SUCCESS)
+//         return result;
+//     result = ZEPI_ZE(zeCommandListAppend..., submit.list, ..., submit.signal,
+//                      submit.wait_count, submit.waits);
+//     return zepi_submit_end(&submit, result, out_event);
+
+enum zepi_engine {
+    ZEPI_ENGINE_COMPUTE,
+    ZEPI_ENGINE_COPY, // a copy engine where the queue has one
+};
+
+#define ZEPI_SUBMIT_INLINE_WAITS 16
+
+struct zepi_submit {
+    struct zepi_queue *queue; // borrowed
+    uint32_t list_index;      // of `list` among the queue's, ZEPI_QUEUE_LISTS: the copy list
+    ze_command_list_handle_t list;
+    ze_event_handle_t signal; // NULL: no event was asked for
+    uint32_t wait_count;
+    ze_event_handle_t *waits; // NULL if there are none
+    struct zepi_event *event; // that `signal` belongs to
+    ze_event_handle_t inline_waits[ZEPI_SUBMIT_INLINE_WAITS];
+};
+
+// On success the queue's mutex is held. `queue` has been checked.
+zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
+                                zepi_wait_list_t wait, const zepi_event_t *out_event,
+                                enum zepi_engine engine);
+
+// `appended`: what became of the command; the answer of this function. On success *out_event (may
+// be NULL) is the event, on failure it is left alone.
+zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
+                              zepi_event_t *out_event);
+
+#endif

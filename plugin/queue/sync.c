@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Waiting for a queue, barriers and markers.
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "queue/queue.h"
+#include "queue/submit.h"
+
+#define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
+
+// All lists of the queue, that of the copy engine too. Returns how many.
+static uint32_t get_lists(const struct zepi_queue *queue,
+                          ze_command_list_handle_t out_lists[MAX_LISTS])
+{
+    uint32_t count = 0;
+    for (; count < ZEPI_QUEUE_LISTS && queue->lists[count]; count++)
+        out_lists[count] = queue->lists[count];
+    if (queue->copy_list)
+        out_lists[count++] = queue->copy_list;
+    return count;
+}
+
+// One event of our own for each list.
+struct list_events {
+    uint32_t count;
+    struct zepi_event_slot *slots[MAX_LISTS];
+    ze_event_handle_t handles[MAX_LISTS];
+};
+
+static zepi_result_t take_events(struct zepi_queue *queue, uint32_t count,
+                                 struct list_events *events)
+{
+    events->count = 0;
+    while (events->count < count) {
+        const uint32_t i = events->count;
+        const zepi_result_t result =
+            zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_PLAIN, &events->slots[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        events->handles[i] = events->slots[i]->ze;
+        events->count++;
+    }
+    return ZEPI_SUCCESS;
+}
+
+static void give_events(struct list_events *events, void (*give)(struct zepi_event_slot *))
+{
+    for (uint32_t i = 0; i < events->count; i++)
+        give(events->slots[i]);
+}
+
+// For drivers that cannot wait for a list: an event after everything in each, then waits for these.
+static zepi_result_t wait_by_events(struct zepi_queue *queue, uint32_t count,
+                                    const ze_command_list_handle_t *lists)
+{
+    struct list_events events;
+    zepi_result_t result = take_events(queue, count, &events);
+    if (result != ZEPI_SUCCESS) {
+        give_events(&events, zepi_event_slot_give);
+        return result;
+    }
+    pthread_mutex_lock(&queue->mutex);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events.handles[i], 0, NULL);
+    pthread_mutex_unlock(&queue->mutex);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = ZEPI_ZE(zeEventHostSynchronize, events.handles[i], UINT64_MAX);
+    give_events(&events, result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_retire);
+    return result;
+}
+
+zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
+{
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    struct zepi_retire *retire = &queue->context->retire;
+    ze_command_list_handle_t lists[MAX_LISTS];
+    if (zepi_retire_is_idle(&queue->retire))
+        return ZEPI_SUCCESS;
+    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, &queue->retire);
+    const uint32_t count = get_lists(queue, lists);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!optional->command_list_host_synchronize) {
+        result = wait_by_events(queue, count, lists);
+    } else {
+        for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+            void *list = optional->has_driver_functions
+                             ? zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, lists[i])
+                             : lists[i];
+            result = zepi_check_ze(optional->command_list_host_synchronize(list, UINT64_MAX),
+                                   "zeCommandListHostSynchronize");
+        }
+    }
+    if (result == ZEPI_SUCCESS)
+        zepi_retire_end_wait(retire, &queue->retire, mark);
+    return result;
+}
+
+zepi_result_t zepi_queue_finish(zepi_queue_t queue)
+{
+    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    return result == ZEPI_SUCCESS ? zepi_queue_wait(queue) : result;
+}
+
+// Everything before, in every list, then everything after: each list signals an event of its own,
+// and waits for those of the others.
+static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
+                                               const struct list_events *events,
+                                               const ze_command_list_handle_t *lists)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
+                         submit->wait_count, submit->waits);
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], i == 0 ? submit->signal : NULL,
+                         events->count, (ze_event_handle_t *)events->handles);
+    return result;
+}
+
+enum sync_kind { BARRIER, MARKER };
+
+static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event,
+                                 enum sync_kind kind)
+{
+    struct zepi_submit submit;
+    struct list_events events = {0};
+    ze_command_list_handle_t lists[MAX_LISTS];
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // A wait list says what a marker is for: one list can do that. Everything else in a queue of
+    // several lists needs all of them.
+    const bool is_local = kind == MARKER && wait.count > 0;
+    const uint32_t count = get_lists(queue, lists);
+    if (!is_local && count > 1)
+        result = take_events(queue, count, &events);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS) {
+        give_events(&events, zepi_event_slot_give);
+        return result;
+    }
+    if (events.count > 0)
+        result = append_barrier_over_lists(&submit, &events, lists);
+    else
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
+                         submit.waits);
+    result = zepi_submit_end(&submit, result, out_event);
+    give_events(&events, zepi_event_slot_retire);
+    return result;
+}
+
+zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, BARRIER);
+}
+
+zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, MARKER);
+}
