@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// From input to object (compile) and executable (build), and from native images.
+#include "base/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "module/module.h"
+#include "module/ze_module.h"
+
+// Whether the image may be tried on the device at all.
+static bool is_for_device(const struct zepi_image *image, const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < image->device_count; i++) {
+        if (image->devices[i] == device)
+            return true;
+    }
+    return image->device_count == 0;
+}
+
+// Whether a native image was made with the values that are asked for.
+static bool has_baked_values(const struct zepi_image *image, const struct zepi_spec_values *values)
+{
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        const uint8_t *value = zepi_spec_effective(declaration, values);
+        if (memcmp(value, declaration->default_value, declaration->size_bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static zepi_result_t check_required(const struct zepi_module *module,
+                                    const struct zepi_spec_values *values)
+{
+    for (uint32_t i = 0; i < module->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &module->declarations[i];
+        if (declaration->is_required && !zepi_spec_values_find(values, declaration->id))
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,
+                             "specialization constant %u (%s, %u bytes) must be set before the "
+                             "module is built",
+                             declaration->id, zepi_scalar_name(declaration->type),
+                             (unsigned)declaration->size_bytes);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// What is built for one device after the other.
+struct build {
+    struct zepi_module *input;
+    const struct zepi_spec_values *values;
+    const struct zepi_build_options *options;
+    enum zepi_code_kind kind;
+    struct zepi_module *output; // one part an image
+};
+
+// Whether the device already has everything that a SPIR-V image offers.
+static bool is_covered(const struct build *build, uint32_t device_index, uint32_t image_index)
+{
+    const struct zepi_spirv *spirv = zepi_image_spirv(build->input->images[image_index]);
+    if (!spirv || spirv->kernel_count == 0)
+        return false;
+    for (uint32_t i = 0; i < spirv->kernel_count; i++) {
+        if (!zepi_module_find_code(build->output, device_index, spirv->kernels[i].name))
+            return false;
+    }
+    return true;
+}
+
+static zepi_result_t fail_without_image(const struct build *build, uint32_t device_index)
+{
+    zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "no image serves device '%s'; there are:",
+              build->input->context->devices[device_index]->properties.name);
+    for (uint32_t i = 0; i < build->input->image_count; i++) {
+        const struct zepi_image *image = build->input->images[i];
+        zepi_error_append(" %s", image->format == ZEPI_IMAGE_SPIRV ? "SPIR-V" : "native");
+        for (uint32_t at = 0; at < image->declaration_count; at++) {
+            const struct zepi_spec_declaration *declaration = &image->declarations[at];
+            uint64_t value = 0;
+            memcpy(&value, declaration->default_value, declaration->size_bytes);
+            if (declaration->has_baked_value)
+                zepi_error_append("%s%u = 0x%llx", at == 0 ? " made with " : ", ", declaration->id,
+                                  (unsigned long long)value);
+        }
+    }
+    return ZEPI_ERROR_COMPILE_FAILURE;
+}
+
+static zepi_result_t get_code(const struct build *build, uint32_t device_index,
+                              uint32_t image_index)
+{
+    return zepi_code_get(build->input->context, device_index, build->input->images[image_index],
+                         build->values, build->options, build->kind,
+                         &build->output->parts[image_index].code[device_index]);
+}
+
+// Native images that the device accepts come first, then SPIR-V for what they lack.
+static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
+{
+    const struct zepi_module *input = build->input;
+    const struct zepi_device *device = input->context->devices[device_index];
+    bool is_served = false;
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_image *image = input->images[i];
+        if (image->format != ZEPI_IMAGE_NATIVE || !is_for_device(image, device) ||
+            !has_baked_values(image, build->values))
+            continue;
+        const zepi_result_t result = get_code(build, device_index, i);
+        if (result == ZEPI_SUCCESS)
+            is_served = true;
+        else if (result != ZEPI_ERROR_COMPILE_FAILURE)
+            return result;
+    }
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        if (input->images[i]->format != ZEPI_IMAGE_SPIRV || is_covered(build, device_index, i))
+            continue;
+        const zepi_result_t result = get_code(build, device_index, i);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        is_served = true;
+    }
+    return is_served || input->image_count == 0 ? ZEPI_SUCCESS
+                                                : fail_without_image(build, device_index);
+}
+
+static zepi_result_t build_for_devices(struct build *build)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < build->output->part_count; i++) {
+        struct zepi_module_part *part = &build->output->parts[i];
+        part->image_count = 1;
+        part->images[0] = build->output->images[i];
+        part->values[0] = zepi_spec_values_retain((struct zepi_spec_values *)build->values);
+    }
+    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++)
+        result = build_for_device(build, i);
+    return result;
+}
+
+static zepi_result_t check_input(zepi_module_t input, const void *out_module)
+{
+    const zepi_result_t result = zepi_check_object(input, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_module)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
+    if (input->state != ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the module is %s, expected input",
+                         zepi_module_state_name(input->state));
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t transform(zepi_module_t input, const zepi_build_desc_t *desc,
+                               enum zepi_code_kind kind, zepi_module_t *out_module)
+{
+    struct zepi_build_options options;
+    struct zepi_module *output = NULL;
+    zepi_result_t result = check_input(input, out_module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_build_options_init(&options, desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = check_required(input, values);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_make(input->context,
+                                  kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE
+                                                               : ZEPI_MODULE_OBJECT,
+                                  input->image_count, input->images, input->image_count, &output);
+    if (result == ZEPI_SUCCESS) {
+        struct build build = {input, values, &options, kind, output};
+        result = build_for_devices(&build);
+    }
+    if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_OBJECT) {
+        output->options = zepi_duplicate_string(options.text);
+        if (!output->options)
+            result = zepi_fail_no_memory();
+    }
+    zepi_spec_values_release(values);
+    zepi_build_options_finish(&options);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(output);
+        return result;
+    }
+    zepi_module_publish(output);
+    *out_module = output;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                zepi_module_t *out_executable)
+{
+    return transform(input, desc, ZEPI_CODE_EXECUTABLE, out_executable);
+}
+
+zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
+                                  zepi_module_t *out_object)
+{
+    return transform(input, desc, ZEPI_CODE_OBJECT, out_object);
+}
+
+// Loads a native image on the devices that it is for. Taken by none is a failure.
+static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
+                               const struct zepi_build_options *options)
+{
+    const enum zepi_code_kind kind =
+        module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_CODE_EXECUTABLE : ZEPI_CODE_OBJECT;
+    struct zepi_module_part *part = &module->parts[index];
+    zepi_result_t result = ZEPI_SUCCESS;
+    bool is_taken = false;
+    part->image_count = 1;
+    part->images[0] = module->images[index];
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        bool has_imports = false;
+        if (!is_for_device(part->images[0], module->context->devices[i]))
+            continue;
+        result =
+            zepi_code_get(module->context, i, part->images[0], NULL, options, kind, &part->code[i]);
+        if (result == ZEPI_ERROR_COMPILE_FAILURE)
+            continue;
+        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
+            result =
+                zepi_ze_module_has_imports(zepi_code_of(part->code[i])->units[0].ze, &has_imports);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (has_imports)
+            return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
+                             "image %u is declared executable, but imports what nobody defines",
+                             index);
+        is_taken = true;
+    }
+    if (is_taken)
+        return ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS)
+        return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
+                         "image %u is for none of the context's devices", index);
+    zepi_error_prepend("image %u is taken by none of the context's devices: ", index);
+    return result;
+}
+
+zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
+                                         uint32_t image_count, struct zepi_image *const *images,
+                                         struct zepi_module **out_module)
+{
+    struct zepi_build_options options;
+    struct zepi_module *module;
+    const uint32_t part_count = state == ZEPI_MODULE_INPUT ? 0 : image_count;
+    zepi_result_t result =
+        zepi_module_make(context, state, image_count, images, part_count, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_build_options_init(&options, NULL);
+    for (uint32_t i = 0; i < part_count && result == ZEPI_SUCCESS; i++)
+        result = load_part(module, i, &options);
+    zepi_build_options_finish(&options);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(module);
+        return result;
+    }
+    zepi_module_publish(module);
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MODULE_BUILD_OPTIONS_H
+#define ZEPI_MODULE_BUILD_OPTIONS_H
+
+#include "base/status.h"
+
+// How a module is compiled, linked or built, read from the caller's description.
+struct zepi_build_options {
+    char *text; // owned; canonical: white space outside quotes is one space, with -g for debug
+    size_t length;
+    zepi_native_policy_t native_policy;
+    zepi_link_method_t link_method;
+    zepi_build_log_fn *log; // NULL: none
+    void *log_data;
+    char inline_text[64]; // `text` if it fits
+};
+
+// `desc` may be NULL. On success to be finished.
+zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
+                                      const zepi_build_desc_t *desc);
+void zepi_build_options_finish(struct zepi_build_options *options);
+
+// Writes `text` in canonical form to `out`, which has room for strlen(text) + 1. Returns the
+// length, or SIZE_MAX for a quote that is not closed.
+size_t zepi_build_options_normalize(const char *text, char *out);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "module/code_cache.h"
+
+#include "base/alloc.h"
+#include "base/options.h"
+#include "base/unload.h"
+#include "device/device.h"
+#include "device/fingerprint.h"
+#include "device/platform.h"
+#include "module/code_key.h"
+
+#include <pthread.h>
+
+// Guards the making of what is below; once made, it stays until the plugin is unloaded.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct zepi_build_cache *) cache;
+static struct zepi_build_budget *budget;
+static struct zepi_disk *disk;
+
+static bool serialise(void *user, const void *payload, struct zepi_build_bytes *out_bytes)
+{
+    (void)user;
+    const struct zepi_native_code *code = payload;
+    *out_bytes = (struct zepi_build_bytes){.bytes = code->bytes, .size = code->size_bytes};
+    return code->size_bytes > 0;
+}
+
+bool zepi_native_code_set(struct zepi_build_outcome *outcome, const void *bytes, size_t size_bytes)
+{
+    struct zepi_native_code *code = zepi_allocate(1, sizeof(*code) + size_bytes);
+    if (!code)
+        return false;
+    code->size_bytes = size_bytes;
+    if (size_bytes > 0)
+        memcpy(code->bytes, bytes, size_bytes);
+    outcome->payload = code;
+    outcome->destroy = zepi_free;
+    outcome->cost_bytes = sizeof(*code) + size_bytes;
+    return true;
+}
+
+static bool deserialise(void *user, const void *bytes, size_t size,
+                        struct zepi_build_outcome *outcome)
+{
+    (void)user;
+    return size > 0 && zepi_native_code_set(outcome, bytes, size);
+}
+
+static void unload(void)
+{
+    zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
+    zepi_build_budget_destroy(budget);
+    zepi_disk_destroy(disk);
+    atomic_store_explicit(&cache, NULL, memory_order_release);
+    budget = NULL;
+    disk = NULL;
+}
+
+static struct zepi_build_cache *create_locked(void)
+{
+    const struct zepi_options *options = zepi_options();
+    const struct zepi_build_limits limits = {
+        .bytes = options->cache_is_on ? options->code_bytes : 0,
+        .entries = options->cache_is_on ? ZEPI_BUILD_UNLIMITED : 0};
+    struct zepi_build_budget *new_budget = zepi_build_budget_create(limits);
+    struct zepi_disk *new_disk = NULL;
+    struct zepi_build_cache *new_cache = NULL;
+    if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
+        new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
+    if (new_budget) {
+        const struct zepi_build_store store = {.ops = &zepi_disk_store_ops,
+                                               .self = new_disk,
+                                               .codec = {serialise, deserialise, NULL},
+                                               .policy = ZEPI_BUILD_STORE_SUCCESSES};
+        new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
+    }
+    if (!new_cache) {
+        zepi_disk_destroy(new_disk);
+        zepi_build_budget_destroy(new_budget);
+        return NULL;
+    }
+    budget = new_budget;
+    disk = new_disk;
+    zepi_at_unload(ZEPI_UNLOAD_CACHE, unload);
+    return new_cache;
+}
+
+struct zepi_build_cache *zepi_code_cache(void)
+{
+    struct zepi_build_cache *made = atomic_load_explicit(&cache, memory_order_acquire);
+    if (made)
+        return made;
+    pthread_mutex_lock(&mutex);
+    made = atomic_load_explicit(&cache, memory_order_relaxed);
+    if (!made) {
+        made = create_locked();
+        atomic_store_explicit(&cache, made, memory_order_release);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (!made)
+        zepi_fail_no_memory();
+    return made;
+}
+
+struct zepi_build_budget *zepi_code_budget(void)
+{
+    return budget;
+}
+
+struct zepi_disk *zepi_code_disk(void)
+{
+    return disk;
+}
+
+void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
+{
+    const struct zepi_platform *platform = device->platform;
+    zepi_key_add_u32(key, ZEPI_KEY_VENDOR, device->properties.vendorId);
+    zepi_key_add_u32(key, ZEPI_KEY_DEVICE, device->properties.deviceId);
+    zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
+    zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
+                       sizeof(platform->properties.uuid.id));
+    zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
+    zepi_key_add_digest(key, ZEPI_KEY_COMPILER, zepi_fingerprint_get(device->platform));
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "module/image.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "device/device.h"
+#include "module/image_build.h"
+
+static void image_destroy(void *object)
+{
+    struct zepi_image *image = object;
+    for (uint32_t i = 0; i < image->layout_count; i++) {
+        zepi_free(image->layouts[i].name);
+        zepi_free(image->layouts[i].default_bytes);
+        zepi_free(image->layouts[i].elements);
+    }
+    for (uint32_t i = 0; i < image->emulated_kernel_count; i++)
+        zepi_free(image->emulated_kernels[i]);
+    zepi_free(image->emulated_kernels);
+    zepi_free(image->emulated);
+    zepi_free(image->layouts);
+    zepi_free(image->declarations);
+    zepi_free(image->devices);
+    zepi_intern_release(image->code);
+}
+
+ZEPI_DEFINE_TYPE(image, image_destroy);
+
+static zepi_result_t check(const zepi_image_desc_t *desc)
+{
+    if (desc->format != ZEPI_IMAGE_SPIRV && desc->format != ZEPI_IMAGE_NATIVE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "image format %d is neither SPIR-V (1) nor native (2)", (int)desc->format);
+    if (desc->state < ZEPI_MODULE_INPUT || desc->state > ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "image state %d is none of input (1), object (2), executable (3)",
+                         (int)desc->state);
+    if (desc->format == ZEPI_IMAGE_SPIRV && desc->state != ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a SPIR-V image is always input");
+    if (!desc->bytes)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the bytes of the image are NULL");
+    if (desc->size_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the image has no bytes");
+    if (desc->format == ZEPI_IMAGE_SPIRV &&
+        (desc->baked_value_count > 0 || desc->emulated_constant_count > 0))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "baked values and emulated constants are for native images");
+    if ((desc->device_count > 0 && !desc->devices) || (desc->layout_count > 0 && !desc->layouts) ||
+        (desc->required_id_count > 0 && !desc->required_ids) ||
+        (desc->baked_value_count > 0 && !desc->baked_values) ||
+        (desc->emulated_constant_count > 0 && !desc->emulated_constants) ||
+        (desc->emulated_kernel_count > 0 && !desc->emulated_kernels))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a list of the image description is NULL and its count is not 0");
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t copy_devices(struct zepi_image *image, const zepi_image_desc_t *desc)
+{
+    for (uint32_t i = 0; i < desc->device_count; i++) {
+        const zepi_result_t result = zepi_check_object(desc->devices[i], &zepi_device_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    image->devices = zepi_duplicate(desc->devices, desc->device_count * sizeof(zepi_device_t));
+    if (!image->devices)
+        return zepi_fail_no_memory();
+    image->device_count = desc->device_count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_image **out_image)
+{
+    zepi_image_desc_t desc;
+    zepi_result_t result = zepi_read_desc(&desc, sizeof(desc), offsetof(zepi_image_desc_t, devices),
+                                          outside, "image description");
+    if (result == ZEPI_SUCCESS)
+        result = check(&desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    if (!image)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    image->format = desc.format;
+    image->state = desc.state;
+    result =
+        zepi_intern(desc.bytes, desc.size_bytes, desc.format == ZEPI_IMAGE_SPIRV, &image->code);
+    if (result == ZEPI_SUCCESS)
+        result = copy_devices(image, &desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_constants(image, &desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_layouts(image, &desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_identity(image);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(image);
+        return result;
+    }
+    *out_image = image;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_image_create_imported(zepi_module_state_t state, struct zepi_image **out_image)
+{
+    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    if (!image)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    image->format = ZEPI_IMAGE_NATIVE;
+    image->state = state;
+    // Equal to itself alone.
+    const void *self = image;
+    image->identity = zepi_digest_of(&self, sizeof(self));
+    *out_image = image;
+    return ZEPI_SUCCESS;
+}
+
+const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *image,
+                                                       const char *name)
+{
+    for (uint32_t i = 0; i < image->layout_count; i++) {
+        if (strcmp(image->layouts[i].name, name) == 0)
+            return &image->layouts[i];
+    }
+    return NULL;
+}
+
+bool zepi_image_is_native_support(const struct zepi_image *image)
+{
+    return image->format == ZEPI_IMAGE_SPIRV;
+}
+
+zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(image, &zepi_image_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_spirv *spirv = zepi_image_spirv(image);
+    zepi_image_info_t info = {
+        .format = image->format,
+        .state = image->state,
+        .size_bytes = image->code ? image->code->size_bytes : 0,
+        .bytes = image->code ? image->code->bytes : NULL,
+        .kernel_count = spirv ? spirv->kernel_count : 0,
+        .spec_constant_count = image->declaration_count,
+        .has_spec_constants = image->declaration_count > 0,
+        .has_native_spec_constants = zepi_image_is_native_support(image),
+    };
+    if (image->code) {
+        info.digest[0] = image->code->digest.low;
+        info.digest[1] = image->code->digest.high;
+    }
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}

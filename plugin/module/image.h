@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MODULE_IMAGE_H
+#define ZEPI_MODULE_IMAGE_H
+
+#include "base/object.h"
+#include "module/intern.h"
+#include "module/spec_values.h"
+
+// A device image: code in one format with what its maker knows about it. Immutable, shared by the
+// modules that have it.
+struct zepi_image {
+    struct zepi_object object;
+    zepi_image_format_t format;
+    zepi_module_state_t state;   // as declared
+    struct zepi_interned *code;  // reference; NULL: imported from a native handle
+    struct zepi_digest identity; // of the code and the description: equal images are equal in all
+    // Sorted by id.
+    struct zepi_spec_declaration *declarations; // owned
+    uint32_t declaration_count;
+    struct zepi_image_layout *layouts; // owned
+    uint32_t layout_count;
+    zepi_device_t *devices; // owned list of borrowed devices; none: any that accepts it
+    uint32_t device_count;
+    // Native images.
+    uint32_t emulated_count;
+    struct zepi_image_emulated *emulated; // owned; in the order of the buffer
+    uint32_t emulation_size_bytes;        // of that buffer
+    char **emulated_kernels;              // owned
+    uint32_t emulated_kernel_count;
+};
+
+// A composite constant. Elements whose id is not declared are left out.
+struct zepi_image_layout {
+    char *name; // owned
+    size_t size_bytes;
+    uint8_t *default_bytes;        // owned; zeros or literals if none were given
+    zepi_spec_element_t *elements; // owned
+    uint32_t element_count;
+};
+
+struct zepi_image_emulated {
+    uint32_t id;
+    uint32_t offset_bytes;
+    uint32_t size_bytes;
+};
+
+extern const struct zepi_type zepi_image_type;
+
+// Checks and copies a description. `desc` comes from outside.
+zepi_result_t zepi_image_create(const zepi_image_desc_t *desc, struct zepi_image **out_image);
+
+// An image without bytes, for a ze_module that was handed in.
+zepi_result_t zepi_image_create_imported(zepi_module_state_t state, struct zepi_image **out_image);
+
+// NULL for native images.
+static inline const struct zepi_spirv *zepi_image_spirv(const struct zepi_image *image)
+{
+    return image->format == ZEPI_IMAGE_SPIRV ? &image->code->spirv : NULL;
+}
+
+const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *image,
+                                                       const char *name);
+
+static inline const struct zepi_spec_declaration *
+zepi_image_find_constant(const struct zepi_image *image, uint32_t id)
+{
+    return zepi_spec_find_declaration(image->declarations, image->declaration_count, id);
+}
+
+// Whether the image's constants are all constants for the driver's compiler.
+bool zepi_image_is_native_support(const struct zepi_image *image);
+
+zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "module/intern.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+
+#define BUCKETS 256
+#define SAMPLES 16
+#define SAMPLE_BYTES 64
+
+// Guards the table and the move of a count from 0; nothing is called under it but memcmp.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct zepi_interned *buckets[BUCKETS];
+
+static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
+{
+    uint8_t samples[SAMPLES * SAMPLE_BYTES];
+    if (size_bytes <= sizeof(samples))
+        return zepi_digest_hash(bytes, size_bytes);
+    // First and last bytes, and pieces at equal distances between.
+    const size_t step = (size_bytes - SAMPLE_BYTES) / (SAMPLES - 1);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const size_t at = i + 1 < SAMPLES ? i * step : size_bytes - SAMPLE_BYTES;
+        memcpy(samples + i * SAMPLE_BYTES, bytes + at, SAMPLE_BYTES);
+    }
+    return zepi_digest_hash(samples, sizeof(samples));
+}
+
+static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
+                                         bool is_spirv)
+{
+    struct zepi_interned *at = buckets[hash % BUCKETS];
+    while (at && (at->sample_hash != hash || at->size_bytes != size_bytes ||
+                  at->is_spirv != is_spirv || memcmp(at->bytes, bytes, size_bytes) != 0))
+        at = at->next;
+    if (at)
+        atomic_fetch_add_explicit(&at->references, 1, memory_order_relaxed);
+    return at;
+}
+
+static void destroy(struct zepi_interned *interned)
+{
+    zepi_spirv_finish(&interned->spirv);
+    zepi_free(interned);
+}
+
+static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv,
+                            struct zepi_interned **out_interned)
+{
+    char message[512];
+    if (size_bytes > SIZE_MAX - sizeof(struct zepi_interned))
+        return zepi_fail_no_memory();
+    struct zepi_interned *interned = zepi_seam_allocate(sizeof(*interned) + size_bytes);
+    if (!interned)
+        return zepi_fail_no_memory();
+    memset(interned, 0, sizeof(*interned));
+    memcpy(interned + 1, bytes, size_bytes);
+    interned->bytes = (const uint8_t *)(interned + 1);
+    interned->size_bytes = size_bytes;
+    interned->sample_hash = hash;
+    interned->is_spirv = is_spirv;
+    atomic_init(&interned->references, 1);
+    if (is_spirv) {
+        const enum zepi_spirv_status status = zepi_spirv_init(&interned->spirv, interned->bytes,
+                                                              size_bytes, message, sizeof(message));
+        if (status != ZEPI_SPIRV_OK) {
+            zepi_free(interned);
+            return status == ZEPI_SPIRV_OUT_OF_MEMORY
+                       ? zepi_fail_no_memory()
+                       : zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "not valid SPIR-V: %s", message);
+        }
+    }
+    interned->digest = zepi_digest_of(interned->bytes, size_bytes);
+    *out_interned = interned;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
+                          struct zepi_interned **out_interned)
+{
+    struct zepi_interned *made;
+    const uint64_t hash = hash_samples(bytes, size_bytes);
+    pthread_mutex_lock(&mutex);
+    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
+    pthread_mutex_unlock(&mutex);
+    if (interned) {
+        *out_interned = interned;
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t result = create(bytes, size_bytes, hash, is_spirv, &made);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // Somebody may have been faster.
+    pthread_mutex_lock(&mutex);
+    interned = find_locked(bytes, size_bytes, hash, is_spirv);
+    if (!interned) {
+        made->next = buckets[hash % BUCKETS];
+        buckets[hash % BUCKETS] = made;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (interned)
+        destroy(made);
+    *out_interned = interned ? interned : made;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_intern_release(struct zepi_interned *interned)
+{
+    if (!interned)
+        return;
+    // Release: the last user's reads are over before the memory goes.
+    unsigned references = atomic_load_explicit(&interned->references, memory_order_relaxed);
+    while (references > 1) {
+        if (atomic_compare_exchange_weak_explicit(&interned->references, &references,
+                                                  references - 1, memory_order_release,
+                                                  memory_order_relaxed))
+            return;
+    }
+    // Perhaps the last: only under the lock, so that nobody finds what is about to go.
+    pthread_mutex_lock(&mutex);
+    const bool is_last =
+        atomic_fetch_sub_explicit(&interned->references, 1, memory_order_acq_rel) == 1;
+    if (is_last) {
+        struct zepi_interned **link = &buckets[interned->sample_hash % BUCKETS];
+        while (*link != interned)
+            link = &(*link)->next;
+        *link = interned->next;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (is_last)
+        destroy(interned);
+}

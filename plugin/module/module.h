@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MODULE_MODULE_H
+#define ZEPI_MODULE_MODULE_H
+
+#include "module/build_options.h"
+#include "module/code.h"
+#include "module/image.h"
+
+struct zepi_context;
+
+// What objects and executables hold: code, for each device, and the images that it was made from.
+struct zepi_module_part {
+    uint32_t image_count;             // several if they were linked
+    struct zepi_image **images;       // in the module's list; borrowed from it
+    struct zepi_spec_values **values; // owned references; of each image, what it was built with
+    struct zepi_build_result **code;  // owned references, one a device of the context; NULL: this
+                                      // part does not serve that device. Payload: struct zepi_code
+};
+
+// A SYCL module: device images in one state. Immutable, but for the values of an input.
+struct zepi_module {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    zepi_module_state_t state;
+    struct zepi_module *next; // of the context's modules, under its modules_mutex
+    struct zepi_module **link;
+    uint32_t image_count;
+    struct zepi_image **images; // retained
+    // What the images declare together, sorted by id: the first image's own list if there is one
+    // image.
+    const struct zepi_spec_declaration *declarations;
+    uint32_t declaration_count;
+    struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
+    // Inputs.
+    pthread_mutex_t values_mutex;    // guards `values`; nothing is called under it
+    struct zepi_spec_values *values; // reference; NULL: none set
+    // Objects and executables.
+    uint32_t part_count;
+    struct zepi_module_part *parts;
+    char *options; // owned; canonical, that an object was compiled with
+    void *storage; // owned; images, parts and the lists in them
+};
+
+extern const struct zepi_type zepi_module_type;
+
+// A module with these images and room for parts, whose lists the caller fills before
+// zepi_module_publish. One reference; on failure nothing is left.
+zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
+                               uint32_t image_count, struct zepi_image *const *images,
+                               uint32_t part_count, struct zepi_module **out_module);
+// A finished module of images that were declared with this state: native objects and executables
+// are loaded for the devices that take them.
+zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
+                                         uint32_t image_count, struct zepi_image *const *images,
+                                         struct zepi_module **out_module);
+// Enters a finished module into the context's list.
+void zepi_module_publish(struct zepi_module *module);
+
+// The values of an input at this moment. Owned reference; NULL: none are set.
+struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
+
+// The code that has a kernel for a device of the context, borrowed; NULL: none.
+struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
+                                                uint32_t device_index, const char *kernel_name);
+
+// Calls `visit` for each kernel name, each once, until it returns false. Names are borrowed from
+// the module.
+void zepi_module_for_each_kernel(const struct zepi_module *module,
+                                 bool (*visit)(void *user, const char *name), void *user);
+
+// Appends ": there are 'a', 'b'" to the thread's last error.
+void zepi_module_append_kernel_names(const struct zepi_module *module);
+
+const char *zepi_module_state_name(zepi_module_state_t state);
+
+zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
+                                 uint32_t image_count, const zepi_image_desc_t *images,
+                                 zepi_module_t *out_module);
+
+// build.c
+zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                zepi_module_t *out_executable);
+zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
+                                  zepi_module_t *out_object);
+
+// module_info.c
+zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info);
+zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
+                                      zepi_device_t *out_devices, uint32_t *out_count);
+zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
+                                     zepi_image_t *out_images, uint32_t *out_count);
+zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
+                                           const char **out_names, uint32_t *out_count);
+zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
+zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
+                                        const char **out_log);
+zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
+                                            size_t *inout_size_bytes, void *out_bytes);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "base/alloc.h"
+#include "base/list.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "module/module.h"
+#include "module/ze_module.h"
+
+static bool count_name(void *user, const char *name)
+{
+    (void)name;
+    ++*(uint32_t *)user;
+    return true;
+}
+
+zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_info_t info = {.context = module->context,
+                               .state = module->state,
+                               .device_count = module->context->device_count,
+                               .image_count = module->image_count,
+                               .spec_constant_count = module->declaration_count,
+                               .has_spec_constants = module->declaration_count > 0,
+                               .has_native_spec_constants = true};
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        if (!zepi_image_is_native_support(module->images[i]))
+            info.has_native_spec_constants = false;
+    }
+    zepi_module_for_each_kernel(module, count_name, &info.kernel_count);
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
+                                      zepi_device_t *out_devices, uint32_t *out_count)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    return result == ZEPI_SUCCESS
+               ? zepi_context_get_devices(module->context, capacity, out_devices, out_count)
+               : result;
+}
+
+zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
+                                     zepi_image_t *out_images, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_images, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(module->image_count, (void *const *)module->images, capacity,
+                      (void **)out_images, out_count);
+    return ZEPI_SUCCESS;
+}
+
+struct name_list {
+    uint32_t capacity;
+    uint32_t count;
+    const char **names;
+};
+
+static bool list_name(void *user, const char *name)
+{
+    struct name_list *list = user;
+    if (list->count < list->capacity)
+        list->names[list->count] = name;
+    list->count++;
+    return true;
+}
+
+zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
+                                           const char **out_names, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_names, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct name_list list = {.capacity = capacity, .names = out_names};
+    zepi_module_for_each_kernel(module, list_name, &list);
+    *out_count = list.count;
+    return ZEPI_SUCCESS;
+}
+
+struct name_search {
+    const char *name;
+    bool is_found;
+};
+
+static bool search_name(void *user, const char *name)
+{
+    struct name_search *search = user;
+    search->is_found = strcmp(search->name, name) == 0;
+    return !search->is_found;
+}
+
+zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!name || !out_has)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         name ? "the output" : "the kernel's name");
+    struct name_search search = {.name = name};
+    zepi_module_for_each_kernel(module, search_name, &search);
+    *out_has = search.is_found;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
+                                        const char **out_log)
+{
+    uint32_t index;
+    size_t size_bytes = 0;
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(module->context, device, &index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_log)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the log is NULL");
+    const char *log = "";
+    for (uint32_t i = 0; i < module->part_count && size_bytes == 0; i++) {
+        if (module->parts[i].code[index])
+            log = zepi_build_log(module->parts[i].code[index], &size_bytes);
+    }
+    *out_log = log;
+    return ZEPI_SUCCESS;
+}
+
+// The only ze_module that a module has for a device, NULL if there are none or several.
+static ze_module_handle_t only_module(const struct zepi_module *module, uint32_t device_index,
+                                      uint32_t *out_count)
+{
+    ze_module_handle_t ze = NULL;
+    *out_count = 0;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_build_result *code = module->parts[i].code[device_index];
+        if (!code)
+            continue;
+        *out_count += zepi_code_of(code)->unit_count;
+        ze = zepi_code_of(code)->units[0].ze;
+    }
+    return *out_count == 1 ? ze : NULL;
+}
+
+zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
+                                            size_t *inout_size_bytes, void *out_bytes)
+{
+    uint32_t index;
+    uint32_t count;
+    void *bytes;
+    size_t size_bytes;
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(module->context, device, &index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!inout_size_bytes)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pointer to the size is NULL");
+    if (module->state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "the module is input: it has no native code before it is compiled");
+    const ze_module_handle_t ze = only_module(module, index, &count);
+    if (count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
+                         device->properties.name);
+    if (!ze)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "native code of a module made of several is not supported");
+    result = zepi_ze_module_get_native(ze, &bytes, &size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (out_bytes && *inout_size_bytes < size_bytes)
+        result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                           "the native code has %zu bytes, there is room for %zu", size_bytes,
+                           *inout_size_bytes);
+    else if (out_bytes && size_bytes > 0)
+        memcpy(out_bytes, bytes, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        *inout_size_bytes = size_bytes;
+    zepi_free(bytes);
+    return result;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// Setting and asking specialization constants of modules.
+#include "module/spec_constants.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "module/module.h"
+
+static zepi_result_t fail_unknown(const struct zepi_module *module, uint32_t id)
+{
+    char ids[1024];
+    return zepi_fail(
+        ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+        "there is no specialization constant %u; the module has: %s", id,
+        zepi_spec_list_ids(module->declarations, module->declaration_count, ids, sizeof(ids)));
+}
+
+static zepi_result_t check_settable(zepi_module_t module)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module->state != ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE,
+                         "specialization constants are set on input modules; this one is %s",
+                         zepi_module_state_name(module->state));
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_value(const struct zepi_module *module, uint32_t id, size_t size_bytes,
+                                 const void *value, struct zepi_spec_entry *out_entry)
+{
+    const struct zepi_spec_declaration *declaration =
+        zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
+    return declaration ? zepi_spec_entry_init(out_entry, declaration, size_bytes, value)
+                       : fail_unknown(module, id);
+}
+
+// Replaces the module's values by a set with these entries in it.
+static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
+                                const struct zepi_spec_entry *entries,
+                                const struct zepi_spec_composite *composite)
+{
+    pthread_mutex_lock(&module->values_mutex);
+    struct zepi_spec_values *old = module->values;
+    struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
+    if (values)
+        module->values = values;
+    pthread_mutex_unlock(&module->values_mutex);
+    if (!values)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_spec_values_release(old);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,
+                                     const void *value)
+{
+    struct zepi_spec_entry entry;
+    zepi_result_t result = check_settable(input);
+    if (result == ZEPI_SUCCESS)
+        result = check_value(input, id, size_bytes, value, &entry);
+    return result == ZEPI_SUCCESS ? put_values(input, 1, &entry, NULL) : result;
+}
+
+zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
+                                          const zepi_spec_value_t *values)
+{
+    zepi_result_t result = check_settable(input);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (count > 0 && !values)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of values is NULL");
+    struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
+    if (!entries)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result =
+            check_value(input, values[i].id, values[i].size_bytes, values[i].value, &entries[i]);
+    if (result == ZEPI_SUCCESS && count > 0)
+        result = put_values(input, count, entries, NULL);
+    zepi_free(entries);
+    return result;
+}
+
+// The layout of that name, of the image or (NULL) of the first that has it.
+static zepi_result_t find_layout(const struct zepi_module *module, const struct zepi_image *image,
+                                 const char *name, size_t size_bytes, const void *value,
+                                 const struct zepi_image_layout **out_layout)
+{
+    const struct zepi_image_layout *layout = NULL;
+    if (!name || !value)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s of the composite is NULL",
+                         name ? "the value" : "the name");
+    for (uint32_t i = 0; i < module->image_count && !layout; i++) {
+        if (!image || module->images[i] == image)
+            layout = zepi_image_find_layout(module->images[i], name);
+    }
+    if (!layout) {
+        zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+                  "there is no composite '%s'; the module has:", name);
+        for (uint32_t i = 0; i < module->image_count; i++) {
+            for (uint32_t at = 0; at < module->images[i]->layout_count; at++)
+                zepi_error_append(" '%s'", module->images[i]->layouts[at].name);
+        }
+        return ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN;
+    }
+    if (size_bytes != layout->size_bytes)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE, "composite '%s' has %zu bytes, got %zu",
+                         name, layout->size_bytes, size_bytes);
+    *out_layout = layout;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *name,
+                                             size_t size_bytes, const void *value)
+{
+    const struct zepi_image_layout *layout;
+    zepi_result_t result = check_settable(input);
+    if (result == ZEPI_SUCCESS)
+        result = find_layout(input, NULL, name, size_bytes, value, &layout);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_entry *entries = zepi_allocate(layout->element_count, sizeof(*entries));
+    if (!entries)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < layout->element_count && result == ZEPI_SUCCESS; i++) {
+        const zepi_spec_element_t *element = &layout->elements[i];
+        result = check_value(input, element->id, element->size_bytes,
+                             (const uint8_t *)value + element->offset_bytes, &entries[i]);
+    }
+    if (result == ZEPI_SUCCESS) {
+        const struct zepi_spec_composite composite = {
+            .name = layout->name, .size_bytes = size_bytes, .bytes = (uint8_t *)value};
+        result = put_values(input, layout->element_count, entries, &composite);
+    }
+    zepi_free(entries);
+    return result;
+}
+
+// Whose value is asked for: the declaration, and the values that the image was built with or that
+// the input has now.
+struct source {
+    const struct zepi_spec_declaration *declaration;
+    struct zepi_spec_values *values; // owned reference, or NULL
+};
+
+static const struct zepi_spec_declaration *declaration_of(const struct zepi_image *image,
+                                                          uint32_t id)
+{
+    return zepi_image_find_constant(image, id);
+}
+
+static zepi_result_t fail_ambiguous(const struct zepi_module *module, uint32_t id)
+{
+    zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+              "several linked objects have a specialization constant %u; name the image:", id);
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        if (declaration_of(module->images[i], id))
+            zepi_error_append(" image %u", i);
+    }
+    return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
+}
+
+// In a built module: the one image that declares the id, or several that agree about its value.
+static zepi_result_t find_built(const struct zepi_module *module, const struct zepi_image *image,
+                                uint32_t id, struct source *source)
+{
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count; at++) {
+            const struct zepi_spec_declaration *declaration = declaration_of(part->images[at], id);
+            if (!declaration || (image && part->images[at] != image))
+                continue;
+            if (source->declaration && part->image_count > 1)
+                return fail_ambiguous(module, id);
+            if (!source->declaration)
+                *source = (struct source){declaration, zepi_spec_values_retain(part->values[at])};
+        }
+    }
+    return source->declaration ? ZEPI_SUCCESS : fail_unknown(module, id);
+}
+
+static zepi_result_t find_source(zepi_module_t module, const struct zepi_image *image, uint32_t id,
+                                 struct source *source)
+{
+    *source = (struct source){0};
+    if (module->state != ZEPI_MODULE_INPUT)
+        return find_built(module, image, id, source);
+    source->declaration =
+        image ? declaration_of(image, id)
+              : zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
+    if (!source->declaration)
+        return fail_unknown(module, id);
+    source->values = zepi_module_snapshot(module);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_image(zepi_module_t module, zepi_image_t image)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS || !image)
+        return result;
+    result = zepi_check_object(image, &zepi_image_type);
+    for (uint32_t i = 0; i < module->image_count && result == ZEPI_SUCCESS; i++) {
+        if (module->images[i] == image)
+            return ZEPI_SUCCESS;
+    }
+    return result != ZEPI_SUCCESS
+               ? result
+               : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
+}
+
+zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_image_t image, uint32_t id,
+                                     size_t size_bytes, void *out_value)
+{
+    struct source source;
+    zepi_result_t result = check_image(module, image);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_value)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
+    result = find_source(module, image, id, &source);
+    if (result == ZEPI_SUCCESS && size_bytes != source.declaration->size_bytes)
+        result = zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                           "specialization constant %u is %s: expected room for %u bytes, got %zu",
+                           id, zepi_scalar_name(source.declaration->type),
+                           (unsigned)source.declaration->size_bytes, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        memcpy(out_value, zepi_spec_effective(source.declaration, source.values), size_bytes);
+    zepi_spec_values_release(source.values);
+    return result;
+}
+
+// The composite's bytes: as set as a whole, else the default, and in it the elements in force.
+static void compose(const struct zepi_image *image, const struct zepi_image_layout *layout,
+                    const struct zepi_spec_values *values, uint8_t *out_bytes)
+{
+    const struct zepi_spec_composite *set = zepi_spec_values_find_composite(values, layout->name);
+    memcpy(out_bytes, set ? set->bytes : layout->default_bytes, layout->size_bytes);
+    for (uint32_t i = 0; i < layout->element_count; i++) {
+        const zepi_spec_element_t *element = &layout->elements[i];
+        const struct zepi_spec_declaration *declaration =
+            zepi_image_find_constant(image, element->id);
+        memcpy(out_bytes + element->offset_bytes, zepi_spec_effective(declaration, values),
+               element->size_bytes);
+    }
+}
+
+zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_image_t image,
+                                             const char *name, size_t size_bytes, void *out_value)
+{
+    const struct zepi_image_layout *layout;
+    zepi_result_t result = check_image(module, image);
+    if (result == ZEPI_SUCCESS)
+        result = find_layout(module, image, name, size_bytes, out_value, &layout);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module->state == ZEPI_MODULE_INPUT) {
+        struct zepi_spec_values *values = zepi_module_snapshot(module);
+        for (uint32_t i = 0; i < module->image_count; i++) {
+            if (zepi_image_find_layout(module->images[i], name) == layout)
+                compose(module->images[i], layout, values, out_value);
+        }
+        zepi_spec_values_release(values);
+        return ZEPI_SUCCESS;
+    }
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count; at++) {
+            const struct zepi_image_layout *own = zepi_image_find_layout(part->images[at], name);
+            if (!own || (image && part->images[at] != image))
+                continue;
+            if (found++ > 0 && part->image_count > 1)
+                return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+                                 "several linked objects have a composite '%s'; name the image",
+                                 name);
+            if (found == 1)
+                compose(part->images[at], own, part->values[at], out_value);
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+static void describe(const struct zepi_spec_declaration *declaration,
+                     const struct zepi_spec_values *values, zepi_spec_constant_t *out_constant)
+{
+    *out_constant =
+        (zepi_spec_constant_t){.id = declaration->id,
+                               .type = declaration->type,
+                               .size_bytes = declaration->size_bytes,
+                               .is_set = zepi_spec_values_find(values, declaration->id) != NULL,
+                               .is_required = declaration->is_required,
+                               .is_native = declaration->is_native};
+    memcpy(out_constant->default_value, declaration->default_value, declaration->size_bytes);
+    memcpy(out_constant->value, zepi_spec_effective(declaration, values), declaration->size_bytes);
+}
+
+zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_image_t image, uint32_t capacity,
+                                      zepi_spec_constant_t *out_constants, uint32_t *out_count)
+{
+    zepi_result_t result = check_image(module, image);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_constants, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_spec_declaration *declarations =
+        image ? image->declarations : module->declarations;
+    const uint32_t count = image ? image->declaration_count : module->declaration_count;
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        struct source source;
+        // An id of several linked objects has no one value: the declaration's default stands.
+        if (find_source(module, image, declarations[i].id, &source) != ZEPI_SUCCESS)
+            source.values = NULL;
+        describe(&declarations[i], source.values, &out_constants[i]);
+        zepi_spec_values_release(source.values);
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_spec_constant_list_names(zepi_module_t module, uint32_t capacity,
+                                            const char **out_names, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_names, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        for (uint32_t at = 0; at < module->images[i]->layout_count; at++) {
+            const char *name = module->images[i]->layouts[at].name;
+            bool is_known = false;
+            for (uint32_t before = 0; before < i && !is_known; before++)
+                is_known = zepi_image_find_layout(module->images[before], name);
+            if (is_known)
+                continue;
+            if (count < capacity)
+                out_names[count] = name;
+            count++;
+        }
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}

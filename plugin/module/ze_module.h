@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MODULE_ZE_MODULE_H
+#define ZEPI_MODULE_ZE_MODULE_H
+
+#include "module/image.h"
+#include "module/text.h"
+
+struct zepi_context;
+struct zepi_device;
+
+// Level Zero's modules: making them, and asking what they are.
+
+// Whether imports that nobody defines are a failure.
+enum zepi_imports {
+    ZEPI_IMPORTS_ALLOWED,
+    ZEPI_IMPORTS_RESOLVED,
+};
+
+// Compiles a SPIR-V image with the values in force (the image's own defaults are not sent), and
+// checks the answer: every entry point is there, and imports are resolved if they must be. Appends
+// the driver's log to `log` in any case. The caller destroys *out_module.
+zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
+                                     const struct zepi_device *device,
+                                     const struct zepi_image *image,
+                                     const struct zepi_spec_values *values, const char *options,
+                                     enum zepi_imports imports, struct zepi_text *log,
+                                     ze_module_handle_t *out_module);
+
+// Loads native code.
+zepi_result_t zepi_ze_module_load(const struct zepi_context *context,
+                                  const struct zepi_device *device, const void *bytes,
+                                  size_t size_bytes, struct zepi_text *log,
+                                  ze_module_handle_t *out_module);
+
+// The native code of a module, owned. Drivers that answer none give 0 bytes and NULL.
+zepi_result_t zepi_ze_module_get_native(ze_module_handle_t module, void **out_bytes,
+                                        size_t *out_size_bytes);
+
+// Names of the kernels, without those that drivers hide there: one owned block of memory. A driver
+// that does not answer names gives NULL and 0.
+zepi_result_t zepi_ze_module_get_kernel_names(ze_module_handle_t module, const char ***out_names,
+                                              uint32_t *out_count);
+
+// Reads a build log into `log` and destroys it. NULL is fine.
+void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log);
+
+// Whether the driver says that imports are left.
+zepi_result_t zepi_ze_module_has_imports(ze_module_handle_t module, bool *out_has);
+
+#endif
