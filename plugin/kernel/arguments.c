@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/arguments.h"
+
+#include "base/ze.h"
+
+#include <string.h>
+
+static zepi_result_t fail_kind(const struct zepi_kernel_pool *pool, uint32_t index,
+                               const char *expected)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' is %s", index,
+                     pool->name, expected);
+}
+
+// Against what the SPIR-V says about the argument.
+static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32_t index,
+                                     const zepi_argument_t *argument)
+{
+    const struct zepi_kernel_argument *expected = &pool->arguments[index];
+    const bool is_pointer =
+        argument->kind == ZEPI_ARGUMENT_POINTER ||
+        (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
+    switch ((enum zepi_spirv_argument_kind)expected->kind) {
+    case ZEPI_SPIRV_ARGUMENT_VALUE:
+        if (argument->kind != ZEPI_ARGUMENT_VALUE &&
+            !(argument->kind == ZEPI_ARGUMENT_POINTER && expected->size_bytes == sizeof(void *)))
+            return fail_kind(pool, index, "a value: expected its bytes");
+        if (expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
+            argument->size_bytes != expected->size_bytes)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' has %u bytes, got %zu", index, pool->name,
+                             expected->size_bytes, argument->size_bytes);
+        return ZEPI_SUCCESS;
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        return is_pointer ? ZEPI_SUCCESS
+                          : fail_kind(pool, index, "a pointer to global memory: expected USM");
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        return argument->kind == ZEPI_ARGUMENT_LOCAL
+                   ? ZEPI_SUCCESS
+                   : fail_kind(pool, index, "local memory: expected a size");
+    default:
+        return ZEPI_SUCCESS;
+    }
+}
+
+static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t index,
+                               const zepi_argument_t *argument)
+{
+    switch (argument->kind) {
+    case ZEPI_ARGUMENT_VALUE:
+        if (argument->size_bytes == 0 || !argument->value)
+            return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_SIZE : ZEPI_ERROR_INVALID_VALUE,
+                             "argument %u of kernel '%s' is a value of %zu bytes at %p", index,
+                             pool->name, argument->size_bytes, argument->value);
+        break;
+    case ZEPI_ARGUMENT_POINTER:
+        if (argument->size_bytes != 0 && argument->size_bytes != sizeof(void *))
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' is a pointer of %zu bytes, expected %zu",
+                             index, pool->name, argument->size_bytes, sizeof(void *));
+        break;
+    case ZEPI_ARGUMENT_LOCAL:
+        if (argument->size_bytes == 0 || argument->value)
+            return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_VALUE : ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' is local memory of %zu bytes%s", index,
+                             pool->name, argument->size_bytes,
+                             argument->value ? ", with a value: expected NULL" : "");
+        break;
+    case ZEPI_ARGUMENT_BUFFER:
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "argument %u of kernel '%s': buffers are not "
+                         "supported",
+                         index, pool->name);
+    default:
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
+                         index, pool->name, (int)argument->kind);
+    }
+    return pool->is_described ? check_described(pool, index, argument) : ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool, uint32_t count,
+                                   const zepi_argument_t *arguments)
+{
+    if (count != pool->argument_count)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments, got %u",
+                         pool->name, pool->argument_count, count);
+    if (count > 0 && !arguments)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
+    for (uint32_t i = 0; i < count; i++) {
+        const zepi_result_t result = check_one(pool, i, &arguments[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_set(struct zepi_kernel_lease *lease, uint32_t count,
+                                 const zepi_argument_t *arguments)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const zepi_argument_t *argument = &arguments[i];
+        struct zepi_argument_state *state = &lease->arguments[i];
+        struct zepi_argument_state wanted = {.is_local = argument->kind == ZEPI_ARGUMENT_LOCAL};
+        const void *value;
+        if (argument->kind == ZEPI_ARGUMENT_POINTER) {
+            wanted.size_bytes = sizeof(void *);
+            wanted.value = (uintptr_t)argument->value;
+            value = &argument->value;
+        } else {
+            if (argument->size_bytes > UINT32_MAX)
+                return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "argument %u has %zu bytes", i,
+                                 argument->size_bytes);
+            wanted.size_bytes = (uint32_t)argument->size_bytes;
+            value = argument->value;
+            if (value && wanted.size_bytes <= sizeof(wanted.value))
+                memcpy(&wanted.value, value, wanted.size_bytes);
+        }
+        const bool is_comparable = wanted.is_local || wanted.size_bytes <= sizeof(wanted.value);
+        if (is_comparable && state->size_bytes == wanted.size_bytes &&
+            state->is_local == wanted.is_local && state->value == wanted.value)
+            continue;
+        // NULL as a pointer is NULL for Level Zero, too.
+        const zepi_result_t result =
+            ZEPI_ZE(zeKernelSetArgumentValue, lease->ze, i, wanted.size_bytes, value);
+        if (result != ZEPI_SUCCESS) {
+            state->size_bytes = 0;
+            zepi_error_append(", for argument %u of %u bytes", i, wanted.size_bytes);
+            return result;
+        }
+        *state = wanted;
+    }
+    return ZEPI_SUCCESS;
+}

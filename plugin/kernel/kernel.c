@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/kernel.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "kernel/work_size.h"
+#include "module/module.h"
+
+#define INLINE_POOLS 2
+
+static void kernel_destroy(void *object)
+{
+    struct zepi_kernel *kernel = object;
+    for (uint32_t i = 0; kernel->pools && i < kernel->module->context->device_count; i++)
+        zepi_build_result_release(kernel->pools[i]);
+    if (kernel->pools != kernel->inline_pools)
+        zepi_free(kernel->pools);
+    zepi_release(kernel->module);
+}
+
+ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
+
+static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
+{
+    struct zepi_module *module = kernel->module;
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        struct zepi_build_result *code = zepi_module_find_code(module, i, name);
+        if (!code)
+            continue;
+        const zepi_result_t result = zepi_kernel_pool_get(code, name, &kernel->pools[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
+    }
+    if (kernel->name)
+        return ZEPI_SUCCESS;
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
+    zepi_module_append_kernel_names(module);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
+zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
+                                     zepi_kernel_t *out_kernel)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!name || !out_kernel)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         name ? "the output for the kernel" : "the kernel's name");
+    if (module->state != ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "kernels are in executable modules; this one is %s",
+                         zepi_module_state_name(module->state));
+    struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
+    if (!kernel)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const uint32_t device_count = module->context->device_count;
+    kernel->module = zepi_retain(module);
+    kernel->pools = device_count <= INLINE_POOLS
+                        ? kernel->inline_pools
+                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
+    result = kernel->pools ? get_pools(kernel, name) : zepi_fail_no_memory();
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(kernel);
+        return result;
+    }
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
+                                   struct zepi_kernel_pool **out_pool)
+{
+    struct zepi_build_result *pool = kernel->pools[device_index];
+    if (!pool)
+        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
+                         kernel->name,
+                         kernel->module->context->devices[device_index]->properties.name);
+    *out_pool = zepi_kernel_pool_of(pool);
+    return ZEPI_SUCCESS;
+}
+
+// The pool for a question about a kernel on a device.
+static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
+                               struct zepi_kernel_pool **out_pool)
+{
+    uint32_t index;
+    zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(kernel->module->context, device, &index);
+    return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_pool) : result;
+}
+
+zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
+                                   zepi_kernel_info_t *out_info)
+{
+    struct zepi_kernel_pool *pool;
+    const zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const ze_kernel_properties_t *properties = &pool->properties;
+    const zepi_kernel_info_t info = {.name = kernel->name,
+                                     .module = kernel->module,
+                                     .argument_count = pool->argument_count,
+                                     .required_group_size = {properties->requiredGroupSizeX,
+                                                             properties->requiredGroupSizeY,
+                                                             properties->requiredGroupSizeZ},
+                                     .required_sub_group_size = properties->requiredSubgroupSize,
+                                     .max_group_size = device->compute.maxTotalGroupSize,
+                                     .max_sub_group_size = properties->maxSubgroupSize,
+                                     .max_sub_group_count = properties->maxNumSubgroups,
+                                     .local_memory_bytes = properties->localMemSize,
+                                     .private_memory_bytes = properties->privateMemSize,
+                                     .spill_memory_bytes = properties->spillMemSize};
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
+                                             uint32_t work_dim, const size_t *global_size,
+                                             size_t *out_group_size)
+{
+    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_lease *lease;
+    struct zepi_work_size size;
+    const size_t none[3] = {0};
+    zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!global_size || !out_group_size)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         global_size ? "the output for the group size" : "the global size");
+    result = zepi_kernel_lease_take(pool, &lease);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_work_size_init(&size, pool, device, lease, work_dim, global_size, none);
+    zepi_kernel_lease_give(pool, lease);
+    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
+        out_group_size[i] = size.group[i];
+    return result;
+}

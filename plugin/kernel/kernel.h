@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_KERNEL_KERNEL_H
+#define ZEPI_KERNEL_KERNEL_H
+
+#include "base/object.h"
+#include "kernel/kernel_pool.h"
+
+struct zepi_module;
+
+// A kernel of an executable module. It has no arguments: they come with each launch.
+struct zepi_kernel {
+    struct zepi_object object;
+    struct zepi_module *module; // retained
+    const char *name;           // borrowed from the module
+    // Owned references, one a device of the context; NULL: the module has no code with this kernel
+    // for that device. `inline_pools` if they fit.
+    struct zepi_build_result **pools;
+    struct zepi_build_result *inline_pools[2];
+};
+
+extern const struct zepi_type zepi_kernel_type;
+
+// The kernel's pool on a device of its context, borrowed. A device without is an error.
+zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
+                                   struct zepi_kernel_pool **out_pool);
+
+zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
+                                     zepi_kernel_t *out_kernel);
+zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
+                                   zepi_kernel_info_t *out_info);
+zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
+                                             uint32_t work_dim, const size_t *global_size,
+                                             size_t *out_group_size);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/kernel_pool.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "module/code_key.h"
+#include "module/handle_caches.h"
+
+static void destroy_lease(struct zepi_kernel_lease *lease)
+{
+    zepi_ze.zeKernelDestroy(lease->ze);
+    zepi_free(lease);
+}
+
+static void destroy_now(struct zepi_retired *retired)
+{
+    struct zepi_kernel_pool *pool = (struct zepi_kernel_pool *)retired;
+    for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
+        struct zepi_kernel_lease *lease =
+            atomic_load_explicit(&pool->slots[i], memory_order_acquire);
+        if (lease)
+            destroy_lease(lease);
+    }
+    zepi_build_result_release(pool->code);
+    zepi_free(pool->arguments);
+    zepi_free(pool);
+}
+
+static void pool_destroy(void *payload)
+{
+    struct zepi_kernel_pool *pool = payload;
+    pool->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    pool->retired.destroy = destroy_now;
+    zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &pool->retired);
+}
+
+static zepi_result_t create_lease(const struct zepi_kernel_pool *pool,
+                                  struct zepi_kernel_lease **out_lease)
+{
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = pool->name};
+    const ze_kernel_indirect_access_flags_t access = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+    struct zepi_kernel_lease *lease =
+        zepi_allocate(1, sizeof(*lease) + pool->argument_count * sizeof(lease->arguments[0]));
+    if (!lease)
+        return zepi_fail_no_memory();
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, pool->module, &desc, &lease->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(lease);
+        return result;
+    }
+    // Pointers that lie in memory, or in structures passed by value, are followed, too.
+    result = ZEPI_ZE(zeKernelSetIndirectAccess, lease->ze, access);
+    if (result != ZEPI_SUCCESS) {
+        destroy_lease(lease);
+        return result;
+    }
+    lease->driver_ze = lease->ze;
+    if (zepi_code_of(pool->code)->context->platform->optional.has_driver_functions)
+        lease->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, lease->ze);
+    *out_lease = lease;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+{
+    const struct zepi_spirv_kernel *kernel =
+        zepi_code_describe_kernel(zepi_code_of(pool->code), pool->name);
+    pool->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, lease->ze, &pool->properties);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!kernel)
+        return ZEPI_SUCCESS;
+    pool->is_described = true;
+    for (uint32_t i = 0; i < kernel->argument_count; i++)
+        pool->arguments[i] = (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
+                                                           kernel->arguments[i].size_bytes};
+    return ZEPI_SUCCESS;
+}
+
+// How many arguments the kernel has: from the SPIR-V, else as the driver says.
+static zepi_result_t count_arguments(struct zepi_kernel_pool *pool)
+{
+    const struct zepi_spirv_kernel *kernel =
+        zepi_code_describe_kernel(zepi_code_of(pool->code), pool->name);
+    if (kernel) {
+        pool->argument_count = kernel->argument_count;
+        return ZEPI_SUCCESS;
+    }
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = pool->name};
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    ze_kernel_handle_t ze;
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, pool->module, &desc, &ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeKernelGetProperties, ze, &properties);
+    zepi_ze.zeKernelDestroy(ze);
+    pool->argument_count = properties.numKernelArgs;
+    return result;
+}
+
+// A pool with its first handle: a kernel that cannot be made is found out here, not at a launch.
+static zepi_result_t create_pool(struct zepi_build_result *code, const char *name,
+                                 struct zepi_kernel_pool **out_pool)
+{
+    struct zepi_kernel_lease *lease;
+    struct zepi_kernel_pool *pool = zepi_allocate(1, sizeof(*pool));
+    if (!pool)
+        return zepi_fail_no_memory();
+    pool->code = zepi_build_result_retain(code);
+    pool->name = zepi_code_kernel_name(zepi_code_of(code), name);
+    pool->module = zepi_code_find_kernel(zepi_code_of(code), name);
+    zepi_result_t result = count_arguments(pool);
+    if (result == ZEPI_SUCCESS) {
+        pool->arguments = zepi_allocate(pool->argument_count, sizeof(pool->arguments[0]));
+        if (!pool->arguments)
+            result = zepi_fail_no_memory();
+    }
+    if (result == ZEPI_SUCCESS)
+        result = create_lease(pool, &lease);
+    if (result == ZEPI_SUCCESS) {
+        atomic_store_explicit(&pool->slots[0], lease, memory_order_release);
+        result = describe(pool, lease);
+    }
+    if (result != ZEPI_SUCCESS) {
+        destroy_now(&pool->retired);
+        return result;
+    }
+    *out_pool = pool;
+    return ZEPI_SUCCESS;
+}
+
+struct pool_request {
+    struct zepi_build_result *code;
+    const char *name;
+};
+
+static enum zepi_build_verdict make_pool(void *user, struct zepi_build_outcome *outcome)
+{
+    const struct pool_request *request = user;
+    struct zepi_kernel_pool *pool;
+    const zepi_result_t result = create_pool(request->code, request->name, &pool);
+    if (result == ZEPI_SUCCESS) {
+        outcome->payload = pool;
+        outcome->destroy = pool_destroy;
+        outcome->cost_bytes = ZEPI_KERNEL_POOL_COST;
+        return ZEPI_BUILD_OK;
+    }
+    outcome->code = (int32_t)result;
+    zepi_outcome_set_texts(outcome, zepi_last_error(NULL), NULL, 0);
+    return zepi_build_verdict_of(result);
+}
+
+// Kernels of modules that were handed in are in no cache: nothing says when their module goes.
+static zepi_result_t get_uncached(const struct pool_request *request,
+                                  struct zepi_build_result **out_result)
+{
+    struct zepi_build_outcome outcome = {0};
+    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    if (!result || !zepi_build_result_init(result)) {
+        zepi_seam_free(result);
+        return zepi_fail_no_memory();
+    }
+    const enum zepi_build_verdict verdict = make_pool((void *)request, &outcome);
+    zepi_build_result_publish(result, verdict, &outcome);
+    if (verdict != ZEPI_BUILD_OK) {
+        const zepi_result_t code = zepi_build_fail(result);
+        zepi_build_result_release(result);
+        return code;
+    }
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *name,
+                                   struct zepi_build_result **out_result)
+{
+    struct pool_request request = {code, name};
+    const struct zepi_build_request build = {
+        .build = make_pool, .user = &request, .owner = zepi_code_of(code)->id};
+    struct zepi_build_result *result = NULL;
+    struct zepi_key key;
+    if (zepi_code_of(code)->is_imported)
+        return get_uncached(&request, out_result);
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
+    zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_code_of(code)->id);
+    zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
+    if (!zepi_key_seal(&key)) {
+        zepi_key_finish(&key);
+        return zepi_fail_no_memory();
+    }
+    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+        zepi_code_of(code)->context->caches->kernels, &key, &build, &result, NULL);
+    zepi_key_finish(&key);
+    if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
+        *out_result = result;
+        return ZEPI_SUCCESS;
+    }
+    if (lookup != ZEPI_LOOKUP_FAILED)
+        return zepi_fail_no_memory();
+    const zepi_result_t failure = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return failure;
+}
+
+// Where a thread begins to look: threads that launch one kernel mostly find their own handle again.
+static uint32_t first_slot(void)
+{
+    static atomic_uint threads;
+    static _Thread_local uint32_t slot = UINT32_MAX;
+    if (slot == UINT32_MAX)
+        slot =
+            atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % ZEPI_KERNEL_POOL_SLOTS;
+    return slot;
+}
+
+zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
+                                     struct zepi_kernel_lease **out_lease)
+{
+    const uint32_t first = first_slot();
+    for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
+        _Atomic(struct zepi_kernel_lease *) *slot =
+            &pool->slots[(first + i) % ZEPI_KERNEL_POOL_SLOTS];
+        // Relaxed: only a hint; the exchange below decides.
+        if (!atomic_load_explicit(slot, memory_order_relaxed))
+            continue;
+        // Acquire: what the last user of the handle noted in it.
+        struct zepi_kernel_lease *lease =
+            atomic_exchange_explicit(slot, NULL, memory_order_acquire);
+        if (lease) {
+            *out_lease = lease;
+            return ZEPI_SUCCESS;
+        }
+    }
+    return create_lease(pool, out_lease);
+}
+
+void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+{
+    const uint32_t first = first_slot();
+    for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
+        struct zepi_kernel_lease *none = NULL;
+        // Release: the next user sees what is noted in the handle.
+        if (atomic_compare_exchange_strong_explicit(
+                &pool->slots[(first + i) % ZEPI_KERNEL_POOL_SLOTS], &none, lease,
+                memory_order_release, memory_order_relaxed))
+            return;
+    }
+    zepi_kernel_lease_destroy(pool, lease);
+}
+
+static void destroy_retired_lease(struct zepi_retired *retired)
+{
+    destroy_lease((struct zepi_kernel_lease *)retired);
+}
+
+void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+{
+    lease->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    lease->retired.destroy = destroy_retired_lease;
+    zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &lease->retired);
+}
