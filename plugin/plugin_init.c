@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The function table, and the one exported function that hands it out.
+#include "base/list.h"
+#include "base/object.h"
+#include "base/options.h"
+#include "device/adapter.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "kernel/kernel.h"
+#include "kernel/launch.h"
+#include "later.h"
+#include "memory/usm.h"
+#include "module/handle_caches.h"
+#include "module/module.h"
+#include "module/spec_constants.h"
+#include "queue/copy.h"
+#include "queue/event.h"
+#include "queue/queue.h"
+
+#include <string.h>
+
+static const zepi_plugin_t table = {
+    .size = sizeof(zepi_plugin_t),
+    .interface_version = ZEPI_INTERFACE_VERSION,
+    .version = ZEPI_MAKE_VERSION(ZEPI_PROJECT_MAJOR, ZEPI_PROJECT_MINOR),
+    .name = "zepi",
+    .version_string = ZEPI_PROJECT_VERSION,
+    .targets = "spirv64 native",
+
+    .last_error = zepi_last_error,
+    .last_build_log = zepi_build_log_get,
+    .result_name = zepi_result_name,
+    .options_get = zepi_options_list,
+    .retain = zepi_retain_any,
+    .release = zepi_release_any,
+
+    .platform_get = zepi_platform_get,
+    .platform_get_info = zepi_platform_get_info,
+    .device_get = zepi_device_get,
+    .device_get_sub_devices = zepi_device_get_sub_devices,
+    .device_get_info = zepi_device_get_info,
+    .device_get_time = zepi_device_get_time,
+
+    .context_create = zepi_context_create,
+    .context_create_from_native = zepi_context_create_from_native,
+    .context_get_devices = zepi_context_get_devices,
+    .context_get_native = zepi_context_get_native,
+
+    .usm_allocate = zepi_usm_allocate,
+    .usm_free = zepi_usm_free,
+    .usm_get_info = zepi_usm_get_info,
+    .buffer_create = zepi_buffer_create,
+    .buffer_get_address = zepi_buffer_get_address,
+
+    .queue_create = zepi_queue_create,
+    .queue_get_info = zepi_queue_get_info,
+    .queue_finish = zepi_queue_finish,
+    .queue_copy = zepi_queue_copy,
+    .queue_copy_rect = zepi_queue_copy_rect,
+    .queue_fill = zepi_queue_fill,
+    .queue_prefetch = zepi_queue_prefetch,
+    .queue_advise = zepi_queue_advise,
+    .queue_barrier = zepi_queue_barrier,
+    .queue_marker = zepi_queue_marker,
+    .queue_launch = zepi_queue_launch,
+    .queue_get_native = zepi_queue_get_native,
+
+    .event_create = zepi_event_create,
+    .event_signal = zepi_event_signal,
+    .event_wait = zepi_event_wait,
+    .event_get_status = zepi_event_get_status,
+    .event_get_times = zepi_event_get_times,
+    .event_get_native = zepi_event_get_native,
+
+    .module_create = zepi_module_create,
+    .module_compile = zepi_module_compile,
+    .module_link = zepi_module_link,
+    .module_build = zepi_module_build,
+    .module_join = zepi_module_join,
+    .module_get_info = zepi_module_get_info,
+    .module_get_devices = zepi_module_get_devices,
+    .module_get_images = zepi_module_get_images,
+    .image_get_info = zepi_image_get_info,
+    .module_get_kernel_names = zepi_module_get_kernel_names,
+    .module_has_kernel = zepi_module_has_kernel,
+    .module_get_kernel = zepi_module_get_kernel,
+    .module_get_build_log = zepi_module_get_build_log,
+    .module_get_native_binary = zepi_module_get_native_binary,
+    .module_is_equal = zepi_module_is_equal,
+    .module_get_hash = zepi_module_get_hash,
+    .module_create_from_native = zepi_module_create_from_native,
+    .module_get_native = zepi_module_get_native,
+
+    .spec_constant_set = zepi_spec_constant_set,
+    .spec_constant_set_many = zepi_spec_constant_set_many,
+    .spec_constant_set_by_name = zepi_spec_constant_set_by_name,
+    .spec_constant_get = zepi_spec_constant_get,
+    .spec_constant_get_by_name = zepi_spec_constant_get_by_name,
+    .spec_constant_list = zepi_spec_constant_list,
+    .spec_constant_list_names = zepi_spec_constant_list_names,
+    .spec_constant_get_for_launch = zepi_spec_constant_get_for_launch,
+
+    .unit_register = zepi_unit_register,
+    .unit_unregister = zepi_unit_unregister,
+    .unit_get_module = zepi_unit_get_module,
+    .unit_has_module = zepi_unit_has_module,
+    .unit_has_any_module = zepi_unit_has_any_module,
+    .context_get_modules = zepi_context_get_modules,
+
+    .kernel_get_info = zepi_kernel_get_info,
+    .kernel_suggest_group_size = zepi_kernel_suggest_group_size,
+    .kernel_get_native = zepi_kernel_get_native,
+
+    .cache_get_limits = zepi_cache_get_limits,
+    .cache_set_limits = zepi_cache_set_limits,
+    .cache_get_counters = zepi_cache_get_counters,
+    .cache_get_location = zepi_cache_get_location,
+    .cache_trim = zepi_cache_trim,
+    .cache_clear = zepi_cache_clear,
+};
+
+__attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)
+{
+    if (!plugin)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "zepiPluginInit: the table is NULL");
+    if (plugin->size < ZEPI_PLUGIN_HEAD_SIZE)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "zepiPluginInit: the table's size is %zu, expected at least %zu",
+                         plugin->size, ZEPI_PLUGIN_HEAD_SIZE);
+    if (ZEPI_VERSION_MAJOR(plugin->interface_version) != ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION))
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED_VERSION,
+                         "zepiPluginInit: interface version %u.%u, expected %u.x",
+                         ZEPI_VERSION_MAJOR(plugin->interface_version),
+                         ZEPI_VERSION_MINOR(plugin->interface_version),
+                         ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION));
+    // Whole functions only.
+    size_t size = plugin->size < sizeof(table) ? plugin->size : sizeof(table);
+    size -= (size - ZEPI_PLUGIN_HEAD_SIZE) % sizeof(void *);
+    memcpy(plugin, &table, size);
+    plugin->size = size;
+    return ZEPI_SUCCESS;
+}
