@@ -96,8 +96,8 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
             device->copy_count = groups[i].numQueues;
         }
     }
-    // The null driver describes no group; ordinal 0 is always there.
-    if (!has_compute)
+    // The null driver describes no group, or one without queues; queue 0 of group 0 is always there.
+    if (!has_compute || device->compute_count == 0)
         device->compute_count = 1;
     zepi_free(groups);
     return result;
