@@ -14,7 +14,7 @@
 #   CRITERION links Criterion, whose main() it then uses; no such test exists under ThreadSanitizer
 #   TIMEOUT   60 seconds if left out, four times that with a sanitizer
 #   SERIAL    runs alone: for tests that measure time
-#   DEPENDS   targets built before it; test_device_code (tests/data) always is
+#   DEPENDS   targets built before it; test_device_code (tests/data) and both libraries always are
 #   ARGS      command line of the test
 #
 # The program lands in <build>/tests/<NAME> and needs no environment: run it bare. The target
@@ -58,7 +58,7 @@ function(zepi_add_test)
   if(TEST_CRITERION)
     target_link_libraries(${TEST_NAME} PRIVATE PkgConfig::CRITERION)
   endif()
-  add_dependencies(${TEST_NAME} test_device_code ${TEST_DEPENDS})
+  add_dependencies(${TEST_NAME} test_device_code ze_cpu zepi_plugin ${TEST_DEPENDS})
   add_dependencies(tests_${TEST_LABEL} ${TEST_NAME})
 
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME} ${TEST_ARGS})

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "test_plugin.h"
+
+#include "test_env.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+zepi_plugin_t zepi;
+static void *library;
+
+// Bound where the test links zepi_core.
+zepi_result_t zepiPluginInit(zepi_plugin_t *plugin) __attribute__((weak));
+
+void test_expect_result(zepi_result_t result, zepi_result_t expected, const char *call,
+                        const char *file, int line)
+{
+    if (result == expected)
+        return;
+    fprintf(stderr, "%s:%d: %s\n    answered %s, expected %s\n    last error: %s\n", file, line,
+            call, zepi.result_name(result), zepi.result_name(expected), zepi.last_error(NULL));
+    exit(1);
+}
+
+void test_expect_text(const char *words, const char *call, const char *file, int line)
+{
+    if (strstr(zepi.last_error(NULL), words))
+        return;
+    fprintf(stderr, "%s:%d: %s\n    last error: %s\n    expected in it: %s\n", file, line, call,
+            zepi.last_error(NULL), words);
+    exit(1);
+}
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "test plugin: %s: %s\n", what, why ? why : "not found");
+    exit(1);
+}
+
+void test_plugin_load(void)
+{
+    zepi_plugin_init_fn *init = zepiPluginInit;
+    setenv("ZEPI_CACHE_DIR", test_env_scratch_path("cache"), 0);
+    if (!init) {
+        library = dlopen(TEST_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            give_up(TEST_PLUGIN, dlerror());
+        void *symbol = dlsym(library, "zepiPluginInit");
+        memcpy(&init, &symbol, sizeof(symbol));
+    }
+    zepi = (zepi_plugin_t){.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
+    if (!init || init(&zepi) != ZEPI_SUCCESS || zepi.size != sizeof(zepi))
+        give_up(TEST_PLUGIN, "zepiPluginInit fails");
+}
+
+void test_plugin_unload(void)
+{
+    if (library)
+        dlclose(library);
+    library = NULL;
+}
+
+struct test_gear test_gear_create(zepi_queue_flags_t queue_flags)
+{
+    struct test_gear gear;
+    uint32_t count;
+    TEST_OK(zepi.platform_get(1, &gear.platform, &count));
+    if (count == 0)
+        give_up("platform", zepi.last_error(NULL));
+    TEST_OK(zepi.device_get(gear.platform, 1, &gear.device, &count));
+    TEST_OK(zepi.context_create(1, &gear.device, &gear.context));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, queue_flags, &gear.queue));
+    return gear;
+}
+
+void test_gear_destroy(struct test_gear *gear)
+{
+    TEST_OK(zepi.release(gear->queue));
+    TEST_OK(zepi.release(gear->context));
+    TEST_OK(zepi.release(gear->device));
+    TEST_OK(zepi.release(gear->platform));
+}
+
+// Images that were read, kept until the process ends.
+struct kept {
+    struct kept *next;
+    struct test_bytes bytes;
+};
+static struct kept *kept;
+
+zepi_image_desc_t test_spirv_image(const char *name)
+{
+    struct kept *entry = malloc(sizeof(*entry));
+    if (!entry)
+        give_up(name, "no memory");
+    *entry = (struct kept){kept, test_env_read_spirv(name)};
+    kept = entry;
+    return (zepi_image_desc_t){.size = sizeof(zepi_image_desc_t),
+                               .format = ZEPI_IMAGE_SPIRV,
+                               .state = ZEPI_MODULE_INPUT,
+                               .bytes = entry->bytes.data,
+                               .size_bytes = entry->bytes.size_bytes};
+}
+
+zepi_module_t test_input(zepi_context_t context, const char *name)
+{
+    const zepi_image_desc_t image = test_spirv_image(name);
+    zepi_module_t module;
+    TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &module));
+    return module;
+}
+
+zepi_module_t test_executable(zepi_context_t context, const char *name)
+{
+    zepi_module_t input = test_input(context, name);
+    zepi_module_t executable;
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    TEST_OK(zepi.release(input));
+    return executable;
+}
+
+zepi_launch_desc_t test_launch(zepi_kernel_t kernel, uint32_t argument_count,
+                               const zepi_argument_t *arguments, size_t global_size)
+{
+    return (zepi_launch_desc_t){.size = sizeof(zepi_launch_desc_t),
+                                .kernel = kernel,
+                                .arguments = arguments,
+                                .argument_count = argument_count,
+                                .work_dim = 1,
+                                .global_size = {global_size}};
+}
