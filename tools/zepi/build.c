@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "commands.h"
+#include "image_file.h"
+#include "scalar.h"
+#include "spec.h"
+
+#include <cjson/cJSON.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: zepi build FILE [OPTION...]\n"
+    "\n"
+    "Builds a SPIR-V file for the first device, and writes its native code. FILE - is standard\n"
+    "input.\n"
+    "\n" SPEC_HELP "  --options TEXT             options for the device compiler\n"
+    "  --debug                    with debug information\n"
+    "  -o FILE                    where the native code goes; without it, nowhere\n"
+    "  --show                     list constants, kernels and images; without -o nothing is built\n"
+    "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
+    "  --json                     print what was built as JSON\n"
+    "\n"
+    "The build log goes to stderr. Exit code 1: the build failed.\n"
+    "Example: zepi build kernel.spv --spec 0=16:i64 --spec 1=2.5 -o kernel.bin\n";
+
+struct build_options {
+    struct spec_options spec;
+    zepi_build_desc_t desc;
+    const char *input;
+    const char *output;
+    enum host_driver driver;
+    bool is_show;
+    bool is_json;
+};
+
+// What was built, for both ways of printing.
+struct built {
+    const struct build_options *options;
+    zepi_module_t input;
+    zepi_module_t executable; // NULL: only shown
+    size_t native_bytes;
+    double build_ms;
+};
+
+static int parse(int argc, char **argv, struct build_options *options)
+{
+    static const struct option list[] = {
+        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
+        {"options", required_argument, NULL, 'x'}, {"debug", no_argument, NULL, 'd'},
+        {"show", no_argument, NULL, 'w'},          {"cpu", no_argument, NULL, 'c'},
+        {"gpu", no_argument, NULL, 'g'},           {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
+        bool is_good = true;
+        switch (option) {
+        case 's':
+            is_good = spec_add(&options->spec, optarg);
+            break;
+        case 'l':
+            is_good = spec_add_layout(&options->spec, optarg);
+            break;
+        case 'x':
+            options->desc.options = optarg;
+            break;
+        case 'd':
+            options->desc.flags |= ZEPI_BUILD_DEBUG;
+            break;
+        case 'w':
+            options->is_show = true;
+            break;
+        case 'c':
+            options->driver = HOST_DRIVER_CPU;
+            break;
+        case 'g':
+            options->driver = HOST_DRIVER_GPU;
+            break;
+        case 'j':
+            options->is_json = true;
+            break;
+        case 'o':
+            options->output = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            exit(EXIT_OK);
+        default:
+            fputs(usage, stderr);
+            return EXIT_USAGE;
+        }
+        if (!is_good)
+            return EXIT_USAGE;
+    }
+    if (argc - optind != 1) {
+        fprintf(stderr, "zepi build: expected one FILE, got %d\n", argc - optind);
+        return EXIT_USAGE;
+    }
+    options->input = argv[optind];
+    return EXIT_OK;
+}
+
+static void print_log(const char *log)
+{
+    if (log[0])
+        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
+}
+
+static int write_native(const struct host_device *host, struct built *built)
+{
+    if (zepi.module_get_native_binary(built->executable, host->device, &built->native_bytes,
+                                      NULL) != ZEPI_SUCCESS)
+        return host_fail("native code");
+    if (!built->options->output)
+        return EXIT_OK;
+    uint8_t *bytes = malloc(built->native_bytes ? built->native_bytes : 1);
+    if (!bytes || zepi.module_get_native_binary(built->executable, host->device,
+                                                &built->native_bytes, bytes) != ZEPI_SUCCESS) {
+        free(bytes);
+        return host_fail("native code");
+    }
+    const bool is_written = file_write(built->options->output, bytes, built->native_bytes);
+    free(bytes);
+    return is_written ? EXIT_OK : EXIT_FAILED;
+}
+
+static int build(const struct host_device *host, struct built *built)
+{
+    const uint64_t start_ns = host_now_ns();
+    const zepi_result_t result =
+        zepi.module_build(built->input, &built->options->desc, &built->executable);
+    built->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
+    print_log(zepi.last_build_log());
+    return result == ZEPI_SUCCESS ? write_native(host, built) : host_fail(built->options->input);
+}
+
+// ---- Showing ----
+
+#define MAX_LISTED 4096
+
+static cJSON *describe_constants(zepi_module_t module)
+{
+    zepi_spec_constant_t *constants = calloc(MAX_LISTED, sizeof(*constants));
+    uint32_t count = 0;
+    cJSON *array = cJSON_CreateArray();
+    if (constants)
+        zepi.spec_constant_list(module, NULL, MAX_LISTED, constants, &count);
+    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
+        char text[SCALAR_TEXT_SIZE];
+        const zepi_spec_constant_t *constant = &constants[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddNumberToObject(object, "id", constant->id);
+        cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
+        cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
+        cJSON_AddStringToObject(object, "default",
+                                scalar_format(constant->type, constant->default_value, text));
+        cJSON_AddStringToObject(object, "value",
+                                scalar_format(constant->type, constant->value, text));
+        cJSON_AddBoolToObject(object, "is_set", constant->is_set);
+        cJSON_AddItemToArray(array, object);
+    }
+    free(constants);
+    return array;
+}
+
+static cJSON *describe_kernels(zepi_module_t module)
+{
+    const char **names = calloc(MAX_LISTED, sizeof(*names));
+    uint32_t count = 0;
+    cJSON *array = cJSON_CreateArray();
+    if (names)
+        zepi.module_get_kernel_names(module, MAX_LISTED, names, &count);
+    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++)
+        cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+    free(names);
+    return array;
+}
+
+static cJSON *describe(const struct built *built)
+{
+    const zepi_module_t module = built->executable ? built->executable : built->input;
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "file", built->options->input);
+    cJSON_AddItemToObject(document, "kernels", describe_kernels(module));
+    cJSON_AddItemToObject(document, "constants", describe_constants(module));
+    if (built->executable) {
+        cJSON_AddNumberToObject(document, "native_bytes", (double)built->native_bytes);
+        cJSON_AddNumberToObject(document, "build_ms", built->build_ms);
+    }
+    return document;
+}
+
+static void print_text(const cJSON *document)
+{
+    const cJSON *item;
+    printf("kernels:");
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "kernels"))
+        printf(" %s", item->valuestring);
+    printf("\nconstants:\n");
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants")) printf(
+        "  %5u  %-4s = %s (default %s)\n", (unsigned)cJSON_GetObjectItem(item, "id")->valuedouble,
+        cJSON_GetObjectItem(item, "type")->valuestring,
+        cJSON_GetObjectItem(item, "value")->valuestring,
+        cJSON_GetObjectItem(item, "default")->valuestring);
+}
+
+static void print(const struct built *built)
+{
+    // Standard output may be where the native code goes.
+    if (built->options->output && strcmp(built->options->output, "-") == 0)
+        return;
+    cJSON *document = describe(built);
+    if (built->options->is_json) {
+        char *text = cJSON_Print(document);
+        if (text)
+            puts(text);
+        cJSON_free(text);
+    } else {
+        if (built->options->is_show)
+            print_text(document);
+        if (built->executable)
+            printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
+                   built->native_bytes, built->options->output ? " in " : "",
+                   built->options->output ? built->options->output : "");
+    }
+    cJSON_Delete(document);
+}
+
+int command_build(int argc, char **argv)
+{
+    struct build_options options = {.desc = {.size = sizeof(options.desc)}};
+    struct built built = {.options = &options};
+    struct host_device host;
+    int code = parse(argc, argv, &options);
+    if (code == EXIT_OK)
+        code = host_load(options.driver);
+    if (code == EXIT_OK)
+        code = host_open(&host, 0);
+    if (code != EXIT_OK)
+        return code;
+    code = spec_create_module(&options.spec, &host, options.input, &built.input);
+    if (code == EXIT_OK && (!options.is_show || options.output))
+        code = build(&host, &built);
+    if (code == EXIT_OK)
+        print(&built);
+    host_release(built.executable);
+    if (code == EXIT_OK || built.input)
+        host_release(built.input);
+    host_close(&host);
+    return code;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_COMMANDS_H
+#define ZEPI_TOOL_COMMANDS_H
+
+// The subcommands. Each gets its own name as argv[0] and returns an exit code (host.h).
+
+int command_info(int argc, char **argv);
+int command_build(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_demo(int argc, char **argv);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "demo.h"
+#include "commands.h"
+
+#include <cjson/cJSON.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] = "usage: zepi demo [--cpu | --gpu] [--json]\n"
+                            "\n"
+                            "Builds three specialized kernels through the plugin's function table, "
+                            "runs them, and compares\n"
+                            "every element with a plain computation on the host.\n"
+                            "\n"
+                            "  --cpu   run on ze_cpu, even if there is a GPU\n"
+                            "  --gpu   run on an installed Level Zero driver only\n"
+                            "  --json  print the table as JSON\n"
+                            "\n"
+                            "build: the first build with these constants, a compile unless the "
+                            "disk cache has it; again: the\n"
+                            "same build from memory; launch: submission to completion, best of 5; "
+                            "largest error: relative to\n"
+                            "the largest element. Exit code 1: a number is wrong.\n";
+
+static void print_row(void *user, const struct demo_row *row)
+{
+    (void)user;
+    printf("%-30s %-26s %9.2f %9.3f %9.3f   %-9.1e %s\n", row->name, row->constants, row->build_ms,
+           row->again_ms, row->launch_ms, row->max_error,
+           row->max_error <= row->tolerance ? "right" : "WRONG");
+    fflush(stdout);
+}
+
+static void add_row(void *user, const struct demo_row *row)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "case", row->name);
+    cJSON_AddStringToObject(object, "constants", row->constants);
+    cJSON_AddNumberToObject(object, "elements", (double)row->elements);
+    cJSON_AddNumberToObject(object, "build_ms", row->build_ms);
+    cJSON_AddNumberToObject(object, "again_ms", row->again_ms);
+    cJSON_AddNumberToObject(object, "launch_ms", row->launch_ms);
+    cJSON_AddNumberToObject(object, "max_error", row->max_error);
+    cJSON_AddNumberToObject(object, "tolerance", row->tolerance);
+    cJSON_AddBoolToObject(object, "is_right", row->max_error <= row->tolerance);
+    cJSON_AddItemToArray(user, object);
+}
+
+static int run_cases(struct demo *demo)
+{
+    int code = demo_convolution(demo);
+    if (code == EXIT_OK)
+        code = demo_matrix_multiply(demo);
+    if (code == EXIT_OK)
+        code = demo_single_value(demo);
+    return code != EXIT_OK ? code : demo->has_wrong_number ? EXIT_FAILED : EXIT_OK;
+}
+
+static int print_table(struct host_device *host)
+{
+    struct demo demo = {.host = host, .report = print_row};
+    printf("driver: %s\ndevice: %s\n\n", host_driver_description(), host->info.name);
+    printf("%-30s %-26s %9s %9s %9s   %s\n", "case", "constants", "build ms", "again ms",
+           "launch ms", "largest error");
+    return run_cases(&demo);
+}
+
+static int print_json(struct host_device *host)
+{
+    cJSON *document = cJSON_CreateObject();
+    struct demo demo = {
+        .host = host, .report = add_row, .user = cJSON_AddArrayToObject(document, "cases")};
+    cJSON_AddStringToObject(document, "driver", host_driver_description());
+    cJSON_AddStringToObject(document, "device", host->info.name);
+    const int code = run_cases(&demo);
+    cJSON_AddBoolToObject(document, "is_right", code == EXIT_OK);
+    char *text = cJSON_Print(document);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(document);
+    return code;
+}
+
+int command_demo(int argc, char **argv)
+{
+    static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
+                                            {"gpu", no_argument, NULL, 'g'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    enum host_driver driver = HOST_DRIVER_AUTO;
+    bool is_json = false;
+    struct host_device host;
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            driver = HOST_DRIVER_CPU;
+            break;
+        case 'g':
+            driver = HOST_DRIVER_GPU;
+            break;
+        case 'j':
+            is_json = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_OK;
+        default:
+            fputs(usage, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "zepi demo: '%s' is too much\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    int code = host_load(driver);
+    if (code == EXIT_OK)
+        code = host_open(&host, 0);
+    if (code != EXIT_OK)
+        return code;
+    code = is_json ? print_json(&host) : print_table(&host);
+    host_close(&host);
+    return code;
+}

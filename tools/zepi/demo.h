@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_DEMO_H
+#define ZEPI_TOOL_DEMO_H
+
+#include "host.h"
+
+// The main job's cases. Each builds its module for each set of constants, cold and again, launches,
+// and compares every element with a plain computation on the host.
+
+struct demo_row {
+    char name[48];
+    char constants[64];
+    double build_ms;  // the first time: in a new cache folder, a compile
+    double again_ms;  // the same build again
+    double launch_ms; // submission to completion, best of some
+    double max_error; // relative to the largest element
+    double tolerance;
+    uint64_t elements;
+};
+
+struct demo {
+    struct host_device *host;
+    void (*report)(void *user, const struct demo_row *row); // called for each row, in order
+    void *user;
+    bool has_wrong_number;
+};
+
+// Each returns an exit code; a wrong number is noted in the demo and goes on.
+int demo_convolution(struct demo *demo);
+int demo_matrix_multiply(struct demo *demo);
+int demo_single_value(struct demo *demo);
+
+// What the cases share.
+
+// An input module of one of our kernels, with an optional composite layout.
+int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
+                       zepi_module_t *out_module);
+// Builds twice and fills in the times. *out_executable is to be released.
+int demo_build(zepi_module_t input, struct demo_row *row, zepi_module_t *out_executable);
+// Launches some times and fills in the best time.
+int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row);
+// Fills in the largest error and reports the row.
+void demo_compare(struct demo *demo, const double *expected, const double *found,
+                  struct demo_row *row);
+
+#endif

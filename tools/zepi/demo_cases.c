@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "demo.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define IMAGE_EDGE 1024
+#define MATRIX_EDGE 256
+#define LAUNCHES 5
+
+int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
+                       zepi_module_t *out_module)
+{
+    const struct kernel_image image = kernel_image(kernel_file);
+    const zepi_image_desc_t desc = {.size = sizeof(desc),
+                                    .format = ZEPI_IMAGE_SPIRV,
+                                    .state = ZEPI_MODULE_INPUT,
+                                    .bytes = image.bytes,
+                                    .size_bytes = image.size_bytes,
+                                    .layouts = layout,
+                                    .layout_count = layout ? 1 : 0};
+    return zepi.module_create(demo->host->context, ZEPI_MODULE_INPUT, 1, &desc, out_module) ==
+                   ZEPI_SUCCESS
+               ? EXIT_OK
+               : host_fail("module_create");
+}
+
+int demo_build(zepi_module_t input, struct demo_row *row, zepi_module_t *out_executable)
+{
+    zepi_module_t again;
+    const uint64_t start_ns = host_now_ns();
+    if (zepi.module_build(input, NULL, out_executable) != ZEPI_SUCCESS)
+        return host_fail("module_build");
+    const uint64_t built_ns = host_now_ns();
+    if (zepi.module_build(input, NULL, &again) != ZEPI_SUCCESS) {
+        host_release(*out_executable);
+        return host_fail("module_build, again");
+    }
+    row->again_ms = (double)(host_now_ns() - built_ns) / 1e6;
+    row->build_ms = (double)(built_ns - start_ns) / 1e6;
+    host_release(again);
+    return EXIT_OK;
+}
+
+int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row)
+{
+    const zepi_wait_list_t no_wait = {0};
+    row->launch_ms = INFINITY;
+    for (int i = 0; i < LAUNCHES; i++) {
+        const uint64_t start_ns = host_now_ns();
+        if (zepi.queue_launch(demo->host->queue, desc, no_wait, NULL) != ZEPI_SUCCESS)
+            return host_fail("queue_launch");
+        if (zepi.queue_finish(demo->host->queue) != ZEPI_SUCCESS)
+            return host_fail("queue_finish");
+        row->launch_ms = fmin(row->launch_ms, (double)(host_now_ns() - start_ns) / 1e6);
+    }
+    return EXIT_OK;
+}
+
+void demo_compare(struct demo *demo, const double *expected, const double *found,
+                  struct demo_row *row)
+{
+    double largest = 0;
+    row->max_error = 0;
+    for (uint64_t i = 0; i < row->elements; i++)
+        largest = fmax(largest, fabs(expected[i]));
+    for (uint64_t i = 0; i < row->elements; i++) {
+        const double error = fabs(expected[i] - found[i]) / (largest > 0 ? largest : 1);
+        // Not a number is as wrong as can be.
+        row->max_error = isnan(error) ? INFINITY : fmax(row->max_error, error);
+    }
+    if (!(row->max_error <= row->tolerance))
+        demo->has_wrong_number = true;
+    demo->report(demo->user, row);
+}
+
+// Memory that host and device share, and host memory for the comparison.
+struct buffers {
+    zepi_context_t context;
+    void *shared[3];
+    double *expected;
+    double *found;
+};
+
+static void buffers_finish(struct buffers *buffers)
+{
+    for (int i = 0; i < 3; i++) {
+        if (buffers->shared[i])
+            zepi.usm_free(buffers->context, buffers->shared[i]);
+    }
+    free(buffers->expected);
+    free(buffers->found);
+}
+
+// All of `elements` elements of 4 bytes.
+static int buffers_init(struct buffers *buffers, const struct demo *demo, size_t elements)
+{
+    *buffers = (struct buffers){.context = demo->host->context};
+    buffers->expected = calloc(elements, sizeof(double));
+    buffers->found = calloc(elements, sizeof(double));
+    if (!buffers->expected || !buffers->found) {
+        buffers_finish(buffers);
+        fprintf(stderr, "zepi: out of memory\n");
+        return EXIT_FAILED;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (zepi.usm_allocate(demo->host->context, demo->host->device, ZEPI_USM_SHARED,
+                              elements * 4, 0, &buffers->shared[i]) != ZEPI_SUCCESS) {
+            buffers_finish(buffers);
+            return host_fail("usm_allocate");
+        }
+    }
+    return EXIT_OK;
+}
+
+static zepi_argument_t pointer_argument(void *memory)
+{
+    return (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = memory};
+}
+
+static zepi_argument_t int_argument(const int *value)
+{
+    return (zepi_argument_t){
+        .kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizeof(*value), .value = value};
+}
+
+static zepi_argument_t local_argument(size_t size_bytes)
+{
+    return (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = size_bytes};
+}
+
+// Builds, launches one kernel and releases both.
+static int run(struct demo *demo, zepi_module_t input, const char *kernel_name,
+               zepi_launch_desc_t *desc, struct demo_row *row)
+{
+    zepi_module_t executable;
+    zepi_kernel_t kernel = NULL;
+    int code = demo_build(input, row, &executable);
+    if (code != EXIT_OK)
+        return code;
+    if (zepi.module_get_kernel(executable, kernel_name, &kernel) != ZEPI_SUCCESS)
+        code = host_fail("module_get_kernel");
+    desc->size = sizeof(*desc);
+    desc->kernel = kernel;
+    if (code == EXIT_OK)
+        code = demo_launch(demo, desc, row);
+    host_release(kernel);
+    host_release(executable);
+    return code;
+}
+
+// ---- Convolution ----
+
+static void convolve(const float *in, const float coefficients[9], double *out)
+{
+    for (int y = 0; y < IMAGE_EDGE; y++) {
+        for (int x = 0; x < IMAGE_EDGE; x++) {
+            double sum = 0;
+            for (int at = 0; at < 9; at++) {
+                const int row = y + at / 3 - 1;
+                const int column = x + at % 3 - 1;
+                if (row >= 0 && row < IMAGE_EDGE && column >= 0 && column < IMAGE_EDGE)
+                    sum += (double)coefficients[at] * in[row * IMAGE_EDGE + column];
+            }
+            out[y * IMAGE_EDGE + x] = sum;
+        }
+    }
+}
+
+static int convolve_with(struct demo *demo, zepi_module_t input, struct buffers *buffers,
+                         const char *name, const float coefficients[9])
+{
+    const int edge = IMAGE_EDGE;
+    const float *in = buffers->shared[0];
+    const float *out = buffers->shared[1];
+    const zepi_argument_t arguments[] = {pointer_argument(buffers->shared[0]),
+                                         pointer_argument(buffers->shared[1]), int_argument(&edge),
+                                         int_argument(&edge)};
+    zepi_launch_desc_t desc = {.arguments = arguments,
+                               .argument_count = 4,
+                               .work_dim = 2,
+                               .global_size = {IMAGE_EDGE, IMAGE_EDGE}};
+    struct demo_row row = {.elements = (uint64_t)IMAGE_EDGE * IMAGE_EDGE, .tolerance = 1e-6};
+    snprintf(row.name, sizeof(row.name), "convolution %dx%d", IMAGE_EDGE, IMAGE_EDGE);
+    snprintf(row.constants, sizeof(row.constants), "float[3][3] = %s", name);
+    if (zepi.spec_constant_set_by_name(input, "coefficients", 9 * sizeof(float), coefficients) !=
+        ZEPI_SUCCESS)
+        return host_fail("spec_constant_set_by_name");
+    const int code = run(demo, input, "convolution", &desc, &row);
+    if (code != EXIT_OK)
+        return code;
+    convolve(in, coefficients, buffers->expected);
+    for (uint64_t i = 0; i < row.elements; i++)
+        buffers->found[i] = out[i];
+    demo_compare(demo, buffers->expected, buffers->found, &row);
+    return EXIT_OK;
+}
+
+int demo_convolution(struct demo *demo)
+{
+    static const float blur[9] = {1 / 16.0f, 2 / 16.0f, 1 / 16.0f, 2 / 16.0f, 4 / 16.0f,
+                                  2 / 16.0f, 1 / 16.0f, 2 / 16.0f, 1 / 16.0f};
+    static const float edges[9] = {-0.1f, -0.2f, -0.1f, 0.3f, 0.7f, -0.3f, 0.15f, 0.25f, 0.35f};
+    zepi_spec_element_t elements[9];
+    for (uint32_t i = 0; i < 9; i++)
+        elements[i] = (zepi_spec_element_t){i, i * sizeof(float), sizeof(float)};
+    const zepi_spec_layout_t layout = {.name = "coefficients",
+                                       .size_bytes = 9 * sizeof(float),
+                                       .elements = elements,
+                                       .element_count = 9};
+    struct buffers buffers;
+    zepi_module_t input = NULL;
+    int code = buffers_init(&buffers, demo, (size_t)IMAGE_EDGE * IMAGE_EDGE);
+    if (code != EXIT_OK)
+        return code;
+    float *in = buffers.shared[0];
+    for (uint32_t i = 0; i < IMAGE_EDGE * IMAGE_EDGE; i++)
+        in[i] = (float)(i * 2654435761u >> 16 & 0xff) / 255.0f;
+    code = demo_create_module(demo, "convolution", &layout, &input);
+    if (code == EXIT_OK)
+        code = convolve_with(demo, input, &buffers, "blur", blur);
+    if (code == EXIT_OK)
+        code = convolve_with(demo, input, &buffers, "edges", edges);
+    host_release(input);
+    buffers_finish(&buffers);
+    return code;
+}
+
+// ---- Matrix multiply ----
+
+static void multiply(const double *a, const double *b, double *c)
+{
+    for (int row = 0; row < MATRIX_EDGE; row++) {
+        for (int column = 0; column < MATRIX_EDGE; column++)
+            c[row * MATRIX_EDGE + column] = 0;
+        for (int i = 0; i < MATRIX_EDGE; i++) {
+            for (int column = 0; column < MATRIX_EDGE; column++)
+                c[row * MATRIX_EDGE + column] +=
+                    a[row * MATRIX_EDGE + i] * b[i * MATRIX_EDGE + column];
+        }
+    }
+}
+
+// What one case multiplies: the same numbers as float and as int.
+static double factor(uint32_t i, bool is_float)
+{
+    const double number = (double)(i * 2246822519u >> 20) - 2048;
+    return is_float ? number / 1024 : (double)((int)number % 128);
+}
+
+static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers *buffers,
+                         bool is_float, int64_t edge)
+{
+    const uint32_t count = MATRIX_EDGE * MATRIX_EDGE;
+    const int size = MATRIX_EDGE;
+    const size_t block_bytes = (size_t)(edge * edge) * 4;
+    const zepi_argument_t arguments[] = {
+        pointer_argument(buffers->shared[0]), pointer_argument(buffers->shared[1]),
+        pointer_argument(buffers->shared[2]), int_argument(&size),
+        local_argument(block_bytes),          local_argument(block_bytes)};
+    zepi_launch_desc_t desc = {.arguments = arguments,
+                               .argument_count = 6,
+                               .work_dim = 2,
+                               .global_size = {MATRIX_EDGE, MATRIX_EDGE},
+                               .group_size = {(size_t)edge, (size_t)edge}};
+    struct demo_row row = {.elements = count, .tolerance = is_float ? 1e-5 : 0};
+    snprintf(row.name, sizeof(row.name), "matrix multiply %dx%d %s", MATRIX_EDGE, MATRIX_EDGE,
+             is_float ? "float" : "int");
+    snprintf(row.constants, sizeof(row.constants), "block = %lld", (long long)edge);
+    if (zepi.spec_constant_set(input, 0, sizeof(edge), &edge) != ZEPI_SUCCESS)
+        return host_fail("spec_constant_set");
+    double *a = malloc(2 * count * sizeof(double));
+    if (!a)
+        return host_fail("out of memory");
+    double *b = a + count;
+    for (uint32_t i = 0; i < count; i++) {
+        a[i] = factor(i, is_float);
+        b[i] = factor(i + count, is_float);
+        if (is_float) {
+            ((float *)buffers->shared[0])[i] = (float)a[i];
+            ((float *)buffers->shared[1])[i] = (float)b[i];
+        } else {
+            ((int *)buffers->shared[0])[i] = (int)a[i];
+            ((int *)buffers->shared[1])[i] = (int)b[i];
+        }
+    }
+    const int code =
+        run(demo, input, is_float ? "matrix_multiply_float" : "matrix_multiply_int", &desc, &row);
+    if (code == EXIT_OK) {
+        multiply(a, b, buffers->expected);
+        for (uint32_t i = 0; i < count; i++)
+            buffers->found[i] = is_float ? (double)((float *)buffers->shared[2])[i]
+                                         : (double)((int *)buffers->shared[2])[i];
+        demo_compare(demo, buffers->expected, buffers->found, &row);
+    }
+    free(a);
+    return code;
+}
+
+int demo_matrix_multiply(struct demo *demo)
+{
+    static const int64_t edges[] = {4, 8, 16};
+    struct buffers buffers;
+    zepi_module_t input = NULL;
+    int code = buffers_init(&buffers, demo, (size_t)MATRIX_EDGE * MATRIX_EDGE);
+    if (code != EXIT_OK)
+        return code;
+    code = demo_create_module(demo, "matrix_multiply", NULL, &input);
+    for (int kind = 0; kind < 2 && code == EXIT_OK; kind++) {
+        for (int i = 0; i < 3 && code == EXIT_OK; i++)
+            code = multiply_with(demo, input, &buffers, kind == 0, edges[i]);
+    }
+    host_release(input);
+    buffers_finish(&buffers);
+    return code;
+}
+
+// ---- One value ----
+
+int demo_single_value(struct demo *demo)
+{
+    const float set = 3.25f;
+    struct buffers buffers;
+    zepi_module_t input = NULL;
+    int code = buffers_init(&buffers, demo, 1);
+    if (code != EXIT_OK)
+        return code;
+    code = demo_create_module(demo, "single_value", NULL, &input);
+    for (int i = 0; i < 2 && code == EXIT_OK; i++) {
+        const zepi_argument_t argument = pointer_argument(buffers.shared[0]);
+        zepi_launch_desc_t desc = {
+            .arguments = &argument, .argument_count = 1, .work_dim = 1, .global_size = {1}};
+        struct demo_row row = {.name = "single task", .elements = 1};
+        snprintf(row.constants, sizeof(row.constants),
+                 i == 0 ? "float unset (default 42)" : "float = %g", (double)set);
+        buffers.expected[0] = i == 0 ? 42 : (double)set;
+        if (i > 0 && zepi.spec_constant_set(input, 0, sizeof(set), &set) != ZEPI_SUCCESS)
+            code = host_fail("spec_constant_set");
+        if (code == EXIT_OK)
+            code = run(demo, input, "single_value", &desc, &row);
+        if (code == EXIT_OK) {
+            buffers.found[0] = *(float *)buffers.shared[0];
+            demo_compare(demo, buffers.expected, buffers.found, &row);
+        }
+    }
+    host_release(input);
+    buffers_finish(&buffers);
+    return code;
+}

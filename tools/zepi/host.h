@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_HOST_H
+#define ZEPI_TOOL_HOST_H
+
+#include <zepi/zepi.h>
+
+#include <stdbool.h>
+
+// This program as a host of the plugin: finds libzepi.so and a driver, loads the plugin, and brings
+// one device up.
+
+// What the program answers to its caller.
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,    // a build failed, or a number is wrong
+    EXIT_USAGE = 2,     // the command line
+    EXIT_NO_DEVICE = 3, // no plugin, no driver or no device
+};
+
+enum host_driver {
+    HOST_DRIVER_AUTO, // a GPU if one comes up, else the CPU
+    HOST_DRIVER_CPU,  // ze_cpu
+    HOST_DRIVER_GPU,  // whatever drivers are installed
+};
+
+// The plugin's table, after host_load.
+extern zepi_plugin_t zepi;
+
+// Chooses the driver and loads the plugin. Returns an exit code after saying what failed.
+int host_load(enum host_driver driver);
+// "Level Zero GPU", or "ze_cpu, which executes on the CPU (no GPU was found)".
+const char *host_driver_description(void);
+
+// A device of the first platform that has one, with a context and an in-order queue.
+struct host_device {
+    zepi_platform_t platform;
+    zepi_device_t device;
+    zepi_device_info_t info;
+    zepi_context_t context;
+    zepi_queue_t queue;
+};
+int host_open(struct host_device *host, zepi_queue_flags_t queue_flags);
+void host_close(struct host_device *host); // a zeroed struct is fine
+
+// Says "zepi: WHAT: the plugin's last error" on stderr. Returns EXIT_FAILED.
+int host_fail(const char *what);
+
+// Releases an object; NULL is fine.
+void host_release(void *object);
+
+// Nanoseconds on a clock that never goes back.
+uint64_t host_now_ns(void);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "commands.h"
+#include "host.h"
+
+#include <cjson/cJSON.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LISTED 64
+
+static const char usage[] =
+    "usage: zepi info [--cpu | --gpu] [--json]\n"
+    "\n"
+    "Drivers, devices, optional functions found, the cache, and the options in force.\n"
+    "Exit code 3: there is no driver.\n";
+
+static void add_hex(cJSON *object, const char *name, const uint8_t *bytes, size_t size_bytes)
+{
+    char text[65] = "";
+    for (size_t i = 0; i < size_bytes && i < 32; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    cJSON_AddStringToObject(object, name, text);
+}
+
+static void add_version(cJSON *object, const char *name, uint32_t version, int shift)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%u.%u", version >> shift & 0xffff,
+             shift == 16 && (version & 0xff00) && !(version & 0xff) ? version >> 8 & 0xff
+                                                                    : version & 0xffff);
+    cJSON_AddStringToObject(object, name, text);
+}
+
+static void add_sizes(cJSON *object, const zepi_device_info_t *info)
+{
+    cJSON_AddNumberToObject(object, "compute_units", info->compute_unit_count);
+    cJSON_AddNumberToObject(object, "clock_rate_mhz", info->clock_rate_mhz);
+    cJSON_AddNumberToObject(object, "global_memory_bytes", (double)info->global_memory_bytes);
+    cJSON_AddNumberToObject(object, "max_allocation_bytes", (double)info->max_allocation_bytes);
+    cJSON_AddNumberToObject(object, "max_local_memory_bytes", info->max_local_memory_bytes);
+    cJSON_AddNumberToObject(object, "max_group_size", info->max_group_size);
+    cJSON *sub_groups = cJSON_AddArrayToObject(object, "sub_group_sizes");
+    for (uint32_t i = 0; i < info->sub_group_size_count && i < 8; i++)
+        cJSON_AddItemToArray(sub_groups, cJSON_CreateNumber(info->sub_group_sizes[i]));
+    cJSON_AddNumberToObject(object, "timer_resolution_ns", (double)info->timer_resolution_ns);
+}
+
+static void add_abilities(cJSON *object, const zepi_device_info_t *info)
+{
+    const struct {
+        const char *name;
+        bool is_there;
+    } abilities[] = {{"fp16", info->has_fp16},
+                     {"fp64", info->has_fp64},
+                     {"int64_atomics", info->has_int64_atomics},
+                     {"shared_usm", info->has_shared_usm},
+                     {"images", info->has_images}};
+    const struct {
+        const char *name;
+        bool is_there;
+    } optional[] = {{"in_order_lists", info->has_in_order_lists},
+                    {"counter_based_events", info->has_counter_based_events},
+                    {"launch_with_arguments", info->has_launch_with_arguments},
+                    {"module_program", info->has_module_program},
+                    {"linkage_inspection", info->has_linkage_inspection},
+                    {"native_binaries", info->has_native_binaries}};
+    cJSON *list = cJSON_AddObjectToObject(object, "abilities");
+    for (size_t i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
+        cJSON_AddBoolToObject(list, abilities[i].name, abilities[i].is_there);
+    list = cJSON_AddObjectToObject(object, "optional_functions");
+    for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++)
+        cJSON_AddBoolToObject(list, optional[i].name, optional[i].is_there);
+}
+
+static cJSON *describe_device(zepi_device_t device)
+{
+    static const char *const types[] = {"unknown", "GPU", "CPU", "FPGA", "MCA", "NPU", "other"};
+    zepi_device_info_t info = {.size = sizeof(info)};
+    zepi_device_t sub_devices[MAX_LISTED];
+    uint32_t count = 0;
+    cJSON *object = cJSON_CreateObject();
+    if (zepi.device_get_info(device, &info) != ZEPI_SUCCESS)
+        return object;
+    cJSON_AddStringToObject(object, "name", info.name);
+    cJSON_AddStringToObject(object, "type", types[(unsigned)info.type < 7 ? info.type : 0]);
+    cJSON_AddNumberToObject(object, "vendor_id", info.vendor_id);
+    cJSON_AddNumberToObject(object, "device_id", info.device_id);
+    add_hex(object, "uuid", info.uuid, sizeof(info.uuid));
+    add_version(object, "spirv_version", info.spirv_version, 16);
+    add_sizes(object, &info);
+    add_abilities(object, &info);
+    cJSON *list = cJSON_AddArrayToObject(object, "sub_devices");
+    if (zepi.device_get_sub_devices(device, MAX_LISTED, sub_devices, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
+            cJSON_AddItemToArray(list, describe_device(sub_devices[i]));
+            host_release(sub_devices[i]);
+        }
+    }
+    return object;
+}
+
+static cJSON *describe_platform(zepi_platform_t platform)
+{
+    zepi_platform_info_t info = {.size = sizeof(info)};
+    zepi_device_t devices[MAX_LISTED];
+    uint32_t count = 0;
+    cJSON *object = cJSON_CreateObject();
+    if (zepi.platform_get_info(platform, &info) != ZEPI_SUCCESS)
+        return object;
+    cJSON_AddStringToObject(object, "name", info.name);
+    cJSON_AddStringToObject(object, "driver_version", info.driver_version);
+    add_version(object, "api_version", info.api_version, 16);
+    add_hex(object, "driver_uuid", info.driver_uuid, sizeof(info.driver_uuid));
+    cJSON_AddBoolToObject(object, "is_ze_cpu", info.is_ze_cpu);
+    cJSON *list = cJSON_AddArrayToObject(object, "devices");
+    if (zepi.device_get(platform, MAX_LISTED, devices, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
+            cJSON_AddItemToArray(list, describe_device(devices[i]));
+            host_release(devices[i]);
+        }
+    }
+    return object;
+}
+
+static cJSON *describe_options(void)
+{
+    zepi_option_t options[MAX_LISTED];
+    uint32_t count = 0;
+    cJSON *list = cJSON_CreateArray();
+    if (zepi.options_get(MAX_LISTED, options, &count) != ZEPI_SUCCESS)
+        return list;
+    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "name", options[i].name);
+        cJSON_AddStringToObject(object, "value", options[i].value);
+        cJSON_AddBoolToObject(object, "is_set", options[i].is_set);
+        cJSON_AddStringToObject(object, "description", options[i].description);
+        cJSON_AddItemToArray(list, object);
+    }
+    return list;
+}
+
+static cJSON *describe_cache(void)
+{
+    zepi_cache_location_t location = {.size = sizeof(location)};
+    cJSON *object = cJSON_CreateObject();
+    if (zepi.cache_get_location(&location) != ZEPI_SUCCESS)
+        return object;
+    cJSON_AddBoolToObject(object, "is_on", location.is_on);
+    cJSON_AddBoolToObject(object, "is_disk_on", location.is_disk_on);
+    cJSON_AddStringToObject(object, "folder", location.folder);
+    cJSON_AddStringToObject(object, "folder_state", location.folder_state);
+    return object;
+}
+
+static cJSON *describe(uint32_t *out_platform_count)
+{
+    zepi_platform_t platforms[MAX_LISTED];
+    uint32_t count = 0;
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "plugin", zepi.version_string);
+    cJSON_AddStringToObject(document, "driver", host_driver_description());
+    cJSON *list = cJSON_AddArrayToObject(document, "platforms");
+    if (zepi.platform_get(MAX_LISTED, platforms, &count) != ZEPI_SUCCESS)
+        count = 0;
+    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
+        cJSON_AddItemToArray(list, describe_platform(platforms[i]));
+        host_release(platforms[i]);
+    }
+    cJSON_AddItemToObject(document, "cache", describe_cache());
+    cJSON_AddItemToObject(document, "options", describe_options());
+    *out_platform_count = count;
+    return document;
+}
+
+// Prints any of the documents above, a line a member.
+static void print_item(const cJSON *item, int depth)
+{
+    const cJSON *child;
+    cJSON_ArrayForEach(child, item)
+    {
+        printf("%*s", depth * 2, "");
+        if (child->string)
+            printf("%s: ", child->string);
+        if (cJSON_IsString(child))
+            printf("%s\n", child->valuestring);
+        else if (cJSON_IsBool(child))
+            printf("%s\n", cJSON_IsTrue(child) ? "yes" : "no");
+        else if (cJSON_IsNumber(child))
+            printf("%.0f\n", child->valuedouble);
+        else if (cJSON_GetArraySize(child) == 0)
+            printf("none\n");
+        else {
+            printf("%s\n", child->string ? "" : "-");
+            print_item(child, depth + 1);
+        }
+    }
+}
+
+static void print_options(const cJSON *options)
+{
+    const cJSON *option;
+    printf("options:\n");
+    cJSON_ArrayForEach(option, options)
+        printf("  %s=%s%s\n      %s\n", cJSON_GetObjectItem(option, "name")->valuestring,
+               cJSON_GetObjectItem(option, "value")->valuestring,
+               cJSON_IsTrue(cJSON_GetObjectItem(option, "is_set")) ? "  (set)" : "",
+               cJSON_GetObjectItem(option, "description")->valuestring);
+}
+
+int command_info(int argc, char **argv)
+{
+    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
+    enum host_driver driver = HOST_DRIVER_AUTO;
+    bool is_json = false;
+    uint32_t platform_count;
+    int option;
+    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
+        if (option == 'c')
+            driver = HOST_DRIVER_CPU;
+        else if (option == 'g')
+            driver = HOST_DRIVER_GPU;
+        else if (option == 'j')
+            is_json = true;
+        else {
+            fputs(usage, option == 'h' ? stdout : stderr);
+            return option == 'h' ? EXIT_OK : EXIT_USAGE;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "zepi info: '%s' is too much\n", argv[optind]);
+        return EXIT_USAGE;
+    }
+    const int code = host_load(driver);
+    if (code != EXIT_OK)
+        return code;
+    cJSON *document = describe(&platform_count);
+    if (is_json) {
+        char *text = cJSON_Print(document);
+        if (text)
+            puts(text);
+        cJSON_free(text);
+    } else {
+        cJSON *options = cJSON_DetachItemFromObject(document, "options");
+        print_item(document, 0);
+        print_options(options);
+        cJSON_Delete(options);
+    }
+    cJSON_Delete(document);
+    if (platform_count > 0)
+        return EXIT_OK;
+    host_fail("there is no platform");
+    return EXIT_NO_DEVICE;
+}

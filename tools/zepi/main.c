@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "commands.h"
+#include "host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *description;
+} commands[] = {
+    {"info", command_info, "drivers, devices, optional functions, options in force"},
+    {"build", command_build, "SPIR-V and constants to native code, or the build log"},
+    {"run", command_run, "build, set arguments, launch, print"},
+    {"demo", command_demo, "three specialized kernels with checked results"},
+};
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *file)
+{
+    fputs("usage: zepi COMMAND [OPTION...]\n\n", file);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].description);
+    fputs("\nzepi COMMAND --help says more; zepi --version prints the version.\n"
+          "Exit codes: 0 fine, 1 a build failed or a number is wrong, 2 usage, 3 no device.\n",
+          file);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("zepi " ZEPI_PROJECT_VERSION);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "zepi: there is no command '%s'\n", argv[1]);
+    print_usage(stderr);
+    return EXIT_USAGE;
+}
