@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// The switches of ze_cpu in the test's own process (tools/ze_cpu/ze_cpu.h says what each does).
+#ifndef ZEPI_TESTS_SUPPORT_TEST_ZE_CPU_H
+#define ZEPI_TESTS_SUPPORT_TEST_ZE_CPU_H
+
+#include <stdint.h>
+
+struct test_ze_cpu {
+    int (*set_fail)(const char *failures);
+    uint64_t (*get_count)(const char *name);
+    void (*reset_counts)(void);
+    uint64_t (*get_live_objects)(void);
+};
+
+// ze_cpu as the only driver, counting calls and keeping a ledger of its objects. Before zeInit.
+struct test_ze_cpu test_ze_cpu_use(void);
+
+#endif
