@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "test_env.h"
+#include "test_plugin.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static zepi_plugin_init_fn *init;
+static void *own_library;
+
+static void load(void)
+{
+    test_env_use_ze_cpu();
+    test_plugin_load();
+    own_library = dlopen(TEST_PLUGIN, RTLD_NOW);
+    void *symbol = dlsym(own_library, "zepiPluginInit");
+    memcpy(&init, &symbol, sizeof(symbol));
+}
+
+TestSuite(plugin_init, .init = load);
+
+Test(plugin_init, fills_the_table_and_says_who_it_is)
+{
+    cr_assert_str_eq(zepi.name, "zepi");
+    cr_assert(strstr(zepi.targets, "spirv64"));
+    cr_assert_eq(zepi.interface_version, ZEPI_INTERFACE_VERSION);
+    // No function is missing.
+    for (size_t at = ZEPI_PLUGIN_HEAD_SIZE; at < sizeof(zepi); at += sizeof(void *)) {
+        void *function;
+        memcpy(&function, (char *)&zepi + at, sizeof(function));
+        cr_assert_not_null(function, "the function at %zu is NULL", at);
+    }
+}
+
+Test(plugin_init, gives_an_old_host_its_prefix_and_nothing_more)
+{
+    zepi_plugin_t table;
+    const size_t prefix = offsetof(zepi_plugin_t, platform_get);
+    memset(&table, 0x5a, sizeof(table));
+    table.size = prefix;
+    table.interface_version = ZEPI_INTERFACE_VERSION;
+    cr_assert_eq(init(&table), ZEPI_SUCCESS);
+    cr_assert_eq(table.size, prefix);
+    cr_assert_eq(table.release, zepi.release);
+    for (size_t at = prefix; at < sizeof(table); at++)
+        cr_assert_eq(((unsigned char *)&table)[at], 0x5a, "byte %zu was written", at);
+}
+
+Test(plugin_init, tells_a_newer_host_which_functions_it_got)
+{
+    struct {
+        zepi_plugin_t known;
+        void *newer[4];
+    } table = {.known = {.size = sizeof(table), .interface_version = ZEPI_INTERFACE_VERSION}};
+    cr_assert_eq(init(&table.known), ZEPI_SUCCESS);
+    cr_assert_eq(table.known.size, sizeof(zepi_plugin_t));
+    cr_assert_null(table.newer[0]);
+}
+
+Test(plugin_init, refuses_what_it_cannot_fill_and_writes_nothing)
+{
+    zepi_plugin_t table;
+    zepi_plugin_t before;
+    cr_assert_eq(init(NULL), ZEPI_ERROR_INVALID_VALUE);
+    memset(&table, 0x5a, sizeof(table));
+    table.size = ZEPI_PLUGIN_HEAD_SIZE - 1;
+    table.interface_version = ZEPI_INTERFACE_VERSION;
+    before = table;
+    cr_assert_eq(init(&table), ZEPI_ERROR_INVALID_SIZE);
+    cr_assert_eq(memcmp(&table, &before, sizeof(table)), 0);
+    table.size = sizeof(table);
+    table.interface_version = ZEPI_MAKE_VERSION(ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION) + 1, 0);
+    before = table;
+    cr_assert_eq(init(&table), ZEPI_ERROR_UNSUPPORTED_VERSION);
+    cr_assert_eq(memcmp(&table, &before, sizeof(table)), 0);
+}
+
+// Whether a file whose path has the words in it is mapped into this process.
+static bool is_mapped(const char *words)
+{
+    char line[1024];
+    bool is_found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof(line), maps))
+        is_found = is_found || strstr(line, words);
+    fclose(maps);
+    return is_found;
+}
+
+Test(plugin_init, touches_no_driver_before_the_first_question_for_platforms)
+{
+    zepi_option_t option;
+    uint32_t count;
+    cr_assert_eq(zepi.options_get(1, &option, &count), ZEPI_SUCCESS);
+    cr_assert(!is_mapped("libze_cpu.so"));
+    cr_assert_eq(zepi.platform_get(0, NULL, &count), ZEPI_SUCCESS);
+    cr_assert_eq(count, 1);
+    cr_assert(is_mapped("libze_cpu.so"));
+}
+
+Test(plugin_init, is_gone_after_the_last_release_and_dlclose)
+{
+    struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    zepi_module_t module = test_executable(gear.context, "vector_add");
+    TEST_OK(zepi.release(module));
+    test_gear_destroy(&gear);
+    cr_assert(is_mapped("libzepi.so"));
+    test_plugin_unload();
+    dlclose(own_library);
+    cr_assert(!is_mapped("libzepi.so"));
+}
+
+Test(plugin_init, comes_up_again_after_it_was_unloaded)
+{
+    test_plugin_unload();
+    test_plugin_load();
+    struct test_gear gear = test_gear_create(0);
+    test_gear_destroy(&gear);
+}
+
+Test(no_driver, is_no_error_and_says_why)
+{
+    uint32_t count = 7;
+    test_env_use_no_driver();
+    test_plugin_load();
+    cr_assert_eq(zepi.platform_get(0, NULL, &count), ZEPI_SUCCESS);
+    cr_assert_eq(count, 0);
+    cr_assert(zepi.last_error(NULL)[0] != '\0');
+}
