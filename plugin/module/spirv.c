@@ -267,6 +267,13 @@ static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spi
     free(by_name);
     if (status != ZEPI_SPIRV_OK)
         goto free_block;
+    if (walk->entries.count == 0 && symbol_count == 0) {
+        // Nobody could use it, and a module that was cut off after its memory model looks like that.
+        status = zepi_spirv_fail(walk, walk->word_count,
+                                 "the module has neither an entry point nor a symbol that it "
+                                 "imports or exports");
+        goto free_block;
+    }
     *out_spirv = (struct zepi_spirv){
         .version = walk->version,
         .constants = parts.constants,

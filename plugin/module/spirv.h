@@ -89,7 +89,8 @@ enum zepi_spirv_status {
 // sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are named
 // as such), instruction lengths that are zero or reach past the end, ids of 0 or not below the
 // bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
-// nothing defines, and every proper prefix of a valid module.
+// nothing defines, a module that offers nothing (neither an entry point nor a symbol), and so every
+// proper prefix of a valid module.
 enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void *bytes,
                                        size_t size_bytes, char *message, size_t message_size);
 
