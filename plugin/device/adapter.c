@@ -97,7 +97,7 @@ static zepi_result_t bring_up_locked(void)
             return result;
         has_loader = true;
     }
-    struct drivers drivers;
+    struct drivers drivers = {0};
     zepi_result_t result = find_drivers(&drivers);
     if (result != ZEPI_SUCCESS)
         return result;

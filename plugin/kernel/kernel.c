@@ -97,7 +97,7 @@ static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
 zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
                                    zepi_kernel_info_t *out_info)
 {
-    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_pool *pool = NULL;
     const zepi_result_t result = find_pool(kernel, device, &pool);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -122,7 +122,7 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
                                              uint32_t work_dim, const size_t *global_size,
                                              size_t *out_group_size)
 {
-    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_pool *pool = NULL;
     struct zepi_kernel_lease *lease;
     struct zepi_work_size size;
     const size_t none[3] = {0};

@@ -145,7 +145,7 @@ struct pool_request {
 static enum zepi_build_verdict make_pool(void *user, struct zepi_build_outcome *outcome)
 {
     const struct pool_request *request = user;
-    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_pool *pool = NULL;
     const zepi_result_t result = create_pool(request->code, request->name, &pool);
     if (result == ZEPI_SUCCESS) {
         outcome->payload = pool;

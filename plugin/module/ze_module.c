@@ -189,7 +189,7 @@ zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
                                      ze_module_handle_t *out_module)
 {
     struct constants constants;
-    ze_module_handle_t module;
+    ze_module_handle_t module = NULL;
     if (!constants_init(&constants, image, values))
         return zepi_fail_no_memory();
     const ze_module_desc_t desc = {

@@ -163,7 +163,7 @@ static zepi_spec_constant_t *list_constants(zepi_module_t module, uint32_t *out_
 static int set_one(zepi_module_t module, const char *text)
 {
     uint8_t value[8];
-    uint32_t id;
+    uint32_t id = 0;
     uint32_t count;
     const char *equals = strchr(text, '=');
     const char *colon = strrchr(equals, ':');
