@@ -9,7 +9,7 @@
 
 static void leave_context(struct zepi_module *module)
 {
-    if (!module->link)
+    if (!module->is_published)
         return;
     pthread_mutex_lock(&module->context->modules_mutex);
     *module->link = module->next;
@@ -151,6 +151,7 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
 void zepi_module_publish(struct zepi_module *module)
 {
     struct zepi_context *context = module->context;
+    module->is_published = true;
     pthread_mutex_lock(&context->modules_mutex);
     module->next = context->modules;
     module->link = &context->modules;

@@ -22,6 +22,7 @@ struct zepi_module {
     struct zepi_object object;
     struct zepi_context *context; // retained
     zepi_module_state_t state;
+    bool is_published;        // it is in the context's list
     struct zepi_module *next; // of the context's modules, under its modules_mutex
     struct zepi_module **link;
     uint32_t image_count;

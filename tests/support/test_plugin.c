@@ -4,6 +4,7 @@
 #include "test_env.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ struct kept {
     struct kept *next;
     struct test_bytes bytes;
 };
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER; // guards `kept`
 static struct kept *kept;
 
 zepi_image_desc_t test_spirv_image(const char *name)
@@ -95,8 +97,11 @@ zepi_image_desc_t test_spirv_image(const char *name)
     struct kept *entry = malloc(sizeof(*entry));
     if (!entry)
         give_up(name, "no memory");
-    *entry = (struct kept){kept, test_env_read_spirv(name)};
+    entry->bytes = test_env_read_spirv(name);
+    pthread_mutex_lock(&kept_mutex);
+    entry->next = kept;
     kept = entry;
+    pthread_mutex_unlock(&kept_mutex);
     return (zepi_image_desc_t){.size = sizeof(zepi_image_desc_t),
                                .format = ZEPI_IMAGE_SPIRV,
                                .state = ZEPI_MODULE_INPUT,
