@@ -23,6 +23,13 @@ static void bring_up(void)
     TEST_OK(zepi.device_get(platform, MAX, devices, &device_count));
 }
 
+static void tear_down(void)
+{
+    for (uint32_t i = 0; i < device_count; i++)
+        TEST_OK(zepi.release(devices[i]));
+    TEST_OK(zepi.release(platform));
+}
+
 static void bring_up_two_with_halves(void)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);
@@ -30,8 +37,9 @@ static void bring_up_two_with_halves(void)
     bring_up();
 }
 
-TestSuite(bring_up, .init = bring_up);
-TestSuite(two_devices, .init = bring_up_two_with_halves);
+TestSuite(bring_up, .init = bring_up, .fini = tear_down);
+TestSuite(two_devices, .init = bring_up_two_with_halves,
+          .fini = tear_down);
 
 Test(bring_up, describes_platform_and_device)
 {
@@ -84,6 +92,8 @@ Test(two_devices, are_listed_with_their_sub_devices)
     cr_assert_eq(count, 2);
     TEST_OK(zepi.device_get_info(halves[1], &info));
     cr_assert_eq(info.parent, devices[1]);
+    TEST_OK(zepi.release(halves[0]));
+    TEST_OK(zepi.release(halves[1]));
     TEST_OK(zepi.device_get_info(devices[1], &info));
     cr_assert_eq(info.sub_device_count, 2);
 }
@@ -96,6 +106,7 @@ Test(two_devices, lists_are_cut_at_their_capacity)
     cr_assert_eq(count, 2);
     cr_assert_eq(some[0], devices[0]);
     cr_assert_null(some[1]);
+    TEST_OK(zepi.release(some[0]));
     TEST_FAILS(zepi.device_get(platform, 1, NULL, &count), ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS(zepi.device_get(platform, 0, NULL, NULL), ZEPI_ERROR_INVALID_VALUE);
 }
