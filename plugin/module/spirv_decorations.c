@@ -198,10 +198,22 @@ static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
     return ZEPI_SPIRV_OK;
 }
 
+// A group is nothing that a decoration is about: its targets have copies.
+static void drop_groups(struct zepi_spirv_walk *walk)
+{
+    struct zepi_spirv_decoration *items = walk->decorations.items;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < walk->decorations.count; i++) {
+        if (zepi_spirv_definition(walk, items[i].target).opcode != OpDecorationGroup)
+            items[kept++] = items[i];
+    }
+    walk->decorations.count = kept;
+}
+
 enum zepi_spirv_status zepi_spirv_resolve_decorations(struct zepi_spirv_walk *walk)
 {
     enum zepi_spirv_status status = sort_and_unify(walk);
-    if (walk->group_decorates.count == 0 || status != ZEPI_SPIRV_OK)
+    if (status != ZEPI_SPIRV_OK)
         return status;
     uint32_t sorted_count = walk->decorations.count;
     const uint32_t *words = walk->group_decorates.items;
@@ -210,6 +222,7 @@ enum zepi_spirv_status zepi_spirv_resolve_decorations(struct zepi_spirv_walk *wa
         if (status != ZEPI_SPIRV_OK)
             return status;
     }
+    drop_groups(walk);
     return sort_and_unify(walk);
 }
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "base/object.h"
+
+#include <criterion/criterion.h>
+
+struct zepi_thing {
+    struct zepi_object object;
+    int number;
+};
+
+struct zepi_other {
+    struct zepi_object object;
+};
+
+static int destroyed;
+
+static void thing_destroy(void *object)
+{
+    destroyed += ((struct zepi_thing *)object)->number;
+}
+
+static void other_destroy(void *object)
+{
+    (void)object;
+}
+
+extern const struct zepi_type zepi_thing_type;
+extern const struct zepi_type zepi_other_type;
+ZEPI_DEFINE_TYPE(thing, thing_destroy);
+ZEPI_DEFINE_TYPE(other, other_destroy);
+
+Test(object, is_zeroed_and_destroyed_with_its_last_reference)
+{
+    struct zepi_thing *thing = zepi_object_create(&zepi_thing_type);
+    cr_assert_eq(thing->number, 0);
+    thing->number = 5;
+    zepi_retain(thing);
+    zepi_release(thing);
+    cr_assert_eq(destroyed, 0);
+    cr_assert(zepi_object_is(thing, &zepi_thing_type));
+    zepi_release(thing);
+    cr_assert_eq(destroyed, 5);
+    // Its memory is still there, and says so.
+    cr_assert(!zepi_object_is(thing, &zepi_thing_type));
+    cr_assert_eq(zepi_release_any(thing), ZEPI_ERROR_INVALID_OBJECT);
+}
+
+Test(object, memory_is_used_again_oldest_first)
+{
+    struct zepi_thing *first = zepi_object_create(&zepi_thing_type);
+    zepi_release(first);
+    // A whole slab goes by before the first one's memory serves again.
+    for (int i = 0; i < 31; i++) {
+        struct zepi_thing *next = zepi_object_create(&zepi_thing_type);
+        cr_assert_neq(next, first);
+        zepi_release(next);
+    }
+    struct zepi_thing *again = zepi_object_create(&zepi_thing_type);
+    cr_assert_eq(again, first);
+    cr_assert_eq(again->number, 0);
+    zepi_release(again);
+}
+
+Test(object, of_another_type_or_none_is_told)
+{
+    struct zepi_thing *thing = zepi_object_create(&zepi_thing_type);
+    _Alignas(16) char foreign[64] = {0};
+    cr_assert_eq(zepi_check_object(thing, &zepi_thing_type), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_check_object(thing, &zepi_other_type), ZEPI_ERROR_INVALID_OBJECT);
+    cr_assert_eq(zepi_check_object(NULL, &zepi_thing_type), ZEPI_ERROR_INVALID_OBJECT);
+    cr_assert_eq(zepi_check_object(foreign, &zepi_thing_type), ZEPI_ERROR_INVALID_OBJECT);
+    cr_assert_eq(zepi_retain_any(foreign), ZEPI_ERROR_INVALID_OBJECT);
+    cr_assert_eq(zepi_retain_any(foreign + 1), ZEPI_ERROR_INVALID_OBJECT);
+    zepi_release(thing);
+}
+
+Test(object, on_its_way_out_cannot_be_retained)
+{
+    struct zepi_thing *thing = zepi_object_create(&zepi_thing_type);
+    cr_assert(zepi_try_retain(thing));
+    zepi_release(thing);
+    zepi_release(thing);
+    cr_assert(!zepi_try_retain(thing));
+}
