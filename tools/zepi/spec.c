@@ -160,6 +160,14 @@ static zepi_spec_constant_t *list_constants(zepi_module_t module, uint32_t *out_
     return constants;
 }
 
+// OpenCL's SPIR-V does not tell signed integers from unsigned ones: the command line may.
+static bool is_same_kind(zepi_scalar_type_t a, zepi_scalar_type_t b)
+{
+    const bool is_float = a >= ZEPI_SCALAR_FLOAT16;
+    return is_float == (b >= ZEPI_SCALAR_FLOAT16) &&
+           (a == ZEPI_SCALAR_BOOL) == (b == ZEPI_SCALAR_BOOL);
+}
+
 static int set_one(zepi_module_t module, const char *text)
 {
     uint8_t value[8];
@@ -181,7 +189,7 @@ static int set_one(zepi_module_t module, const char *text)
     for (uint32_t i = 0; constants && i < count; i++) {
         if (constants[i].id != id)
             continue;
-        if (type != 0 && type != constants[i].type &&
+        if (type != 0 && !is_same_kind(type, constants[i].type) &&
             scalar_size(type) == scalar_size(constants[i].type)) {
             fprintf(stderr, "zepi: '%s': constant %u is %s\n", text, id,
                     scalar_type_name(constants[i].type));

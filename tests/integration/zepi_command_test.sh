@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The command zepi, as a person types it. Arguments: the program, a folder of SPIR-V files (tests/data),
+# the demo's kernels.
+set -u
+zepi=$1 data=$2 kernels=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export ZEPI_CACHE_DIR=$scratch/cache
+failures=0
+
+# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams).
+expect()
+{
+    local code=$1 words=$2 output status
+    shift 2
+    output=$("$@" 2>&1 </dev/null)
+    status=$?
+    if [ "$status" -ne "$code" ] || ! grep -q -F -e "$words" <<<"$output"; then
+        echo "FAILED: $*"
+        echo "    exit code $status, expected $code; expected in the output: $words"
+        sed 's/^/    /' <<<"$output" | head -n 20
+        failures=$((failures + 1))
+    fi
+}
+
+# json COMMAND...: succeeds and prints valid JSON.
+json()
+{
+    if ! "$@" 2>/dev/null </dev/null | python3 -m json.tool >/dev/null; then
+        echo "FAILED: no JSON from: $*"
+        failures=$((failures + 1))
+    fi
+}
+
+run()
+{
+    expect 0 "$1" "$zepi" run "$data/scaled_copy.spv" --cpu "${@:2}"
+}
+
+expect 2 'usage' "$zepi"
+expect 2 "no command 'nothing'" "$zepi" nothing
+expect 0 'demo' "$zepi" --help
+expect 0 'zepi ' "$zepi" --version
+for command in info build run demo compare; do
+    expect 0 'usage' "$zepi" $command --help
+    expect 2 'usage' "$zepi" $command --no-such-option
+done
+
+expect 0 'right' "$zepi" demo --cpu
+json "$zepi" demo --cpu --json
+expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
+json "$zepi" info --cpu --json
+ZE_CPU_DEVICES=2 ZE_CPU_SUB_DEVICES=2 json "$zepi" info --cpu --json
+
+run 'argument 1: 0 3 6 9' --kernel scaled_copy_int --global 4 --spec 7=3:i32 \
+    --arg buffer:i32:4,ramp=0:1 --arg buffer:i32:4,out
+run 'argument 1: 2.5 3.75 5 6.25' --kernel scaled_copy_float --global 4 --local 2 --spec 3=2.5 \
+    --arg buffer:f32:4,ramp=1:0.5 --arg buffer:f32:4,out
+run 'argument 0: 100 -300 -5 7 0 1065353216' --kernel show_constants --global 1 --spec 11=100:i8 \
+    --spec 5=-300:i16 --spec 7=-5:i32 --spec 2=7 --spec 13=false --arg buffer:i64:6,out
+run 'argument 0: -1 -2 4 7' --kernel show_constants --global 1 --layout pair=7,2 --spec pair=4,7 \
+    --arg buffer:i64:6,out
+json "$zepi" run "$data/scaled_copy.spv" --cpu --json --kernel scaled_copy_int --global 4 \
+    --arg buffer:i32:4,fill=9 --arg buffer:i32:4,out
+run 'round 3' --kernel scaled_copy_int --global 4 --repeat 3 --arg buffer:i32:4 --arg buffer:i32:4
+
+# Files in and out, and native code as an input.
+printf '\001\000\000\000\002\000\000\000' >"$scratch/in"
+run '' --kernel scaled_copy_int --global 2 --spec 7=2 --arg "buffer:i32:2,file=$scratch/in" \
+    --arg "buffer:i32:2,out=$scratch/out"
+expect 0 '           2           4' od -A n -t d4 "$scratch/out"
+expect 2 'constant 3 is f32' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 3=1:i32
+expect 0 'native code' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 7=5 -o "$scratch/native"
+expect 0 'argument 1: 5 10' "$zepi" run "$scratch/native" --cpu --kernel scaled_copy_int --global 2 \
+    --arg buffer:i32:2,ramp=1:1 --arg buffer:i32:2,out
+expect 0 'scaled_copy_float' "$zepi" build "$data/scaled_copy.spv" --cpu --show
+json "$zepi" build "$data/scaled_copy.spv" --cpu --show --json
+expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
+    --spec c=1,2,3,4,5,6,7,8,9 --show
+
+# What goes wrong is said in a line.
+expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1
+expect 2 "no value of type i8" "$zepi" build "$data/scaled_copy.spv" --cpu --spec 11=300:i8
+expect 1 "'nobody_defines_this'" "$zepi" build "$data/unresolved_import.spv" --cpu
+expect 1 'No such file' "$zepi" build "$scratch/missing.spv" --cpu
+head -c 100 "$data/negate.spv" >"$scratch/cut.spv"
+expect 1 'not valid SPIR-V' "$zepi" build "$scratch/cut.spv" --cpu
+expect 1 "no kernel 'none'" "$zepi" run "$data/negate.spv" --cpu --kernel none --global 1
+expect 1 'no multiple' "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 \
+    --local 3 --arg buffer:i32:4 --arg buffer:i32:4
+expect 2 'expected' "$zepi" run "$data/negate.spv" --cpu --kernel negate --global 4 --arg what
+expect 2 '--kernel and --global' "$zepi" run "$data/negate.spv" --cpu
+expect 3 'no platform' env ZE_ENABLE_ALT_DRIVERS=/nowhere "$zepi" info
+
+[ $failures -eq 0 ]
