@@ -16,3 +16,8 @@ if(ZEPI_SANITIZER)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
 endif()
+
+if(ZEPI_FUZZ)
+  # Coverage for libFuzzer in everything; the driver itself is linked into its targets alone.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
