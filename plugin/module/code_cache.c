@@ -121,5 +121,7 @@ void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
     zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
                        sizeof(platform->properties.uuid.id));
     zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
-    zepi_key_add_digest(key, ZEPI_KEY_COMPILER, zepi_fingerprint_get(device->platform));
+    // In one process a driver has one compiler; only what outlives it must name it.
+    if (disk)
+        zepi_key_add_digest(key, ZEPI_KEY_COMPILER, zepi_fingerprint_get(device->platform, disk));
 }

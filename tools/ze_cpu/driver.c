@@ -7,6 +7,7 @@
 #include "opencl.h"
 #include "options.h"
 #include "worker.h"
+#include "ze_cpu.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -148,7 +149,9 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
     (void)hDriver;
     if (name == NULL || ppFunctionAddress == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    void *function = cpu_tables_find(name);
+    void *function = strcmp(name, "zeCpuGetRuntimeAddress") == 0
+                         ? (void *)(uintptr_t)zeCpuGetRuntimeAddress
+                         : cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *ppFunctionAddress = function;

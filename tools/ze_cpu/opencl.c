@@ -2,6 +2,7 @@
 #include "opencl.h"
 
 #include "options.h"
+#include "ze_cpu.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -144,6 +145,11 @@ const struct cpu_opencl *cpu_opencl_open(const char **out_message)
 const struct cpu_opencl *cpu_opencl(void)
 {
     return &opencl;
+}
+
+const void *zeCpuGetRuntimeAddress(void)
+{
+    return is_open ? (const void *)(uintptr_t)opencl.api->clGetDeviceIDs : NULL;
 }
 
 ze_result_t cpu_opencl_result(cl_int code)

@@ -37,6 +37,10 @@ void zeCpuResetCounts(void);
 // Objects and allocations that are created and not destroyed.
 uint64_t zeCpuGetLiveObjects(void);
 
+// An address in the OpenCL runtime's library, which makes the machine code; NULL before the first
+// zeInit or driver query. Not exported: found by name with zeDriverGetExtensionFunctionAddress.
+const void *zeCpuGetRuntimeAddress(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_DEVICE_CPU_FEATURES_H
+#define ZEPI_DEVICE_CPU_FEATURES_H
+
+#include <stdint.h>
+
+#define ZEPI_CPU_FEATURE_WORDS 20
+
+// What a compiler for this processor goes by: maker, model, instruction sets, and the registers
+// that the system saves. The same on every core. Unused words are zero.
+void zepi_cpu_features(uint32_t out_words[ZEPI_CPU_FEATURE_WORDS]);
+
+#endif
