@@ -13,6 +13,7 @@
     extern const unsigned char name##_begin[] __attribute__((visibility("hidden")));               \
     extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
 
+INCLUDE_FILE(bench);
 INCLUDE_FILE(convolution);
 INCLUDE_FILE(matrix_multiply);
 INCLUDE_FILE(single_value);
@@ -24,6 +25,7 @@ struct kernel_image kernel_image(const char *name)
         const unsigned char *begin;
         const unsigned char *end;
     } images[] = {
+        {"bench", bench_begin, bench_end},
         {"convolution", convolution_begin, convolution_end},
         {"matrix_multiply", matrix_multiply_begin, matrix_multiply_end},
         {"single_value", single_value_begin, single_value_end},
