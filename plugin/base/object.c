@@ -5,11 +5,12 @@
 #include "base/unload.h"
 
 #define SLAB_OBJECTS 32
+#define LINE_BYTES 64 // no two objects share a cache line
 
 // Memory for some objects of one type. The objects follow.
 struct zepi_slab {
     struct zepi_slab *next;
-    max_align_t objects[];
+    alignas(LINE_BYTES) char objects[];
 };
 
 static void *front_door;
@@ -29,8 +30,20 @@ static void unload_pools(void)
             pool->slabs = slab->next;
             zepi_free(slab);
         }
-        pool->free_first = pool->free_last = NULL;
+        for (unsigned i = 0; i < ZEPI_POOL_SHARDS; i++)
+            pool->shards[i].free_first = pool->shards[i].free_last = NULL;
     }
+}
+
+_Thread_local unsigned zepi_thread_number;
+
+unsigned zepi_thread_number_of_new_thread(void)
+{
+    static atomic_uint threads;
+    // Relaxed: only the number matters.
+    const unsigned before = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
+    zepi_thread_number = before % ZEPI_POOL_SHARDS + 1;
+    return zepi_thread_number;
 }
 
 // The link of a free object lies behind its head.
@@ -39,21 +52,21 @@ static struct zepi_object **link_of(struct zepi_object *object)
     return (struct zepi_object **)(object + 1);
 }
 
-static void give_locked(struct zepi_type_pool *pool, struct zepi_object *object)
+static void give_locked(struct zepi_pool_shard *shard, struct zepi_object *object)
 {
     *link_of(object) = NULL;
-    if (pool->free_last)
-        *link_of(pool->free_last) = object;
+    if (shard->free_last)
+        *link_of(shard->free_last) = object;
     else
-        pool->free_first = object;
-    pool->free_last = object;
+        shard->free_first = object;
+    shard->free_last = object;
 }
 
 static size_t stride_of(const struct zepi_type *type)
 {
     const size_t least = sizeof(struct zepi_object) + sizeof(void *);
     const size_t size = type->size_bytes > least ? type->size_bytes : least;
-    return (size + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    return (size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 }
 
 static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
@@ -68,45 +81,70 @@ static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
     pthread_mutex_unlock(&pools_mutex);
 }
 
-static bool add_slab(const struct zepi_type *type)
+static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard)
 {
     struct zepi_type_pool *pool = type->pool;
     const size_t stride = stride_of(type);
-    struct zepi_slab *slab = zepi_allocate(1, sizeof(*slab) + SLAB_OBJECTS * stride);
+    const size_t size = sizeof(struct zepi_slab) + SLAB_OBJECTS * stride;
+    struct zepi_slab *slab = zepi_seam_allocate_lines(size);
     if (!slab)
         return false;
+    memset(slab, 0, size);
     note_pool(pool, type);
 
     pthread_mutex_lock(&pool->mutex);
     slab->next = pool->slabs;
     pool->slabs = slab;
-    for (size_t i = 0; i < SLAB_OBJECTS; i++)
-        give_locked(pool, (struct zepi_object *)((char *)slab->objects + i * stride));
     pthread_mutex_unlock(&pool->mutex);
+
+    pthread_mutex_lock(&shard->mutex);
+    for (size_t i = 0; i < SLAB_OBJECTS; i++)
+        give_locked(shard, (struct zepi_object *)(slab->objects + i * stride));
+    pthread_mutex_unlock(&shard->mutex);
     return true;
 }
 
-static struct zepi_object *take(struct zepi_type_pool *pool)
+static inline struct zepi_object *take(struct zepi_pool_shard *shard)
 {
-    pthread_mutex_lock(&pool->mutex);
-    struct zepi_object *object = pool->free_first;
+    pthread_mutex_lock(&shard->mutex);
+    struct zepi_object *object = shard->free_first;
     if (object) {
-        pool->free_first = *link_of(object);
-        if (!pool->free_first)
-            pool->free_last = NULL;
+        shard->free_first = *link_of(object);
+        if (!shard->free_first)
+            shard->free_last = NULL;
     }
-    pthread_mutex_unlock(&pool->mutex);
+    pthread_mutex_unlock(&shard->mutex);
+    return object;
+}
+
+// When the thread's own share is empty: others', where objects go that one thread makes and another
+// releases, then new memory.
+static __attribute__((noinline)) struct zepi_object *take_elsewhere(const struct zepi_type *type,
+                                                                    unsigned own)
+{
+    struct zepi_object *object;
+    for (unsigned i = 1; i < ZEPI_POOL_SHARDS; i++) {
+        object = take(&type->pool->shards[(own + i) % ZEPI_POOL_SHARDS]);
+        if (object)
+            return object;
+    }
+    do {
+        if (!add_slab(type, &type->pool->shards[own]))
+            return NULL;
+        object = take(&type->pool->shards[own]);
+    } while (!object);
     return object;
 }
 
 void *zepi_object_create(const struct zepi_type *type)
 {
-    struct zepi_object *object;
-    while (!(object = take(type->pool))) {
-        if (!add_slab(type)) {
-            zepi_fail_no_memory();
-            return NULL;
-        }
+    const unsigned own = zepi_thread_shard();
+    struct zepi_object *object = take(&type->pool->shards[own]);
+    if (!object)
+        object = take_elsewhere(type, own);
+    if (!object) {
+        zepi_fail_no_memory();
+        return NULL;
     }
     memset(object + 1, 0, type->size_bytes - sizeof(*object));
     object->front_door = front_door;
@@ -121,9 +159,10 @@ void zepi_object_discard(void *pointer)
     struct zepi_object *object = pointer;
     const struct zepi_type *type = atomic_load_explicit(&object->type, memory_order_relaxed);
     atomic_store_explicit(&object->type, NULL, memory_order_relaxed);
-    pthread_mutex_lock(&type->pool->mutex);
-    give_locked(type->pool, object);
-    pthread_mutex_unlock(&type->pool->mutex);
+    struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
+    pthread_mutex_lock(&shard->mutex);
+    give_locked(shard, object);
+    pthread_mutex_unlock(&shard->mutex);
 }
 
 bool zepi_try_retain(void *pointer)

@@ -30,25 +30,55 @@ struct zepi_type {
     struct zepi_type_pool *pool;   // static, of this type alone
 };
 
-struct zepi_type_pool {
-    pthread_mutex_t mutex; // guards what is below; nothing is called under it
+// Free memory of a type, apart for threads: those that make and release objects at the same time
+// write to no common cache line.
+#define ZEPI_POOL_SHARDS 8
+
+struct zepi_pool_shard {
+    alignas(64) pthread_mutex_t mutex; // guards what is below; nothing is called under it
     struct zepi_object *free_first;
     struct zepi_object *free_last; // oldest first out, so that released handles are told for long
+};
+
+struct zepi_type_pool {
+    struct zepi_pool_shard shards[ZEPI_POOL_SHARDS];
+    pthread_mutex_t mutex; // guards what is below; nothing is called under it
     struct zepi_slab *slabs;
     const struct zepi_type *type;
     struct zepi_type_pool *next; // of all pools, for unloading
 };
+#define ZEPI_POOL_SHARD_INIT                                                                       \
+    {                                                                                              \
+        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
+    }
+#define ZEPI_TYPE_POOL_INIT                                                                        \
+    {                                                                                              \
+        .shards = {ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
+                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
+                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT},                                    \
+        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
+    }
 
 // Defines type `zepi_NOUN_type` of `struct zepi_NOUN`. All types lie in one section, so that a look
 // at an address tells whether it is one.
 #define ZEPI_DEFINE_TYPE(noun, destroy_function)                                                   \
     static_assert(offsetof(struct zepi_##noun, object) == 0, "the head comes first");              \
-    static struct zepi_type_pool noun##_pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};               \
+    static struct zepi_type_pool noun##_pool = ZEPI_TYPE_POOL_INIT;                                \
     __attribute__((section("zepi_types")))                                                         \
     const struct zepi_type zepi_##noun##_type = {.name = #noun,                                    \
                                                  .size_bytes = sizeof(struct zepi_##noun),         \
                                                  .destroy = destroy_function,                      \
                                                  .pool = &noun##_pool}
+
+// The calling thread's share of things that are kept apart for threads: below ZEPI_POOL_SHARDS.
+// Threads get numbers in turn.
+extern _Thread_local unsigned zepi_thread_number; // plus one; 0: none yet
+unsigned zepi_thread_number_of_new_thread(void);
+static inline unsigned zepi_thread_shard(void)
+{
+    const unsigned number = zepi_thread_number;
+    return (__builtin_expect(number != 0, 1) ? number : zepi_thread_number_of_new_thread()) - 1;
+}
 
 // The value of every later object's front door. Called once, before any object is made.
 void zepi_object_set_front_door(void *front_door);

@@ -61,6 +61,33 @@ Test(object, memory_is_used_again_oldest_first)
     zepi_release(again);
 }
 
+enum { SLAB = 32 };
+
+static void *release_all(void *user)
+{
+    struct zepi_thing **things = user;
+    for (int i = 0; i < SLAB; i++)
+        zepi_release(things[i]);
+    return NULL;
+}
+
+Test(object, memory_that_another_thread_released_is_used_before_new_memory)
+{
+    struct zepi_thing *things[SLAB];
+    pthread_t thread;
+    for (int i = 0; i < SLAB; i++)
+        things[i] = zepi_object_create(&zepi_thing_type);
+    cr_assert_eq(pthread_create(&thread, NULL, release_all, things), 0);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < SLAB; i++) {
+        struct zepi_thing *again = zepi_object_create(&zepi_thing_type);
+        int at = 0;
+        while (at < SLAB && things[at] != again)
+            at++;
+        cr_assert_lt(at, SLAB);
+    }
+}
+
 Test(object, of_another_type_or_none_is_told)
 {
     struct zepi_thing *thing = zepi_object_create(&zepi_thing_type);
