@@ -28,16 +28,6 @@ zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device
     return fail("buffer_get_address");
 }
 
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
-{
-    (void)object_count;
-    (void)objects;
-    (void)desc;
-    (void)out_executable;
-    return fail("module_link");
-}
-
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
                                zepi_module_t *out_module)
 {

@@ -9,8 +9,6 @@ zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, cons
                                  zepi_buffer_t *out_buffer);
 zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
                                       void **out_address, size_t *out_size_bytes);
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable);
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
                                zepi_module_t *out_module);
 zepi_result_t zepi_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal);

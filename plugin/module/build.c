@@ -216,7 +216,9 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
             zepi_code_get(module->context, i, part->images[0], NULL, options, kind, &part->code[i]);
         if (result == ZEPI_ERROR_COMPILE_FAILURE)
             continue;
-        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
+        // Several were linked, or are failures already.
+        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE &&
+            zepi_code_of(part->code[i])->unit_count == 1)
             result =
                 zepi_ze_module_has_imports(zepi_code_of(part->code[i])->units[0].ze, &has_imports);
         if (result != ZEPI_SUCCESS)

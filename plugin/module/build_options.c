@@ -95,6 +95,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->native_policy = desc.native_policy;
     options->link_method =
         desc.link_method != ZEPI_LINK_AUTO ? desc.link_method : zepi_options()->link_method;
+    options->is_link_method_forced = desc.link_method != ZEPI_LINK_AUTO;
     options->log = desc.log;
     options->log_data = desc.log_data;
     return set_text(options, desc.options ? desc.options : "", desc.flags & ZEPI_BUILD_DEBUG);

@@ -10,6 +10,7 @@ struct zepi_build_options {
     size_t length;
     zepi_native_policy_t native_policy;
     zepi_link_method_t link_method;
+    bool is_link_method_forced; // the caller said so, not the environment
     zepi_build_log_fn *log; // NULL: none
     void *log_data;
     char inline_text[64]; // `text` if it fits

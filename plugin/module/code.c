@@ -5,10 +5,11 @@
 #include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "device/platform.h"
 #include "module/code_cache.h"
 #include "module/code_key.h"
 #include "module/handle_caches.h"
+#include "module/machine_code.h"
+#include "module/native_image.h"
 #include "module/ze_module.h"
 
 static void destroy_now(struct zepi_retired *retired)
@@ -18,8 +19,12 @@ static void destroy_now(struct zepi_retired *retired)
         if (code->ownership == ZEPI_OWNERSHIP_TRANSFER)
             zepi_ze.zeModuleDestroy(code->units[i].ze);
         zepi_free(code->units[i].kernel_names);
+        zepi_intern_release(code->units[i].native);
     }
-    zepi_intern_release(code->source);
+    for (uint32_t i = 0; i < code->source_count; i++)
+        zepi_intern_release(code->sources[i]);
+    zepi_free(code->sources);
+    zepi_free(code->options);
     zepi_free(code);
 }
 
@@ -31,15 +36,10 @@ void zepi_code_destroy(void *pointer)
     zepi_retire_later(&code->context->retire, &code->retired);
 }
 
-zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device *device,
-                               uint32_t module_count, const ze_module_handle_t *modules,
-                               zepi_ownership_t ownership, struct zepi_interned *source,
-                               struct zepi_code **out_code)
+static zepi_result_t fill_units(struct zepi_code *code, uint32_t module_count,
+                                const ze_module_handle_t *modules)
 {
-    static atomic_uint_fast64_t last_id;
-    struct zepi_code *code =
-        zepi_allocate(1, sizeof(*code) + module_count * sizeof(code->units[0]));
-    zepi_result_t result = code ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_code_unit *unit = &code->units[i];
         unit->ze = modules[i];
@@ -47,21 +47,57 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
             zepi_ze_module_get_kernel_names(unit->ze, &unit->kernel_names, &unit->kernel_count);
         code->unit_count++;
     }
+    return result;
+}
+
+static zepi_result_t fill_sources(struct zepi_code *code, uint32_t source_count,
+                                  struct zepi_interned *const *sources)
+{
+    code->sources = zepi_allocate(source_count, sizeof(struct zepi_interned *));
+    if (!code->sources)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < source_count; i++)
+        code->sources[i] = sources[i] ? zepi_intern_retain(sources[i]) : NULL;
+    code->source_count = source_count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device *device,
+                               uint32_t module_count, const ze_module_handle_t *modules,
+                               zepi_ownership_t ownership, uint32_t source_count,
+                               struct zepi_interned *const *sources, struct zepi_code **out_code)
+{
+    static atomic_uint_fast64_t last_id;
+    struct zepi_code *code =
+        zepi_allocate(1, sizeof(*code) + module_count * sizeof(code->units[0]));
+    if (!code)
+        return zepi_fail_no_memory();
+    zepi_result_t result = fill_sources(code, source_count, sources);
+    if (result == ZEPI_SUCCESS)
+        result = fill_units(code, module_count, modules);
     if (result != ZEPI_SUCCESS) {
-        if (code) {
-            code->ownership = ZEPI_OWNERSHIP_KEEP;
-            destroy_now(&code->retired);
-        }
+        code->ownership = ZEPI_OWNERSHIP_KEEP;
+        destroy_now(&code->retired);
         return result;
     }
     code->context = context;
     code->device = device;
     code->ownership = ownership;
-    code->source = source ? zepi_intern_retain(source) : NULL;
     // Relaxed: only uniqueness matters.
     code->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     *out_code = code;
     return ZEPI_SUCCESS;
+}
+
+const struct zepi_spirv_kernel *zepi_code_describe_kernel(const struct zepi_code *code,
+                                                          const char *name)
+{
+    const struct zepi_spirv_kernel *kernel = NULL;
+    for (uint32_t i = 0; i < code->source_count && !kernel; i++) {
+        if (code->sources[i])
+            kernel = zepi_spirv_find_kernel(&code->sources[i]->spirv, name);
+    }
+    return kernel;
 }
 
 void zepi_code_for_each_kernel(const struct zepi_code *code,
@@ -77,10 +113,12 @@ void zepi_code_for_each_kernel(const struct zepi_code *code,
         }
     }
     // A driver that does not answer names: SPIR-V does.
-    const struct zepi_spirv *spirv = code->source ? &code->source->spirv : NULL;
-    for (uint32_t i = 0; spirv && !has_names && i < spirv->kernel_count; i++) {
-        if (!visit(user, spirv->kernels[i].name))
-            return;
+    for (uint32_t i = 0; i < code->source_count && !has_names; i++) {
+        const struct zepi_interned *source = code->sources[i];
+        for (uint32_t at = 0; source && at < source->spirv.kernel_count; at++) {
+            if (!visit(user, source->spirv.kernels[at].name))
+                return;
+        }
     }
 }
 
@@ -99,12 +137,15 @@ static const struct zepi_code_unit *find_unit(const struct zepi_code *code, cons
             }
         }
     }
-    const struct zepi_spirv_kernel *kernel =
-        has_names ? NULL : zepi_code_describe_kernel(code, name);
-    if (!kernel)
-        return NULL;
-    *out_name = kernel->name;
-    return &code->units[0];
+    for (uint32_t i = 0; i < code->source_count && !has_names; i++) {
+        const struct zepi_spirv_kernel *kernel =
+            code->sources[i] ? zepi_spirv_find_kernel(&code->sources[i]->spirv, name) : NULL;
+        if (!kernel)
+            continue;
+        *out_name = kernel->name;
+        return &code->units[code->unit_count > 1 ? i : 0];
+    }
+    return NULL;
 }
 
 const char *zepi_code_kernel_name(const struct zepi_code *code, const char *name)
@@ -144,20 +185,10 @@ struct code_request {
     const struct zepi_spec_values *values;
     const struct zepi_build_options *options;
     enum zepi_code_kind kind;
-    ze_module_handle_t made; // by compiling, on the way to the native code; or NULL
-    bool is_native_refused;  // the driver did not take native code that it gave out before
 };
 
-static void destroy_made(struct code_request *request)
-{
-    if (request->made)
-        zepi_ze.zeModuleDestroy(request->made);
-    request->made = NULL;
-}
-
-// Ends a build callback: notes a failure with its texts.
-static enum zepi_build_verdict finish_outcome(struct zepi_build_outcome *outcome,
-                                              zepi_result_t result, struct zepi_text *log)
+enum zepi_build_verdict zepi_code_end_build(struct zepi_build_outcome *outcome,
+                                            zepi_result_t result, struct zepi_text *log)
 {
     outcome->code = (int32_t)result;
     zepi_outcome_set_texts(outcome, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL), log->bytes,
@@ -166,29 +197,13 @@ static enum zepi_build_verdict finish_outcome(struct zepi_build_outcome *outcome
     return zepi_build_verdict_of(result);
 }
 
-// Machine code: compiles, and keeps the ze_module for the caller that began it.
-static enum zepi_build_verdict compile(void *user, struct zepi_build_outcome *outcome)
+static zepi_result_t compile(void *user, struct zepi_text *log, ze_module_handle_t *out_module)
 {
-    struct code_request *request = user;
-    struct zepi_text log = {0};
-    void *bytes = NULL;
-    size_t size_bytes = 0;
-    destroy_made(request);
-    zepi_result_t result = zepi_ze_module_compile(
+    const struct code_request *request = user;
+    return zepi_ze_module_compile(
         request->context, request->device, request->image, request->values, request->options->text,
-        request->kind == ZEPI_CODE_EXECUTABLE ? ZEPI_IMPORTS_RESOLVED : ZEPI_IMPORTS_ALLOWED, &log,
-        &request->made);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_ze_module_get_native(request->made, &bytes, &size_bytes);
-    // A driver without native code: every context compiles for itself.
-    if (result == ZEPI_ERROR_UNSUPPORTED)
-        result = ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS && !zepi_native_code_set(outcome, bytes, size_bytes))
-        result = zepi_fail_no_memory();
-    zepi_free(bytes);
-    if (result != ZEPI_SUCCESS)
-        destroy_made(request);
-    return finish_outcome(outcome, result, &log);
+        request->kind == ZEPI_CODE_EXECUTABLE ? ZEPI_IMPORTS_RESOLVED : ZEPI_IMPORTS_ALLOWED, log,
+        out_module);
 }
 
 static bool make_code_key(struct zepi_key *key, const struct code_request *request)
@@ -205,83 +220,35 @@ static bool make_code_key(struct zepi_key *key, const struct code_request *reque
     return false;
 }
 
-// The ze_module for a successful result of machine code.
-static zepi_result_t load(struct code_request *request, const struct zepi_build_result *native,
-                          struct zepi_text *log, ze_module_handle_t *out_module)
+// Code from SPIR-V, through the cache of machine code.
+static zepi_result_t make_from_spirv(struct code_request *request, struct zepi_text *log,
+                                     struct zepi_code **out_code, uint64_t *out_size_bytes)
 {
-    const struct zepi_native_code *code = zepi_build_result_payload(native);
-    if (request->made) {
-        *out_module = request->made;
-        request->made = NULL;
-        return ZEPI_SUCCESS;
-    }
-    if (code->size_bytes > 0) {
-        const zepi_result_t result = zepi_ze_module_load(
-            request->context, request->device, code->bytes, code->size_bytes, log, out_module);
-        request->is_native_refused = zepi_build_verdict_of(result) == ZEPI_BUILD_REFUSED;
-        return result;
-    }
-    return zepi_ze_module_compile(
-        request->context, request->device, request->image, request->values, request->options->text,
-        request->kind == ZEPI_CODE_EXECUTABLE ? ZEPI_IMPORTS_RESOLVED : ZEPI_IMPORTS_ALLOWED, log,
-        out_module);
-}
-
-// Looks up the machine code, and makes a ze_module of it.
-static zepi_result_t get_native(struct code_request *request, struct zepi_build_cache *codes,
-                                const struct zepi_key *key, ze_module_handle_t *out_module,
-                                uint64_t *out_size_bytes, struct zepi_text *log)
-{
-    const struct zepi_build_request build = {.build = compile, .user = request};
-    struct zepi_build_result *native = NULL;
-    size_t log_size;
-    switch (zepi_build_cache_find_or_build(codes, key, &build, &native, NULL)) {
-    case ZEPI_LOOKUP_SUCCEEDED:
-        break;
-    case ZEPI_LOOKUP_FAILED: {
-        const char *text = zepi_build_log(native, &log_size);
-        zepi_text_append(log, text, log_size);
-        const zepi_result_t result = zepi_build_fail(native);
-        zepi_build_result_release(native);
-        return result;
-    }
-    default:
-        return zepi_fail_no_memory();
-    }
-    struct zepi_text load_log = {0};
-    const zepi_result_t result = load(request, native, &load_log, out_module);
-    const char *text = zepi_build_log(native, &log_size);
-    zepi_text_append(log, text, log_size);
-    // The log is the compiler's, the same from every level; what loading says matters if it fails.
-    if (result != ZEPI_SUCCESS && load_log.bytes)
-        zepi_text_append(log, load_log.bytes, load_log.size_bytes);
-    *out_size_bytes = ((struct zepi_native_code *)zepi_build_result_payload(native))->size_bytes;
-    zepi_text_finish(&load_log);
-    zepi_build_result_release(native);
-    return result;
-}
-
-static zepi_result_t make_spirv_module(struct code_request *request, ze_module_handle_t *out_module,
-                                       uint64_t *out_size_bytes, struct zepi_text *log)
-{
+    const struct zepi_machine_code_source source = {request->context, request->device, compile,
+                                                    request};
+    struct zepi_interned *spirv = request->image->code;
     struct zepi_key key;
-    struct zepi_build_cache *codes = zepi_code_cache();
-    if (!codes || !make_code_key(&key, request))
+    ze_module_handle_t module;
+    if (!make_code_key(&key, request))
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_result_t result = get_native(request, codes, &key, out_module, out_size_bytes, log);
-    if (request->is_native_refused) {
-        zepi_build_cache_remove(codes, &key);
-        zepi_text_finish(log);
-        result = get_native(request, codes, &key, out_module, out_size_bytes, log);
-    }
-    destroy_made(request);
+    zepi_result_t result = zepi_machine_code_get(&source, &key, log, &module, out_size_bytes);
     zepi_key_finish(&key);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_code_create(request->context, request->device, 1, &module,
+                              ZEPI_OWNERSHIP_TRANSFER, 1, &spirv, out_code);
+    if (result != ZEPI_SUCCESS)
+        zepi_ze.zeModuleDestroy(module);
     return result;
 }
 
-static bool is_elf(const struct zepi_interned *code)
+// Objects are linked with the options that they were compiled with.
+static zepi_result_t keep_options(struct zepi_code *code, const struct code_request *request)
 {
-    return code->size_bytes >= 4 && memcmp(code->bytes, "\177ELF", 4) == 0;
+    if (request->kind != ZEPI_CODE_OBJECT)
+        return ZEPI_SUCCESS;
+    code->options = zepi_duplicate_string(request->options->text);
+    return code->options ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // Handles: the payload is the code on this context's device.
@@ -290,30 +257,23 @@ static enum zepi_build_verdict make_code(void *user, struct zepi_build_outcome *
     struct code_request *request = user;
     struct zepi_interned *bytes = request->image->code;
     struct zepi_text log = {0};
-    struct zepi_code *code;
-    ze_module_handle_t module = NULL;
+    struct zepi_code *code = NULL;
     uint64_t size_bytes = bytes->size_bytes;
-    zepi_result_t result;
-    if (request->image->format == ZEPI_IMAGE_SPIRV)
-        result = make_spirv_module(request, &module, &size_bytes, &log);
-    else if (request->device->platform->is_ze_cpu && is_elf(bytes))
-        result = zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
-                           "the image is code for a GPU, the device executes on the CPU");
-    else
-        result = zepi_ze_module_load(request->context, request->device, bytes->bytes,
-                                     bytes->size_bytes, &log, &module);
+    zepi_result_t result = request->image->format == ZEPI_IMAGE_SPIRV
+                               ? make_from_spirv(request, &log, &code, &size_bytes)
+                               : zepi_native_image_load(request->context, request->device, bytes,
+                                                        request->kind, &log, &code);
     if (result == ZEPI_SUCCESS) {
-        result = zepi_code_create(request->context, request->device, 1, &module,
-                                  ZEPI_OWNERSHIP_TRANSFER, bytes, &code);
+        result = keep_options(code, request);
         if (result != ZEPI_SUCCESS)
-            zepi_ze.zeModuleDestroy(module);
+            zepi_code_destroy(code);
     }
     if (result == ZEPI_SUCCESS) {
         outcome->payload = code;
         outcome->destroy = zepi_code_destroy;
         outcome->cost_bytes = size_bytes ? size_bytes : bytes->size_bytes;
     }
-    return finish_outcome(outcome, result, &log);
+    return zepi_code_end_build(outcome, result, &log);
 }
 
 static bool make_handle_key(struct zepi_key *key, const struct code_request *request,
@@ -332,13 +292,41 @@ static bool make_handle_key(struct zepi_key *key, const struct code_request *req
 }
 
 // The log reaches the callback and the thread whether it was built now or long ago.
-static void hand_out_log(const struct code_request *request, const struct zepi_build_result *result)
+static void hand_out_log(const struct zepi_build_options *options, struct zepi_device *device,
+                         const struct zepi_build_result *result)
 {
     size_t size_bytes;
     const char *log = zepi_build_log(result, &size_bytes);
     zepi_build_log_set(log, size_bytes);
-    if (request->options->log)
-        request->options->log(request->options->log_data, request->device, log, size_bytes);
+    if (options->log)
+        options->log(options->log_data, device, log, size_bytes);
+}
+
+zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                      const struct zepi_key *key,
+                                      const struct zepi_build_request *build,
+                                      const struct zepi_build_options *options,
+                                      struct zepi_build_result **out_result)
+{
+    struct zepi_device *device = context->devices[device_index];
+    struct zepi_build_result *result = NULL;
+    switch (zepi_build_cache_find_or_build(context->caches->modules, key, build, &result, NULL)) {
+    case ZEPI_LOOKUP_SUCCEEDED:
+        hand_out_log(options, device, result);
+        *out_result = result;
+        return ZEPI_SUCCESS;
+    case ZEPI_LOOKUP_FAILED: {
+        hand_out_log(options, device, result);
+        const zepi_result_t code = zepi_build_fail(result);
+        zepi_build_result_release(result);
+        return code;
+    }
+    case ZEPI_LOOKUP_RECURSIVE:
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a build log callback asks for the module that is being built");
+    default:
+        return zepi_fail_no_memory();
+    }
 }
 
 zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
@@ -353,28 +341,11 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                                    .options = options,
                                    .kind = kind};
     const struct zepi_build_request build = {.build = make_code, .user = &request};
-    struct zepi_build_result *result = NULL;
     struct zepi_key key;
     if (!make_handle_key(&key, &request, device_index))
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(context->caches->modules, &key, &build, &result, NULL);
+    const zepi_result_t result =
+        zepi_code_find_or_build(context, device_index, &key, &build, options, out_result);
     zepi_key_finish(&key);
-    switch (lookup) {
-    case ZEPI_LOOKUP_SUCCEEDED:
-        hand_out_log(&request, result);
-        *out_result = result;
-        return ZEPI_SUCCESS;
-    case ZEPI_LOOKUP_FAILED: {
-        hand_out_log(&request, result);
-        const zepi_result_t code = zepi_build_fail(result);
-        zepi_build_result_release(result);
-        return code;
-    }
-    case ZEPI_LOOKUP_RECURSIVE:
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "a build log callback asks for the module that is being built");
-    default:
-        return zepi_fail_no_memory();
-    }
+    return result;
 }

@@ -2,6 +2,8 @@
 #ifndef ZEPI_MODULE_CODE_H
 #define ZEPI_MODULE_CODE_H
 
+#include "cache/build_cache.h"
+
 #include "module/build_options.h"
 #include "module/image.h"
 #include "module/text.h"
@@ -15,6 +17,10 @@ struct zepi_code_unit {
     ze_module_handle_t ze;
     const char **kernel_names; // owned block; NULL if the driver does not answer names
     uint32_t kernel_count;
+    // Reference: the native code before it was linked, which is what the module can be made of
+    // again. NULL: what the driver answers is that.
+    struct zepi_interned *native;
+    uint32_t group; // units of one group were linked with each other
 };
 
 // Compiled code on one device: the payload of the context's cache of modules. Immutable.
@@ -25,8 +31,12 @@ struct zepi_code {
     uint64_t id;                  // unique in the process; what its kernels are found by
     zepi_ownership_t ownership;   // of the ze_modules
     bool is_imported;             // a ze_module that was handed in: never cached
-    struct zepi_interned *source; // reference; the SPIR-V that it was made from, or NULL
-    uint32_t unit_count;          // several if linked by zeModuleDynamicLink
+    char *options;                // owned; of objects: canonical, that they were compiled with
+    // References; the SPIR-V that it was made from. NULL for native code. If there are several
+    // units, number i is that of unit i.
+    uint32_t source_count;
+    struct zepi_interned **sources; // owned list
+    uint32_t unit_count;            // several if linked by zeModuleDynamicLink
     struct zepi_code_unit units[];
 };
 
@@ -49,12 +59,25 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                             const struct zepi_build_options *options, enum zepi_code_kind kind,
                             struct zepi_build_result **out_result);
 
-// Code around ze_modules, which it consumes on success. `source` is the SPIR-V that it was made
-// from, or NULL. *out_code is owned, to be destroyed by zepi_code_destroy.
+// The same for any key of the context's cache of modules: the result's payload is a struct
+// zepi_code on that device. Hands out the log in any case.
+zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                      const struct zepi_key *key,
+                                      const struct zepi_build_request *build,
+                                      const struct zepi_build_options *options,
+                                      struct zepi_build_result **out_result);
+
+// Ends a build callback: puts log and, for a failure, code and sentence into the outcome. Finishes
+// the log.
+enum zepi_build_verdict zepi_code_end_build(struct zepi_build_outcome *outcome,
+                                            zepi_result_t result, struct zepi_text *log);
+
+// Code around ze_modules, which it consumes on success. `sources` are the SPIR-V that it was made
+// from; an entry may be NULL. *out_code is owned, to be destroyed by zepi_code_destroy.
 zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device *device,
                                uint32_t module_count, const ze_module_handle_t *modules,
-                               zepi_ownership_t ownership, struct zepi_interned *source,
-                               struct zepi_code **out_code);
+                               zepi_ownership_t ownership, uint32_t source_count,
+                               struct zepi_interned *const *sources, struct zepi_code **out_code);
 void zepi_code_destroy(void *code);
 
 // The kernel's name as the code has it, borrowed from it; NULL: it has no such kernel.
@@ -63,13 +86,8 @@ const char *zepi_code_kernel_name(const struct zepi_code *code, const char *name
 ze_module_handle_t zepi_code_find_kernel(const struct zepi_code *code, const char *name);
 
 // What the SPIR-V says about a kernel; NULL if it is not known.
-static inline const struct zepi_spirv_kernel *
-zepi_code_describe_kernel(const struct zepi_code *code, const char *name)
-{
-    return code->source && code->source->is_spirv
-               ? zepi_spirv_find_kernel(&code->source->spirv, name)
-               : NULL;
-}
+const struct zepi_spirv_kernel *zepi_code_describe_kernel(const struct zepi_code *code,
+                                                          const char *name);
 
 // Calls `visit` with each kernel's name, borrowed from the code, until it returns false.
 void zepi_code_for_each_kernel(const struct zepi_code *code,

@@ -78,6 +78,7 @@ static bool constants_init(struct constants *constants, const struct zepi_image 
                            .values = zepi_allocate(image->declaration_count, sizeof(void *))};
     if (!constants->ids || !constants->values) {
         constants_finish(constants);
+        *constants = (struct constants){0};
         return false;
     }
     uint32_t count = 0;
@@ -181,6 +182,30 @@ static zepi_result_t check_imports(const struct zepi_context *context, ze_module
     return has_imports ? fail_imports(context, module, spirv) : ZEPI_SUCCESS;
 }
 
+// Without these, Intel's driver offers an object's functions and variables to nobody.
+#define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
+
+static bool has_exports(const struct zepi_spirv *spirv)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < spirv->symbol_count && !has; i++)
+        has = spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT;
+    return has;
+}
+
+// The options that the driver gets, owned.
+static char *make_flags(const struct zepi_spirv *spirv, const char *options,
+                        enum zepi_imports imports)
+{
+    const bool is_exporting = imports == ZEPI_IMPORTS_ALLOWED && has_exports(spirv);
+    const size_t room = strlen(options) + sizeof(" " EXPORTING_FLAGS);
+    char *flags = zepi_allocate(room, 1);
+    if (flags)
+        snprintf(flags, room, "%s%s%s", options, is_exporting && options[0] ? " " : "",
+                 is_exporting ? EXPORTING_FLAGS : "");
+    return flags;
+}
+
 zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
                                      const struct zepi_device *device,
                                      const struct zepi_image *image,
@@ -192,16 +217,19 @@ zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
     ze_module_handle_t module = NULL;
     if (!constants_init(&constants, image, values))
         return zepi_fail_no_memory();
+    char *flags = make_flags(&image->code->spirv, options, imports);
     const ze_module_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
         .inputSize = image->code->size_bytes,
         .pInputModule = image->code->bytes,
-        .pBuildFlags = options,
+        .pBuildFlags = flags,
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
-    zepi_result_t result = create(context, device, &desc, log, &module);
+    zepi_result_t result =
+        flags ? create(context, device, &desc, log, &module) : zepi_fail_no_memory();
     constants_finish(&constants);
+    zepi_free(flags);
     if (result != ZEPI_SUCCESS)
         return result;
     if (imports == ZEPI_IMPORTS_RESOLVED)
@@ -214,6 +242,106 @@ zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
     }
     *out_module = module;
     return ZEPI_SUCCESS;
+}
+
+// The inputs of a program as Level Zero takes them.
+struct program {
+    ze_module_program_exp_desc_t ze;
+    size_t *sizes;
+    const uint8_t **bytes;
+    const char **flags;
+    const ze_module_constants_t **constant_lists; // NULL: none
+    struct constants *constants;
+    uint32_t count;
+};
+
+static void program_finish(struct program *program)
+{
+    for (uint32_t i = 0; program->constants && i < program->count; i++)
+        constants_finish(&program->constants[i]);
+    zepi_free(program->sizes);
+    zepi_free((void *)program->bytes);
+    zepi_free((void *)program->flags);
+    zepi_free((void *)program->constant_lists);
+    zepi_free(program->constants);
+}
+
+static bool program_init(struct program *program, uint32_t count,
+                         const struct zepi_ze_module_input *inputs)
+{
+    *program = (struct program){
+        .sizes = zepi_allocate(count, sizeof(size_t)),
+        .bytes = zepi_allocate(count, sizeof(uint8_t *)),
+        .flags = zepi_allocate(count, sizeof(char *)),
+        .constant_lists = zepi_allocate(count, sizeof(ze_module_constants_t *)),
+        .constants = zepi_allocate(count, sizeof(struct constants)),
+        .count = count,
+    };
+    bool is_made = program->sizes && program->bytes && program->flags && program->constant_lists &&
+                   program->constants;
+    bool has_constants = false;
+    for (uint32_t i = 0; i < count && is_made; i++) {
+        const struct zepi_image *image = inputs[i].image;
+        is_made = constants_init(&program->constants[i], image, inputs[i].values);
+        program->sizes[i] = image->code->size_bytes;
+        program->bytes[i] = image->code->bytes;
+        program->flags[i] = inputs[i].options;
+        program->constant_lists[i] = &program->constants[i].ze;
+        has_constants = has_constants || program->constants[i].ze.numConstants > 0;
+    }
+    program->ze = (ze_module_program_exp_desc_t){
+        .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+        .count = count,
+        .inputSizes = program->sizes,
+        .pInputModules = program->bytes,
+        .pBuildFlags = program->flags,
+        .pConstants = has_constants ? program->constant_lists : NULL,
+    };
+    if (!is_made)
+        program_finish(program);
+    return is_made;
+}
+
+zepi_result_t zepi_ze_module_compile_program(const struct zepi_context *context,
+                                             const struct zepi_device *device, uint32_t count,
+                                             const struct zepi_ze_module_input *inputs,
+                                             struct zepi_text *log, ze_module_handle_t *out_module)
+{
+    struct program program;
+    ze_module_handle_t module = NULL;
+    if (!program_init(&program, count, inputs))
+        return zepi_fail_no_memory();
+    const ze_module_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+        .pNext = &program.ze,
+        .format = ZE_MODULE_FORMAT_IL_SPIRV,
+    };
+    zepi_result_t result = create(context, device, &desc, log, &module);
+    program_finish(&program);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = check_kernels(module, &inputs[i].image->code->spirv);
+    if (result != ZEPI_SUCCESS) {
+        zepi_ze.zeModuleDestroy(module);
+        return result;
+    }
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modules,
+                                  struct zepi_text *log)
+{
+    char line[512];
+    ze_module_build_log_handle_t ze_log = NULL;
+    const ze_result_t ze =
+        zepi_ze.zeModuleDynamicLink(count, (ze_module_handle_t *)modules, &ze_log);
+    zepi_ze_module_take_log(ze_log, log);
+    const zepi_result_t result = zepi_check_ze(ze, "zeModuleDynamicLink");
+    if (result == ZEPI_ERROR_LINK_FAILURE)
+        zepi_error_append(": %s", first_line(log, line, sizeof(line)));
+    return result;
 }
 
 zepi_result_t zepi_ze_module_load(const struct zepi_context *context,

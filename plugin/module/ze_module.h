@@ -17,14 +17,32 @@ enum zepi_imports {
 };
 
 // Compiles a SPIR-V image with the values in force (the image's own defaults are not sent), and
-// checks the answer: every entry point is there, and imports are resolved if they must be. Appends
-// the driver's log to `log` in any case. The caller destroys *out_module.
+// checks the answer: every entry point is there, and imports are resolved if they must be. If they
+// need not be, the module can be linked with others. Appends the driver's log to `log` in any case.
+// The caller destroys *out_module.
 zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
                                      const struct zepi_device *device,
                                      const struct zepi_image *image,
                                      const struct zepi_spec_values *values, const char *options,
                                      enum zepi_imports imports, struct zepi_text *log,
                                      ze_module_handle_t *out_module);
+
+// Compiles SPIR-V images and links them with each other, in one module
+// (ze_module_program_exp_desc_t); that every entry point is there is checked, imports are not. No
+// two images have different values of one id in force: the driver has one map for all.
+struct zepi_ze_module_input {
+    const struct zepi_image *image;        // borrowed
+    const struct zepi_spec_values *values; // borrowed
+    const char *options;                   // borrowed
+};
+zepi_result_t zepi_ze_module_compile_program(const struct zepi_context *context,
+                                             const struct zepi_device *device, uint32_t count,
+                                             const struct zepi_ze_module_input *inputs,
+                                             struct zepi_text *log, ze_module_handle_t *out_module);
+
+// Links modules that were not linked yet with each other (zeModuleDynamicLink).
+zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modules,
+                                  struct zepi_text *log);
 
 // Loads native code.
 zepi_result_t zepi_ze_module_load(const struct zepi_context *context,
