@@ -41,6 +41,43 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
+// A kernel without pools.
+static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out_kernel)
+{
+    const uint32_t device_count = module->context->device_count;
+    struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
+    if (!kernel)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    kernel->module = zepi_retain(module);
+    kernel->pools = device_count <= INLINE_POOLS
+                        ? kernel->inline_pools
+                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
+    if (!kernel->pools) {
+        zepi_release(kernel);
+        return zepi_fail_no_memory();
+    }
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
+                                         uint32_t device_index, const char *name,
+                                         struct zepi_kernel **out_kernel)
+{
+    struct zepi_kernel *kernel = NULL;
+    struct zepi_build_result *code = module->parts[part_index].code[device_index];
+    zepi_result_t result = create(module, &kernel);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_pool_get(code, name, &kernel->pools[device_index]);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(kernel);
+        return result;
+    }
+    kernel->name = zepi_kernel_pool_of(kernel->pools[device_index])->name;
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel)
 {
@@ -54,15 +91,11 @@ zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "kernels are in executable modules; this one is %s",
                          zepi_module_state_name(module->state));
-    struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
-    if (!kernel)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const uint32_t device_count = module->context->device_count;
-    kernel->module = zepi_retain(module);
-    kernel->pools = device_count <= INLINE_POOLS
-                        ? kernel->inline_pools
-                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
-    result = kernel->pools ? get_pools(kernel, name) : zepi_fail_no_memory();
+    struct zepi_kernel *kernel = NULL;
+    result = create(module, &kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = get_pools(kernel, name);
     if (result != ZEPI_SUCCESS) {
         zepi_release(kernel);
         return result;

@@ -24,6 +24,11 @@ extern const struct zepi_type zepi_kernel_type;
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
                                    struct zepi_kernel_pool **out_pool);
 
+// A kernel of one part of an executable, for one device of the context.
+zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
+                                         uint32_t device_index, const char *name,
+                                         struct zepi_kernel **out_kernel);
+
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel);
 zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,

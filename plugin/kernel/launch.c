@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "kernel/arguments.h"
+#include "kernel/dispatch.h"
 #include "kernel/work_size.h"
 #include "module/module.h"
 #include "queue/submit.h"
@@ -180,6 +181,19 @@ static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_d
     return result;
 }
 
+// A launch by name, or with values, a module or a selector.
+static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                       zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_kernel *kernel = NULL;
+    zepi_result_t result = zepi_dispatch_find(queue, desc, &kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = launch_kernel(queue, desc, kernel, wait, out_event);
+    zepi_release(kernel);
+    return result;
+}
+
 zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                 zepi_wait_list_t wait, zepi_event_t *out_event)
 {
@@ -189,8 +203,7 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
     if (result != ZEPI_SUCCESS)
         return result;
     if (!desc->kernel || desc->module || desc->unit || desc->spec_value_count > 0 || desc->selector)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "launching by name is not supported yet: "
-                                                 "expected a kernel object and nothing else");
+        return launch_dispatched(queue, desc, wait, out_event);
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)
                                   : result;

@@ -148,23 +148,21 @@ static zepi_result_t check_input(zepi_module_t input, const void *out_module)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t transform(zepi_module_t input, const zepi_build_desc_t *desc,
-                               enum zepi_code_kind kind, zepi_module_t *out_module)
+static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_values *values,
+                               const zepi_build_desc_t *desc, enum zepi_code_kind kind,
+                               struct zepi_module **out_module)
 {
     struct zepi_build_options options;
     struct zepi_module *output = NULL;
-    zepi_result_t result = check_input(input, out_module);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_build_options_init(&options, desc);
+    zepi_result_t result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_spec_values *values = zepi_module_snapshot(input);
     result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_make(input->context,
-                                  kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE
-                                                               : ZEPI_MODULE_OBJECT,
-                                  input->image_count, input->images, input->image_count, &output);
+        result = zepi_module_make(
+            input->context,
+            kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
+            input->image_count, input->images, input->image_count, &output);
     if (result == ZEPI_SUCCESS) {
         struct build build = {input, values, &options, kind, output};
         result = build_for_devices(&build);
@@ -174,7 +172,6 @@ static zepi_result_t transform(zepi_module_t input, const zepi_build_desc_t *des
         if (!output->options)
             result = zepi_fail_no_memory();
     }
-    zepi_spec_values_release(values);
     zepi_build_options_finish(&options);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);
@@ -185,16 +182,35 @@ static zepi_result_t transform(zepi_module_t input, const zepi_build_desc_t *des
     return ZEPI_SUCCESS;
 }
 
+static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
+                                        enum zepi_code_kind kind, zepi_module_t *out_module)
+{
+    zepi_result_t result = check_input(input, out_module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = transform(input, values, desc, kind, out_module);
+    zepi_spec_values_release(values);
+    return result;
+}
+
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable)
+{
+    return transform(input, values, desc, ZEPI_CODE_EXECUTABLE, out_executable);
+}
+
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 zepi_module_t *out_executable)
 {
-    return transform(input, desc, ZEPI_CODE_EXECUTABLE, out_executable);
+    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, out_executable);
 }
 
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object)
 {
-    return transform(input, desc, ZEPI_CODE_OBJECT, out_object);
+    return transform_snapshot(input, desc, ZEPI_CODE_OBJECT, out_object);
 }
 
 // Loads a native image on the devices that it is for. Taken by none is a failure.

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "module/this_module.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,8 @@ static void leave_context(struct zepi_module *module)
 static void module_destroy(void *object)
 {
     struct zepi_module *module = object;
+    if (module->unit)
+        zepi_unit_forget(module);
     leave_context(module);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];

@@ -22,6 +22,8 @@ struct zepi_module {
     struct zepi_object object;
     struct zepi_context *context; // retained
     zepi_module_state_t state;
+    struct zepi_unit_entry *unit;  // reference; NULL: not of a translation unit
+    struct zepi_module *unit_next; // under the lock of this_module.c
     bool is_published;        // it is in the context's list
     struct zepi_module *next; // of the context's modules, under its modules_mutex
     struct zepi_module **link;
@@ -79,6 +81,10 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                                  zepi_module_t *out_module);
 
 // build.c
+// As zepi_module_build, with these values in place of the input's own. `desc` may be NULL.
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable);
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 zepi_module_t *out_executable);
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,

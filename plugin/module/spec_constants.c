@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "module/module.h"
+#include "module/this_module.h"
 
 static zepi_result_t fail_unknown(const struct zepi_module *module, uint32_t id)
 {
@@ -49,6 +50,8 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
     pthread_mutex_unlock(&module->values_mutex);
     if (!values)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    if (module->unit)
+        zepi_unit_note_change();
     zepi_spec_values_release(old);
     return ZEPI_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "kernel/dispatch.h"
 
 static void queue_destroy(void *object)
 {
@@ -20,6 +21,8 @@ static void queue_destroy(void *object)
     }
     if (queue->copy_list)
         zepi_ze.zeCommandListDestroy(queue->copy_list);
+    zepi_dispatch_memo_destroy(queue->memo);
+    pthread_mutex_destroy(&queue->memo_mutex);
     pthread_mutex_destroy(&queue->mutex);
     zepi_release(queue->context);
 }
@@ -105,6 +108,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     pthread_mutex_init(&queue->mutex, NULL);
+    pthread_mutex_init(&queue->memo_mutex, NULL);
     zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {

@@ -29,6 +29,8 @@ struct zepi_queue {
     pthread_mutex_t mutex;
     uint32_t next_list;
     struct zepi_retire_queue retire;
+    pthread_mutex_t memo_mutex;      // guards `memo`; nothing is called under it
+    struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
 };
 
 extern const struct zepi_type zepi_queue_type;
