@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "kernel/dispatch_memo.h"
-#include "module/link.h"
 #include "module/module.h"
 #include "module/this_module.h"
 #include "queue/queue.h"

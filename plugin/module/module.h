@@ -90,16 +90,16 @@ zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *de
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object);
 
+// link.c
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, zepi_module_t *out_executable);
+
 // module_info.c
 zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info);
 zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
                                       zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
                                      zepi_image_t *out_images, uint32_t *out_count);
-// link.c
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable);
-
 zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
                                            const char **out_names, uint32_t *out_count);
 zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
