@@ -38,8 +38,7 @@ static void bring_up_two_with_halves(void)
 }
 
 TestSuite(bring_up, .init = bring_up, .fini = tear_down);
-TestSuite(two_devices, .init = bring_up_two_with_halves,
-          .fini = tear_down);
+TestSuite(two_devices, .init = bring_up_two_with_halves, .fini = tear_down);
 
 Test(bring_up, describes_platform_and_device)
 {
@@ -119,7 +118,8 @@ Test(two_devices, of_one_context_run_one_executable_each)
     zepi_kernel_t kernel;
     TEST_OK(zepi.module_get_kernel(module, "scaled_copy_int", &kernel));
     // One compile for both, since they are the same device.
-    cr_assert_eq(ze_cpu.get_count("compile:spirv"), 1);
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), 1, "%d compiles, %d loads",
+                 (int)ze_cpu.get_count("compile:spirv"), (int)ze_cpu.get_count("compile:native"));
     for (int i = 0; i < 2; i++) {
         zepi_queue_t queue;
         int32_t *memory[2];
