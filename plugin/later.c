@@ -27,34 +27,3 @@ zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device
     (void)out_size_bytes;
     return fail("buffer_get_address");
 }
-
-zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
-                                             void *native_handle, zepi_module_state_t state,
-                                             zepi_ownership_t ownership, zepi_module_t *out_module)
-{
-    (void)context;
-    (void)device;
-    (void)native_handle;
-    (void)state;
-    (void)ownership;
-    (void)out_module;
-    return fail("module_create_from_native");
-}
-
-zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
-                                     void **out_native_handle)
-{
-    (void)module;
-    (void)device;
-    (void)out_native_handle;
-    return fail("module_get_native");
-}
-
-zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
-                                     void **out_native_handle)
-{
-    (void)kernel;
-    (void)device;
-    (void)out_native_handle;
-    return fail("kernel_get_native");
-}

@@ -14,6 +14,7 @@
 #include "module/handle_caches.h"
 #include "module/join.h"
 #include "module/module.h"
+#include "module/native_handle.h"
 #include "module/spec_constants.h"
 #include "module/this_module.h"
 #include "queue/copy.h"

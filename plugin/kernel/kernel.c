@@ -13,6 +13,7 @@
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
+    zepi_kernel_destroy_exports(kernel);
     for (uint32_t i = 0; kernel->pools && i < kernel->module->context->device_count; i++)
         zepi_build_result_release(kernel->pools[i]);
     if (kernel->pools != kernel->inline_pools)

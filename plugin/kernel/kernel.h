@@ -2,6 +2,7 @@
 #ifndef ZEPI_KERNEL_KERNEL_H
 #define ZEPI_KERNEL_KERNEL_H
 
+#include "base/exports.h"
 #include "base/object.h"
 #include "kernel/kernel_pool.h"
 
@@ -16,6 +17,7 @@ struct zepi_kernel {
     // for that device. `inline_pools` if they fit.
     struct zepi_build_result **pools;
     struct zepi_build_result *inline_pools[2];
+    zepi_exports_t exports; // owned; each a lease that its pool never gets back
 };
 
 extern const struct zepi_type zepi_kernel_type;
@@ -36,5 +38,11 @@ zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
 zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
                                              uint32_t work_dim, const size_t *global_size,
                                              size_t *out_group_size);
+
+// kernel_native.c
+zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
+                                     void **out_native_handle);
+// Destroys what was handed out, when no command can use it any more: the kernel goes.
+void zepi_kernel_destroy_exports(struct zepi_kernel *kernel);
 
 #endif

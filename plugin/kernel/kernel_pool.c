@@ -29,16 +29,25 @@ static void destroy_now(struct zepi_retired *retired)
     zepi_free(pool);
 }
 
+// The host destroys a module that it kept as soon as ours is gone, and its kernels must be gone by
+// then: such a weight is waited for.
+static uint32_t weight_of(const struct zepi_kernel_pool *pool)
+{
+    const struct zepi_code *code = zepi_code_of(pool->code);
+    return code->is_imported && code->ownership == ZEPI_OWNERSHIP_KEEP ? ZEPI_RETIRE_LIMIT
+                                                                       : ZEPI_RETIRE_WEIGHT_HANDLE;
+}
+
 static void pool_destroy(void *payload)
 {
     struct zepi_kernel_pool *pool = payload;
-    pool->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    pool->retired.weight = weight_of(pool);
     pool->retired.destroy = destroy_now;
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &pool->retired);
 }
 
-static zepi_result_t create_lease(const struct zepi_kernel_pool *pool,
-                                  struct zepi_kernel_lease **out_lease)
+zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
+                                       struct zepi_kernel_lease **out_lease)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                    .pKernelName = pool->name};
@@ -124,7 +133,7 @@ static zepi_result_t create_pool(struct zepi_build_result *code, const char *nam
             result = zepi_fail_no_memory();
     }
     if (result == ZEPI_SUCCESS)
-        result = create_lease(pool, &lease);
+        result = zepi_kernel_lease_create(pool, &lease);
     if (result == ZEPI_SUCCESS) {
         atomic_store_explicit(&pool->slots[0], lease, memory_order_release);
         result = describe(pool, lease);
@@ -239,7 +248,7 @@ zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
             return ZEPI_SUCCESS;
         }
     }
-    return create_lease(pool, out_lease);
+    return zepi_kernel_lease_create(pool, out_lease);
 }
 
 void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
@@ -263,7 +272,7 @@ static void destroy_retired_lease(struct zepi_retired *retired)
 
 void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
 {
-    lease->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    lease->retired.weight = weight_of(pool);
     lease->retired.destroy = destroy_retired_lease;
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &lease->retired);
 }

@@ -59,6 +59,9 @@ static inline struct zepi_kernel_pool *zepi_kernel_pool_of(const struct zepi_bui
 zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *name,
                                    struct zepi_build_result **out_result);
 
+// Makes a handle, which is in no pool yet.
+zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
+                                       struct zepi_kernel_lease **out_lease);
 // Takes a handle out of the pool, or makes one.
 zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
                                      struct zepi_kernel_lease **out_lease);

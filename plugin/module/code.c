@@ -89,6 +89,19 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result)
+{
+    struct zepi_build_outcome outcome = {.payload = code, .destroy = zepi_code_destroy};
+    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    if (!result || !zepi_build_result_init(result)) {
+        zepi_free(result);
+        return zepi_fail_no_memory();
+    }
+    zepi_build_result_publish(result, ZEPI_BUILD_OK, &outcome);
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
 const struct zepi_spirv_kernel *zepi_code_describe_kernel(const struct zepi_code *code,
                                                           const char *name)
 {

@@ -80,6 +80,9 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
                                struct zepi_interned *const *sources, struct zepi_code **out_code);
 void zepi_code_destroy(void *code);
 
+// A result that is in no cache, with the code as its payload, which it consumes on success.
+zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result);
+
 // The kernel's name as the code has it, borrowed from it; NULL: it has no such kernel.
 const char *zepi_code_kernel_name(const struct zepi_code *code, const char *name);
 // The ze_module that has the kernel, or NULL.

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "module/native_handle.h"
 #include "module/this_module.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static void module_destroy(void *object)
     if (module->unit)
         zepi_unit_forget(module);
     leave_context(module);
+    zepi_module_destroy_exports(module);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count; at++)
@@ -218,6 +220,36 @@ static bool visit_code_once(void *user, const char *name)
     return once->goes_on;
 }
 
+// Whether the SPIR-V of a part of several images has the kernel.
+static bool is_in_spirv(const struct zepi_module_part *part, const char *name)
+{
+    for (uint32_t i = 0; i < part->image_count && part->image_count > 1; i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(part->images[i]);
+        if (spirv && zepi_spirv_find_kernel(spirv, name))
+            return true;
+    }
+    return false;
+}
+
+static bool visit_rest_once(void *user, const char *name)
+{
+    struct once *once = user;
+    return is_in_spirv(&once->module->parts[once->index], name) || visit_code_once(once, name);
+}
+
+// Linked code lists its kernels in an order of its own; those of the images come in theirs.
+static void visit_part_once(struct once *once, const struct zepi_code *code)
+{
+    const struct zepi_module_part *part = &once->module->parts[once->index];
+    for (uint32_t i = 0; i < part->image_count && part->image_count > 1; i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(part->images[i]);
+        for (uint32_t at = 0; spirv && at < spirv->kernel_count && once->goes_on; at++)
+            visit_code_once(once, spirv->kernels[at].name);
+    }
+    if (once->goes_on)
+        zepi_code_for_each_kernel(code, visit_rest_once, once);
+}
+
 static bool visit_image_once(struct once *once, const char *name)
 {
     for (uint32_t i = 0; i < once->index; i++) {
@@ -236,7 +268,7 @@ void zepi_module_for_each_kernel(const struct zepi_module *module,
     for (; once.index < module->part_count && once.goes_on; once.index++) {
         const struct zepi_build_result *code = any_code(module, once.index);
         if (code)
-            zepi_code_for_each_kernel(zepi_code_of(code), visit_code_once, &once);
+            visit_part_once(&once, zepi_code_of(code));
     }
     if (module->part_count > 0)
         return;

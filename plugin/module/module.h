@@ -2,6 +2,7 @@
 #ifndef ZEPI_MODULE_MODULE_H
 #define ZEPI_MODULE_MODULE_H
 
+#include "base/exports.h"
 #include "module/build_options.h"
 #include "module/code.h"
 #include "module/image.h"
@@ -42,6 +43,7 @@ struct zepi_module {
     struct zepi_module_part *parts;
     char *options; // owned; canonical, that an object was compiled with
     void *storage; // owned; images, parts and the lists in them
+    zepi_exports_t exports; // owned; each a struct zepi_code of its own
 };
 
 extern const struct zepi_type zepi_module_type;
@@ -105,6 +107,8 @@ zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capaci
 zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
 zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
                                         const char **out_log);
+
+// native_binary.c
 zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
                                             size_t *inout_size_bytes, void *out_bytes);
 

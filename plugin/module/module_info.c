@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/alloc.h"
 #include "base/list.h"
 #include "device/context.h"
-#include "device/device.h"
 #include "module/module.h"
-#include "module/ze_module.h"
 
 static bool count_name(void *user, const char *name)
 {
@@ -129,59 +126,4 @@ zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t devi
     }
     *out_log = log;
     return ZEPI_SUCCESS;
-}
-
-// The only ze_module that a module has for a device, NULL if there are none or several.
-static ze_module_handle_t only_module(const struct zepi_module *module, uint32_t device_index,
-                                      uint32_t *out_count)
-{
-    ze_module_handle_t ze = NULL;
-    *out_count = 0;
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *code = module->parts[i].code[device_index];
-        if (!code)
-            continue;
-        *out_count += zepi_code_of(code)->unit_count;
-        ze = zepi_code_of(code)->units[0].ze;
-    }
-    return *out_count == 1 ? ze : NULL;
-}
-
-zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
-                                            size_t *inout_size_bytes, void *out_bytes)
-{
-    uint32_t index;
-    uint32_t count;
-    void *bytes;
-    size_t size_bytes;
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(module->context, device, &index);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!inout_size_bytes)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pointer to the size is NULL");
-    if (module->state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "the module is input: it has no native code before it is compiled");
-    const ze_module_handle_t ze = only_module(module, index, &count);
-    if (count == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
-                         device->properties.name);
-    if (!ze)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "native code of a module made of several is not supported");
-    result = zepi_ze_module_get_native(ze, &bytes, &size_bytes);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (out_bytes && *inout_size_bytes < size_bytes)
-        result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                           "the native code has %zu bytes, there is room for %zu", size_bytes,
-                           *inout_size_bytes);
-    else if (out_bytes && size_bytes > 0)
-        memcpy(out_bytes, bytes, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        *inout_size_bytes = size_bytes;
-    zepi_free(bytes);
-    return result;
 }
