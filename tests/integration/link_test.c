@@ -114,3 +114,297 @@ Test(link, resolves_a_diamond_whose_units_have_helpers_of_one_name)
         TEST_OK(zepi.release(module));
     }
 }
+
+Test(link, keeps_the_globals_of_two_link_sets_apart)
+{
+    FOR_EACH_METHOD (method) {
+        zepi_module_t whole;
+        zepi_module_t half;
+        TEST_OK(link_named(method, 4, diamond, &whole));
+        TEST_OK(link_named(method, 3, diamond + 1, &half));
+        run(whole, "write_counter", NULL, 0, 1);
+        run(half, "write_counter", NULL, 0, 2);
+        cr_assert_eq(run_one(whole, "read_counter", 0), 1);
+        cr_assert_eq(run_one(half, "read_counter", 0), 2);
+        TEST_OK(zepi.release(whole));
+        TEST_OK(zepi.release(half));
+    }
+}
+
+Test(link, links_the_same_set_once_in_whatever_order)
+{
+    static const char *const reversed[] = {"link_base", "link_right", "link_left", "link_top"};
+    FOR_EACH_METHOD (method) {
+        zepi_module_t first;
+        zepi_module_t second;
+        const char *names[4];
+        uint32_t count;
+        TEST_OK(link_named(method, 4, diamond, &first));
+        const uint64_t created = ze_cpu.get_count("zeModuleCreate");
+        const uint64_t linked = ze_cpu.get_count("zeModuleDynamicLink");
+        TEST_OK(link_named(method, 4, reversed, &second));
+        cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), created);
+        cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), linked);
+        cr_assert_eq(run_one(second, "diamond", 2), 551);
+        // Names come in the order of the images.
+        TEST_OK(zepi.module_get_kernel_names(first, 4, names, &count));
+        cr_assert_eq(count, 3);
+        cr_assert_str_eq(names[0], "diamond");
+        TEST_OK(zepi.module_get_kernel_names(second, 4, names, &count));
+        cr_assert_str_eq(names[2], "diamond");
+        TEST_OK(zepi.release(first));
+        TEST_OK(zepi.release(second));
+    }
+}
+
+Test(link, names_each_symbol_that_nobody_defines)
+{
+    static const char *const partial[] = {"link_partial", "link_base"};
+    FOR_EACH_METHOD (method) {
+        zepi_module_t module = (zepi_module_t)&module;
+        TEST_FAILS_SAYING(link_named(method, 2, partial, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'missing_function' (object 0)");
+        test_expect_text("variable 'missing_variable' (object 0)", "link", __FILE__, __LINE__);
+        cr_assert_null(strstr(zepi.last_error(NULL), "'base'"));
+        cr_assert(strlen(zepi.last_build_log()) > 0);
+        cr_assert_eq(module, (zepi_module_t)&module);
+        // Asked again, it is the same answer, without a driver.
+        const uint64_t calls = ze_cpu.get_count("zeModuleDynamicLink");
+        TEST_FAILS_SAYING(link_named(method, 2, partial, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "'missing_variable'");
+        cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), calls);
+    }
+}
+
+Test(link, asks_no_driver_for_what_is_missing_for_certain)
+{
+    FOR_EACH_METHOD (method) {
+        zepi_module_t module;
+        TEST_OK(zepi.release(compile("link_top", NULL)));
+        const uint64_t created = ze_cpu.get_count("zeModuleCreate");
+        TEST_FAILS_SAYING(link_named(method, 1, diamond, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'left' (object 0), function 'right' (object 0)");
+        cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), created);
+        cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), 0);
+    }
+}
+
+Test(link, refuses_two_definitions_and_names_them_with_their_objects)
+{
+    static const char *const both[] = {"link_right", "link_base", "link_other_base"};
+    static const char *const turned[] = {"link_other_base", "link_right", "link_base"};
+    static const char *const kernels[] = {"link_left", "link_other_base"};
+    FOR_EACH_METHOD (method) {
+        zepi_module_t module;
+        TEST_FAILS_SAYING(link_named(method, 3, both, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'base' (object 1, object 2)");
+        test_expect_text("variable 'counter' (object 1, object 2)", "link", __FILE__, __LINE__);
+        // The failure is known already; objects are named as this caller numbers them.
+        TEST_FAILS_SAYING(link_named(method, 3, turned, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'base' (object 0, object 2)");
+        TEST_FAILS_SAYING(link_named(method, 2, kernels, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "kernel 'write_counter' (object 0, object 1)");
+    }
+}
+
+Test(link, takes_equal_objects_as_one_definition)
+{
+    static const char *const twice[] = {"importer", "exporter", "exporter"};
+    FOR_EACH_METHOD (method) {
+        zepi_module_t module;
+        TEST_OK(link_named(method, 3, twice, &module));
+        cr_assert_eq(run_one(module, "triple_and_offset", 2), 106);
+        TEST_OK(zepi.release(module));
+    }
+}
+
+static zepi_module_t compile_with(const char *name, uint32_t id, int32_t value)
+{
+    zepi_module_t input = test_input(gear.context, name);
+    zepi_module_t object;
+    TEST_OK(zepi.spec_constant_set(input, id, sizeof(value), &value));
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(input));
+    return object;
+}
+
+Test(link, refuses_one_image_with_two_values)
+{
+    FOR_EACH_METHOD (method) {
+        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
+        zepi_module_t module;
+        zepi_module_t objects[] = {compile_with("link_base", 1, 4), compile_with("link_base", 1, 5),
+                                   compile_with("link_base", 1, 4)};
+        const zepi_result_t expected =
+            method == ZEPI_LINK_PROGRAM ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_LINK_FAILURE;
+        TEST_FAILS(zepi.module_link(2, objects, &desc, &module), expected);
+        TEST_FAILS_SAYING(zepi.module_link(2, objects, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'base' (object 0, object 1)");
+        for (int i = 0; i < 3; i++)
+            TEST_OK(zepi.release(objects[i]));
+    }
+}
+
+static zepi_image_t only_image(zepi_module_t module)
+{
+    zepi_image_t image;
+    uint32_t count;
+    TEST_OK(zepi.module_get_images(module, 1, &image, &count));
+    cr_assert_eq(count, 1);
+    return image;
+}
+
+Test(link, lets_objects_that_share_an_id_keep_their_values)
+{
+    static const zepi_link_method_t ways[] = {ZEPI_LINK_AUTO, ZEPI_LINK_DYNAMIC};
+    for (int i = 0; i < 2; i++) {
+        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = ways[i]};
+        zepi_module_t module;
+        zepi_module_t objects[] = {compile_with("link_constants", 1, 22),
+                                   compile_with("link_base", 1, 11)};
+        int32_t found[3] = {0};
+        int32_t value;
+        TEST_OK(zepi.module_link(2, objects, &desc, &module));
+        run(module, "show_both", found, 3, 0);
+        cr_assert(found[0] == 22 && found[1] == 50 && found[2] == 11);
+        TEST_FAILS_SAYING(zepi.spec_constant_get(module, NULL, 1, sizeof(value), &value),
+                          ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "image 0 image 1");
+        for (int at = 0; at < 2; at++) {
+            zepi_image_t image = only_image(objects[at]);
+            TEST_OK(zepi.spec_constant_get(module, image, 1, sizeof(value), &value));
+            cr_assert_eq(value, at == 0 ? 22 : 11);
+            TEST_OK(zepi.release(image));
+        }
+        // An id that one of them has needs no image.
+        TEST_OK(zepi.spec_constant_get(module, NULL, 2, sizeof(value), &value));
+        cr_assert_eq(value, 50);
+        TEST_OK(zepi.release(module));
+        TEST_OK(zepi.release(objects[0]));
+        TEST_OK(zepi.release(objects[1]));
+    }
+}
+
+Test(link, as_a_program_needs_one_value_an_id_and_one_set_of_options)
+{
+    const zepi_build_desc_t program = {.size = sizeof(program), .link_method = ZEPI_LINK_PROGRAM};
+    const zepi_build_desc_t slow = {.size = sizeof(slow), .options = "-cl-opt-disable"};
+    zepi_module_t module;
+    zepi_module_t objects[] = {compile_with("link_constants", 1, 22),
+                               compile_with("link_base", 1, 11)};
+    TEST_FAILS_SAYING(zepi.module_link(2, objects, &program, &module), ZEPI_ERROR_UNSUPPORTED,
+                      "specialization constant 1");
+    TEST_OK(zepi.release(objects[1]));
+    // The values in force count: 22 set in one, 22 set in the other.
+    objects[1] = compile_with("link_base", 1, 22);
+    TEST_OK(zepi.module_link(2, objects, &program, &module));
+    int32_t found[3] = {0};
+    run(module, "show_both", found, 3, 0);
+    cr_assert(found[0] == 22 && found[1] == 50 && found[2] == 22);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(objects[0]));
+    TEST_OK(zepi.release(objects[1]));
+
+    objects[0] = compile("importer", NULL);
+    objects[1] = compile("exporter", &slow);
+    TEST_FAILS_SAYING(zepi.module_link(2, objects, &program, &module), ZEPI_ERROR_UNSUPPORTED,
+                      "different options");
+    TEST_OK(zepi.module_link(2, objects, NULL, &module));
+    cr_assert_eq(run_one(module, "triple_and_offset", 1), 103);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(objects[0]));
+    TEST_OK(zepi.release(objects[1]));
+}
+
+Test(link, refuses_what_is_no_list_of_objects)
+{
+    zepi_module_t module = NULL;
+    zepi_module_t input = test_input(gear.context, "negate");
+    zepi_module_t executable = test_executable(gear.context, "negate");
+    zepi_module_t list[2] = {compile("negate", NULL), NULL};
+    zepi_context_t other;
+    TEST_FAILS(zepi.module_link(0, NULL, NULL, &module), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.module_link(1, NULL, NULL, &module), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.module_link(1, list, NULL, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_INVALID_OBJECT,
+                      "object 1: the module is NULL");
+    list[1] = input;
+    TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_WRONG_STATE,
+                      "module 1 is input, expected object");
+    list[1] = executable;
+    TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_WRONG_STATE,
+                      "executable");
+    list[1] = (zepi_module_t)gear.device;
+    TEST_FAILS(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_OK(zepi.context_create(1, &gear.device, &other));
+    zepi_module_t foreign = test_input(other, "negate");
+    TEST_OK(zepi.module_compile(foreign, NULL, &list[1]));
+    TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_INVALID_OBJECT,
+                      "object 1 is of another context");
+    const zepi_build_desc_t unknown = {.size = sizeof(unknown), .link_method = 7};
+    TEST_FAILS(zepi.module_link(1, list, &unknown, &module), ZEPI_ERROR_INVALID_VALUE);
+    cr_assert_null(module);
+    TEST_OK(zepi.release(list[0]));
+    TEST_OK(zepi.release(list[1]));
+    TEST_OK(zepi.release(foreign));
+    TEST_OK(zepi.release(other));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+}
+
+Test(link, of_empty_objects_is_an_empty_executable)
+{
+    zepi_module_t module;
+    zepi_module_t objects[2];
+    zepi_module_info_t info = {.size = sizeof(info)};
+    bool has = true;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 0, NULL, &objects[0]));
+    TEST_OK(zepi.module_link(1, objects, NULL, &module));
+    TEST_OK(zepi.module_get_info(module, &info));
+    cr_assert(info.state == ZEPI_MODULE_EXECUTABLE && info.image_count == 0);
+    TEST_OK(zepi.module_has_kernel(module, "negate", &has));
+    cr_assert(!has);
+    TEST_OK(zepi.release(module));
+    // Beside others, an empty one changes nothing.
+    objects[1] = compile("negate", NULL);
+    TEST_OK(zepi.module_link(2, objects, NULL, &module));
+    cr_assert_eq(run_one(module, "negate", 5), -5);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(objects[0]));
+    TEST_OK(zepi.release(objects[1]));
+}
+
+struct seen_logs {
+    int count;
+    size_t size_bytes;
+};
+
+static void see_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
+{
+    struct seen_logs *seen = data;
+    cr_assert_eq(device, gear.device);
+    cr_assert_eq(strlen(log), size_bytes);
+    seen->count++;
+    seen->size_bytes = size_bytes;
+}
+
+Test(link, hands_the_log_to_the_callback_on_a_hit_too)
+{
+    FOR_EACH_METHOD (method) {
+        struct seen_logs seen = {0};
+        const zepi_build_desc_t desc = {
+            .size = sizeof(desc), .link_method = method, .log = see_log, .log_data = &seen};
+        zepi_module_t module;
+        zepi_module_t objects[] = {compile("importer", NULL), compile("exporter", NULL)};
+        for (int i = 1; i <= 2; i++) {
+            TEST_OK(zepi.module_link(2, objects, &desc, &module));
+            cr_assert_eq(seen.count, i);
+            TEST_OK(zepi.release(module));
+        }
+        TEST_FAILS(zepi.module_link(1, objects, &desc, &module), ZEPI_ERROR_LINK_FAILURE);
+        cr_assert_eq(seen.count, 3);
+        cr_assert_gt(seen.size_bytes, 0);
+        cr_assert(strstr(zepi.last_build_log(), "triple"));
+        TEST_OK(zepi.release(objects[0]));
+        TEST_OK(zepi.release(objects[1]));
+    }
+}
