@@ -14,6 +14,7 @@ static void context_destroy(void *object)
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);
     zepi_retire_finish(&context->retire);
+    zepi_value_buffers_finish(&context->value_buffers, context);
     zepi_event_pools_finish(&context->event_pools);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
@@ -76,6 +77,7 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->ownership = ownership;
     pthread_mutex_init(&context->modules_mutex, NULL);
     zepi_retire_init(&context->retire);
+    zepi_value_buffers_init(&context->value_buffers);
     zepi_event_pools_init(&context->event_pools, context);
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     context->device_count = device_count;

@@ -3,6 +3,7 @@
 #define ZEPI_DEVICE_CONTEXT_H
 
 #include "base/object.h"
+#include "memory/value_buffer.h"
 #include "queue/event_pool.h"
 #include "queue/retire.h"
 
@@ -20,7 +21,8 @@ struct zepi_context {
     struct zepi_device **devices; // owned list of borrowed devices
     uint32_t device_count;
     struct zepi_event_pools event_pools;
-    struct zepi_retire retire;         // queues, and handles that they may still use
+    struct zepi_retire retire; // queues, and handles that they may still use
+    struct zepi_value_buffers value_buffers;
     struct zepi_handle_caches *caches; // owned; of modules and kernels
     pthread_mutex_t modules_mutex;     // guards `modules`; nothing is called under it
     struct zepi_module *modules;       // every module of the context, linked, not retained

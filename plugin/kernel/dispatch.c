@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "kernel/dispatch_memo.h"
+#include "kernel/emulation.h"
 #include "module/module.h"
 #include "module/this_module.h"
 #include "queue/queue.h"
@@ -100,8 +101,10 @@ static bool part_has_wanted_values(const struct question *question,
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             const struct zepi_spec_declaration *declaration = &image->declarations[at];
             const uint8_t *wanted = wanted_value(question, declaration->id);
-            if (wanted && memcmp(wanted, zepi_spec_effective(declaration, part->values[i]),
-                                 declaration->size_bytes) != 0)
+            if (wanted &&
+                memcmp(wanted, zepi_spec_effective(declaration, part->values[i]),
+                       declaration->size_bytes) != 0 &&
+                !zepi_image_is_emulated(image, declaration->id))
                 return false;
         }
     }
@@ -117,6 +120,33 @@ static bool part_has_chosen(const struct question *question, const struct zepi_m
     return !question->chosen;
 }
 
+// Emulated constants get what the launch wants.
+static zepi_result_t create_kernel(const struct question *question, struct zepi_module *executable,
+                                   uint32_t part_index, struct zepi_kernel **out_kernel)
+{
+    struct zepi_spec_values *values = NULL;
+    const uint32_t device_index = question->queue->device_index;
+    if (zepi_emulation_is_used(&executable->parts[part_index], question->name)) {
+        struct zepi_spec_values *built = executable->parts[part_index].values[0];
+        struct zepi_spec_values *bound = question->bound
+                                             ? zepi_spec_values_with(built, question->bound->count,
+                                                                     question->bound->entries, NULL)
+                                             : zepi_spec_values_retain(built);
+        if (question->bound && !bound)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        values = question->values ? zepi_spec_values_with(bound, question->values->count,
+                                                          question->values->entries, NULL)
+                                  : zepi_spec_values_retain(bound);
+        zepi_spec_values_release(bound);
+        if (question->values && !values)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const zepi_result_t result = zepi_kernel_create_of_part(executable, part_index, device_index,
+                                                            question->name, values, out_kernel);
+    zepi_spec_values_release(values);
+    return result;
+}
+
 // The kernel of a part that fits; *out_kernel stays NULL if there is none.
 static zepi_result_t take_from_executable(const struct question *question,
                                           struct zepi_module *executable,
@@ -128,8 +158,7 @@ static zepi_result_t take_from_executable(const struct question *question,
         const struct zepi_build_result *code = part->code[device_index];
         if (code && zepi_code_find_kernel(zepi_code_of(code), question->name) &&
             part_has_chosen(question, part) && part_has_wanted_values(question, part))
-            return zepi_kernel_create_of_part(executable, i, device_index, question->name,
-                                              out_kernel);
+            return create_kernel(question, executable, i, out_kernel);
     }
     return ZEPI_SUCCESS;
 }
@@ -273,7 +302,8 @@ static zepi_result_t check_built_values(const struct question *question,
                     zepi_image_find_constant(part->images[image], entry->id);
                 const uint8_t *built =
                     declaration ? zepi_spec_effective(declaration, part->values[image]) : NULL;
-                if (built && memcmp(built, entry->value, entry->size_bytes) != 0)
+                if (built && memcmp(built, entry->value, entry->size_bytes) != 0 &&
+                    !zepi_image_is_emulated(part->images[image], entry->id))
                     return fail_mismatch(entry->id, entry->size_bytes, entry->value, built);
             }
         }

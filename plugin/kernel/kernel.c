@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "kernel/emulation.h"
 #include "kernel/work_size.h"
 #include "module/module.h"
 
@@ -18,6 +19,7 @@ static void kernel_destroy(void *object)
         zepi_build_result_release(kernel->pools[i]);
     if (kernel->pools != kernel->inline_pools)
         zepi_free(kernel->pools);
+    zepi_spec_values_release(kernel->values);
     zepi_release(kernel->module);
 }
 
@@ -35,6 +37,9 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
             return result;
         kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
     }
+    for (uint32_t i = 0; i < module->part_count && kernel->name; i++)
+        kernel->is_emulated =
+            kernel->is_emulated || zepi_emulation_is_used(&module->parts[i], kernel->name);
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -63,6 +68,7 @@ static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out
 
 zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
                                          uint32_t device_index, const char *name,
+                                         struct zepi_spec_values *values,
                                          struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
@@ -75,6 +81,8 @@ zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t pa
         return result;
     }
     kernel->name = zepi_kernel_pool_of(kernel->pools[device_index])->name;
+    kernel->values = zepi_spec_values_retain(values);
+    kernel->is_emulated = zepi_emulation_is_used(&module->parts[part_index], name);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }

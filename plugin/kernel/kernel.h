@@ -7,12 +7,16 @@
 #include "kernel/kernel_pool.h"
 
 struct zepi_module;
+struct zepi_spec_values;
 
 // A kernel of an executable module. It has no arguments: they come with each launch.
 struct zepi_kernel {
     struct zepi_object object;
     struct zepi_module *module; // retained
     const char *name;           // borrowed from the module
+    bool is_emulated;           // on some device its constants come through an argument
+    struct zepi_spec_values
+        *values; // reference; what they are, NULL: what the module was built with
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device. `inline_pools` if they fit.
     struct zepi_build_result **pools;
@@ -26,9 +30,11 @@ extern const struct zepi_type zepi_kernel_type;
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
                                    struct zepi_kernel_pool **out_pool);
 
-// A kernel of one part of an executable, for one device of the context.
+// A kernel of one part of an executable, for one device of the context. `values`: of constants that
+// are emulated; NULL: what the part was built with.
 zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
                                          uint32_t device_index, const char *name,
+                                         struct zepi_spec_values *values,
                                          struct zepi_kernel **out_kernel);
 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,

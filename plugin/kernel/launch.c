@@ -8,6 +8,7 @@
 #include "device/platform.h"
 #include "kernel/arguments.h"
 #include "kernel/dispatch.h"
+#include "kernel/emulation.h"
 #include "kernel/work_size.h"
 #include "module/module.h"
 #include "queue/submit.h"
@@ -161,14 +162,11 @@ static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                   struct zepi_kernel *kernel, zepi_wait_list_t wait,
-                                   zepi_event_t *out_event)
+static zepi_result_t launch_with_arguments(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                           struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                           zepi_event_t *out_event)
 {
     struct launch launch = {.queue = queue, .desc = desc};
-    if (kernel->module->context != queue->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "kernel '%s' is of another context than the queue", kernel->name);
     zepi_result_t result = zepi_kernel_get_pool(kernel, queue->device_index, &launch.pool);
     if (result == ZEPI_SUCCESS)
         result = zepi_arguments_check(launch.pool, desc->argument_count, desc->arguments);
@@ -179,6 +177,30 @@ static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_d
     result = launch_with_lease(&launch, wait, out_event);
     zepi_kernel_lease_give(launch.pool, launch.lease);
     return result;
+}
+
+static zepi_result_t launch_emulated(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                     struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event)
+{
+    struct zepi_emulation emulation;
+    zepi_result_t result = zepi_emulation_init(&emulation, kernel, queue->device_index, desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = launch_with_arguments(queue, &emulation.desc, kernel, wait, out_event);
+    zepi_emulation_finish(&emulation);
+    return result;
+}
+
+static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    if (kernel->module->context != queue->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "kernel '%s' is of another context than the queue", kernel->name);
+    return kernel->is_emulated ? launch_emulated(queue, desc, kernel, wait, out_event)
+                               : launch_with_arguments(queue, desc, kernel, wait, out_event);
 }
 
 // A launch by name, or with values, a module or a selector.

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "kernel/emulation.h"
 #include "module/module.h"
 #include "module/ze_module.h"
 
@@ -92,23 +93,41 @@ static zepi_result_t get_code(const struct build *build, uint32_t device_index,
                          &build->output->parts[image_index].code[device_index]);
 }
 
-// Native images that the device accepts come first, then SPIR-V for what they lack.
-static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
+// Native images that the device accepts, made with the values or (EMULATED) taking them at launch.
+enum native_use { AS_MADE, EMULATED };
+
+static zepi_result_t use_native(const struct build *build, uint32_t device_index,
+                                enum native_use use, bool *is_served)
 {
     const struct zepi_module *input = build->input;
     const struct zepi_device *device = input->context->devices[device_index];
-    bool is_served = false;
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_image *image = input->images[i];
         if (image->format != ZEPI_IMAGE_NATIVE || !is_for_device(image, device) ||
-            !has_baked_values(image, build->values))
+            !(use == AS_MADE ? has_baked_values(image, build->values)
+                             : zepi_emulation_covers(image, build->values)))
             continue;
         const zepi_result_t result = get_code(build, device_index, i);
         if (result == ZEPI_SUCCESS)
-            is_served = true;
+            *is_served = true;
         else if (result != ZEPI_ERROR_COMPILE_FAILURE)
             return result;
     }
+    return ZEPI_SUCCESS;
+}
+
+// First native code that was made with the values; then, as the policy says, emulation or SPIR-V;
+// then the other of the two.
+static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
+{
+    const struct zepi_module *input = build->input;
+    const bool emulates = build->options->native_policy == ZEPI_NATIVE_EMULATE;
+    bool is_served = false;
+    zepi_result_t native = use_native(build, device_index, AS_MADE, &is_served);
+    if (native == ZEPI_SUCCESS && !is_served && emulates)
+        native = use_native(build, device_index, EMULATED, &is_served);
+    if (native != ZEPI_SUCCESS)
+        return native;
     for (uint32_t i = 0; i < input->image_count; i++) {
         if (input->images[i]->format != ZEPI_IMAGE_SPIRV || is_covered(build, device_index, i))
             continue;
@@ -117,6 +136,10 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
             return result;
         is_served = true;
     }
+    if (!is_served && !emulates)
+        native = use_native(build, device_index, EMULATED, &is_served);
+    if (native != ZEPI_SUCCESS)
+        return native;
     return is_served || input->image_count == 0 ? ZEPI_SUCCESS
                                                 : fail_without_image(build, device_index);
 }
@@ -159,10 +182,10 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
         return result;
     result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_make(
-            input->context,
-            kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
-            input->image_count, input->images, input->image_count, &output);
+        result = zepi_module_make(input->context,
+                                  kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE
+                                                               : ZEPI_MODULE_OBJECT,
+                                  input->image_count, input->images, input->image_count, &output);
     if (result == ZEPI_SUCCESS) {
         struct build build = {input, values, &options, kind, output};
         result = build_for_devices(&build);

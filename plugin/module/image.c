@@ -125,6 +125,15 @@ const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *
     return NULL;
 }
 
+bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id)
+{
+    for (uint32_t i = 0; i < image->emulated_count; i++) {
+        if (image->emulated[i].id == id)
+            return true;
+    }
+    return false;
+}
+
 bool zepi_image_is_native_support(const struct zepi_image *image)
 {
     return image->format == ZEPI_IMAGE_SPIRV;

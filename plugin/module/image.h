@@ -67,6 +67,9 @@ zepi_image_find_constant(const struct zepi_image *image, uint32_t id)
     return zepi_spec_find_declaration(image->declarations, image->declaration_count, id);
 }
 
+// Whether a constant of a native image reaches its kernels through memory.
+bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id);
+
 // Whether the image's constants are all constants for the driver's compiler.
 bool zepi_image_is_native_support(const struct zepi_image *image);
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_KERNEL_EMULATION_H
+#define ZEPI_KERNEL_EMULATION_H
+
+#include "kernel/kernel.h"
+#include "memory/value_buffer.h"
+
+struct zepi_image;
+struct zepi_module_part;
+struct zepi_spec_values;
+
+// Specialization constants of native images that reach their kernels through memory: the address of
+// the values is one more argument after the kernel's own.
+
+// Whether the kernel of this part takes that argument.
+bool zepi_emulation_is_used(const struct zepi_module_part *part, const char *kernel_name);
+
+// Whether every constant of the image whose value is not the one it was made with is emulated.
+bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spec_values *values);
+
+// A launch's arguments with the values behind them.
+#define ZEPI_EMULATION_MAX_ARGUMENTS 255
+struct zepi_emulation {
+    struct zepi_value_buffer *buffer; // taken; to be retired after the launch
+    zepi_launch_desc_t desc;          // the launch's, with these arguments
+    zepi_argument_t arguments[ZEPI_EMULATION_MAX_ARGUMENTS + 1];
+};
+
+// `kernel->is_emulated`. On success to be finished after the launch was submitted, or was not.
+zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation,
+                                  const struct zepi_kernel *kernel, uint32_t device_index,
+                                  const zepi_launch_desc_t *desc);
+void zepi_emulation_finish(struct zepi_emulation *emulation);
+
+#endif
