@@ -87,7 +87,8 @@ static const char *const diamond[] = {"link_top", "link_left", "link_right", "li
 
 Test(link, resolves_functions_and_variables_across_two_objects)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         static const char *const names[] = {"importer", "exporter"};
         zepi_module_t module;
         int32_t data[4] = {1, 2, 3, 4};
@@ -103,7 +104,8 @@ Test(link, resolves_functions_and_variables_across_two_objects)
 
 Test(link, resolves_a_diamond_whose_units_have_helpers_of_one_name)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t module;
         TEST_OK(link_named(method, 4, diamond, &module));
         // 10 * (2 + 3) + 100 * (2 + 3) + 1
@@ -117,7 +119,8 @@ Test(link, resolves_a_diamond_whose_units_have_helpers_of_one_name)
 
 Test(link, keeps_the_globals_of_two_link_sets_apart)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t whole;
         zepi_module_t half;
         TEST_OK(link_named(method, 4, diamond, &whole));
@@ -134,7 +137,8 @@ Test(link, keeps_the_globals_of_two_link_sets_apart)
 Test(link, links_the_same_set_once_in_whatever_order)
 {
     static const char *const reversed[] = {"link_base", "link_right", "link_left", "link_top"};
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t first;
         zepi_module_t second;
         const char *names[4];
@@ -160,7 +164,8 @@ Test(link, links_the_same_set_once_in_whatever_order)
 Test(link, names_each_symbol_that_nobody_defines)
 {
     static const char *const partial[] = {"link_partial", "link_base"};
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t module = (zepi_module_t)&module;
         TEST_FAILS_SAYING(link_named(method, 2, partial, &module), ZEPI_ERROR_LINK_FAILURE,
                           "function 'missing_function' (object 0)");
@@ -178,7 +183,8 @@ Test(link, names_each_symbol_that_nobody_defines)
 
 Test(link, asks_no_driver_for_what_is_missing_for_certain)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t module;
         TEST_OK(zepi.release(compile("link_top", NULL)));
         const uint64_t created = ze_cpu.get_count("zeModuleCreate");
@@ -194,7 +200,8 @@ Test(link, refuses_two_definitions_and_names_them_with_their_objects)
     static const char *const both[] = {"link_right", "link_base", "link_other_base"};
     static const char *const turned[] = {"link_other_base", "link_right", "link_base"};
     static const char *const kernels[] = {"link_left", "link_other_base"};
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t module;
         TEST_FAILS_SAYING(link_named(method, 3, both, &module), ZEPI_ERROR_LINK_FAILURE,
                           "function 'base' (object 1, object 2)");
@@ -210,7 +217,8 @@ Test(link, refuses_two_definitions_and_names_them_with_their_objects)
 Test(link, takes_equal_objects_as_one_definition)
 {
     static const char *const twice[] = {"importer", "exporter", "exporter"};
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         zepi_module_t module;
         TEST_OK(link_named(method, 3, twice, &module));
         cr_assert_eq(run_one(module, "triple_and_offset", 2), 106);
@@ -230,7 +238,8 @@ static zepi_module_t compile_with(const char *name, uint32_t id, int32_t value)
 
 Test(link, refuses_one_image_with_two_values)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
         zepi_module_t module;
         zepi_module_t objects[] = {compile_with("link_base", 1, 4), compile_with("link_base", 1, 5),
@@ -389,7 +398,8 @@ static void see_log(void *data, zepi_device_t device, const char *log, size_t si
 
 Test(link, hands_the_log_to_the_callback_on_a_hit_too)
 {
-    FOR_EACH_METHOD (method) {
+    FOR_EACH_METHOD(method)
+    {
         struct seen_logs seen = {0};
         const zepi_build_desc_t desc = {
             .size = sizeof(desc), .link_method = method, .log = see_log, .log_data = &seen};
