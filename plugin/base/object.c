@@ -148,7 +148,8 @@ void *zepi_object_create(const struct zepi_type *type)
     }
     memset(object + 1, 0, type->size_bytes - sizeof(*object));
     object->front_door = front_door;
-    atomic_store_explicit(&object->references, 1, memory_order_relaxed);
+    // Release: zepi_object_visit_all sees zeros, not what the memory was before.
+    atomic_store_explicit(&object->references, 1, memory_order_release);
     // Release: a wrong handle that becomes right at this moment is seen whole.
     atomic_store_explicit(&object->type, type, memory_order_release);
     return object;
@@ -171,10 +172,28 @@ bool zepi_try_retain(void *pointer)
     unsigned references = atomic_load_explicit(&object->references, memory_order_relaxed);
     while (references > 0) {
         if (atomic_compare_exchange_weak_explicit(&object->references, &references, references + 1,
-                                                  memory_order_relaxed, memory_order_relaxed))
+                                                  memory_order_acquire, memory_order_relaxed))
             return true;
     }
     return false;
+}
+
+void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *user, void *object),
+                           void *user)
+{
+    const size_t stride = stride_of(type);
+    pthread_mutex_lock(&type->pool->mutex);
+    struct zepi_slab *slab = type->pool->slabs;
+    pthread_mutex_unlock(&type->pool->mutex);
+    // Slabs are added at the head, and stay.
+    for (; slab; slab = slab->next) {
+        for (size_t i = 0; i < SLAB_OBJECTS; i++) {
+            struct zepi_object *object = (struct zepi_object *)(slab->objects + i * stride);
+            // Memory of a type stays with it: whatever has a reference is of this type.
+            if (zepi_try_retain(object))
+                visit(user, object);
+        }
+    }
 }
 
 void zepi_release(void *pointer)

@@ -96,9 +96,15 @@ static inline void *zepi_retain(void *object)
     return object;
 }
 
-// A reference to an object that may be on its way out: false if its count is 0 already. Only under
-// the lock of a list that the object's destroy function takes it out of.
+// A reference to an object that may be on its way out: false if its count is 0 already. Under the
+// lock of a list that the object's destroy function takes it out of, or before the object is looked
+// at, as in zepi_object_visit_all.
 bool zepi_try_retain(void *object);
+
+// Calls `visit` with a new reference to each object of a type that is alive, in no order. An object
+// that its maker has not finished yet may be among them, and one that is made meanwhile may not.
+void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *user, void *object),
+                           void *user);
 
 // NULL is fine. Destroys the object with its last reference.
 void zepi_release(void *object);

@@ -25,14 +25,17 @@ static void make_key(void)
         zepi_at_unload(ZEPI_UNLOAD_LOG, delete_key);
 }
 
+// Whether the calling thread has a log: spares the rest of the way to most builds.
+static _Thread_local bool is_set;
+
 void zepi_build_log_set(const char *log, size_t size_bytes)
 {
+    if (size_bytes == 0 && !is_set)
+        return;
     pthread_once(&once, make_key);
     if (!has_key)
         return;
     char *old = pthread_getspecific(key);
-    if (size_bytes == 0 && !old)
-        return;
     char *copy = size_bytes ? zepi_allocate(size_bytes + 1, 1) : NULL;
     if (copy)
         memcpy(copy, log, size_bytes);
@@ -40,6 +43,7 @@ void zepi_build_log_set(const char *log, size_t size_bytes)
         zepi_free(copy);
         return;
     }
+    is_set = copy != NULL;
     zepi_free(old);
 }
 

@@ -18,7 +18,6 @@ static void context_destroy(void *object)
     zepi_event_pools_finish(&context->event_pools);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
-    pthread_mutex_destroy(&context->modules_mutex);
     zepi_free(context->devices);
 }
 
@@ -75,7 +74,6 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     context->platform = devices[0]->platform;
     context->ownership = ownership;
-    pthread_mutex_init(&context->modules_mutex, NULL);
     zepi_retire_init(&context->retire);
     zepi_value_buffers_init(&context->value_buffers);
     zepi_event_pools_init(&context->event_pools, context);

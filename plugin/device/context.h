@@ -24,8 +24,6 @@ struct zepi_context {
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_value_buffers value_buffers;
     struct zepi_handle_caches *caches; // owned; of modules and kernels
-    pthread_mutex_t modules_mutex;     // guards `modules`; nothing is called under it
-    struct zepi_module *modules;       // every module of the context, linked, not retained
 };
 
 extern const struct zepi_type zepi_context_type;

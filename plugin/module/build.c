@@ -32,7 +32,8 @@ static bool has_baked_values(const struct zepi_image *image, const struct zepi_s
 static zepi_result_t check_required(const struct zepi_module *module,
                                     const struct zepi_spec_values *values)
 {
-    for (uint32_t i = 0; i < module->declaration_count; i++) {
+    const uint32_t count = module->shared->has_required ? module->declaration_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
         const struct zepi_spec_declaration *declaration = &module->declarations[i];
         if (declaration->is_required && !zepi_spec_values_find(values, declaration->id))
             return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,
@@ -129,7 +130,8 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
     if (native != ZEPI_SUCCESS)
         return native;
     for (uint32_t i = 0; i < input->image_count; i++) {
-        if (input->images[i]->format != ZEPI_IMAGE_SPIRV || is_covered(build, device_index, i))
+        if (input->images[i]->format != ZEPI_IMAGE_SPIRV ||
+            (input->image_count > 1 && is_covered(build, device_index, i)))
             continue;
         const zepi_result_t result = get_code(build, device_index, i);
         if (result != ZEPI_SUCCESS)
@@ -182,10 +184,9 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
         return result;
     result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_make(input->context,
-                                  kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE
-                                                               : ZEPI_MODULE_OBJECT,
-                                  input->image_count, input->images, input->image_count, &output);
+        result = zepi_module_make_from(
+            input, kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
+            input->image_count, &output);
     if (result == ZEPI_SUCCESS) {
         struct build build = {input, values, &options, kind, output};
         result = build_for_devices(&build);

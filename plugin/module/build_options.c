@@ -38,6 +38,24 @@ size_t zepi_build_options_normalize(const char *text, char *out)
     return length;
 }
 
+bool zepi_build_options_are_plain(const char *text, size_t *out_length)
+{
+    // What may stand anywhere: printable, but no quotes and no backslash.
+    static const bool is_plain[256] = {
+        ['!'] = true, ['#' ... '&'] = true, ['(' ... '['] = true, [']' ... '~'] = true};
+    size_t length = 0;
+    for (;; length++) {
+        const unsigned char c = (unsigned char)text[length];
+        if (is_plain[c])
+            continue;
+        // One space between two words.
+        if (c != ' ' || length == 0 || !is_plain[(unsigned char)text[length + 1]])
+            break;
+    }
+    *out_length = length;
+    return text[length] == '\0';
+}
+
 static zepi_result_t check(const zepi_build_desc_t *desc)
 {
     if (desc->flags & ~ZEPI_BUILD_DEBUG)
@@ -54,16 +72,16 @@ static zepi_result_t check(const zepi_build_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t set_text(struct zepi_build_options *options, const char *text, bool is_debug)
+static zepi_result_t make_text(struct zepi_build_options *options, const char *text, bool is_debug)
 {
     const size_t room = strlen(text) + 1 + sizeof(DEBUG_FLAG) + 1;
-    options->text = options->inline_text;
+    char *own = options->inline_text;
     if (room > sizeof(options->inline_text)) {
-        options->text = zepi_allocate(room, 1);
-        if (!options->text)
+        own = options->owned_text = zepi_allocate(room, 1);
+        if (!own)
             return zepi_fail_no_memory();
     }
-    size_t length = zepi_build_options_normalize(text, options->text);
+    size_t length = zepi_build_options_normalize(text, own);
     if (length == SIZE_MAX) {
         zepi_build_options_finish(options);
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a quote in the build options is not closed: %s",
@@ -71,10 +89,11 @@ static zepi_result_t set_text(struct zepi_build_options *options, const char *te
     }
     if (is_debug) {
         if (length > 0)
-            options->text[length++] = ' ';
-        memcpy(options->text + length, DEBUG_FLAG, sizeof(DEBUG_FLAG));
+            own[length++] = ' ';
+        memcpy(own + length, DEBUG_FLAG, sizeof(DEBUG_FLAG));
         length += sizeof(DEBUG_FLAG) - 1;
     }
+    options->text = own;
     options->length = length;
     return ZEPI_SUCCESS;
 }
@@ -82,28 +101,36 @@ static zepi_result_t set_text(struct zepi_build_options *options, const char *te
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *outside)
 {
-    zepi_build_desc_t desc = {0};
-    zepi_result_t result = ZEPI_SUCCESS;
-    options->text = NULL;
-    if (outside)
-        result = zepi_read_desc(&desc, sizeof(desc), offsetof(zepi_build_desc_t, flags), outside,
-                                "build description");
-    if (result == ZEPI_SUCCESS)
-        result = check(&desc);
+    static const zepi_build_desc_t none;
+    zepi_build_desc_t copy;
+    const zepi_build_desc_t *desc = outside ? outside : &none;
+    options->owned_text = NULL;
+    if (outside && outside->size != sizeof(copy)) {
+        const zepi_result_t result = zepi_read_desc(
+            &copy, sizeof(copy), offsetof(zepi_build_desc_t, flags), outside, "build description");
+        if (result != ZEPI_SUCCESS)
+            return result;
+        desc = &copy;
+    }
+    const zepi_result_t result = check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    options->native_policy = desc.native_policy;
+    options->native_policy = desc->native_policy;
     options->link_method =
-        desc.link_method != ZEPI_LINK_AUTO ? desc.link_method : zepi_options()->link_method;
-    options->is_link_method_forced = desc.link_method != ZEPI_LINK_AUTO;
-    options->log = desc.log;
-    options->log_data = desc.log_data;
-    return set_text(options, desc.options ? desc.options : "", desc.flags & ZEPI_BUILD_DEBUG);
+        desc->link_method != ZEPI_LINK_AUTO ? desc->link_method : zepi_options()->link_method;
+    options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
+    options->log = desc->log;
+    options->log_data = desc->log_data;
+    options->text = desc->options ? desc->options : "";
+    if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
+        zepi_build_options_are_plain(options->text, &options->length))
+        return ZEPI_SUCCESS;
+    return make_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);
 }
 
 void zepi_build_options_finish(struct zepi_build_options *options)
 {
-    if (options->text != options->inline_text)
-        zepi_free(options->text);
-    options->text = NULL;
+    if (options->owned_text)
+        zepi_free(options->owned_text);
+    options->owned_text = NULL;
 }

@@ -6,20 +6,27 @@
 
 // How a module is compiled, linked or built, read from the caller's description.
 struct zepi_build_options {
-    char *text; // owned; canonical: white space outside quotes is one space, with -g for debug
+    // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
+    // or the caller's own text if that is canonical.
+    const char *text;
+    char *owned_text; // NULL: none
     size_t length;
     zepi_native_policy_t native_policy;
     zepi_link_method_t link_method;
     bool is_link_method_forced; // the caller said so, not the environment
     zepi_build_log_fn *log; // NULL: none
     void *log_data;
-    char inline_text[64]; // `text` if it fits
+    char inline_text[64];
 };
 
-// `desc` may be NULL. On success to be finished.
+// `desc` may be NULL; its text is borrowed. On success to be finished.
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
+
+// Whether the text is canonical already, and needs no look at its quotes; *out_length is then its
+// length.
+bool zepi_build_options_are_plain(const char *text, size_t *out_length);
 
 // Writes `text` in canonical form to `out`, which has room for strlen(text) + 1. Returns the
 // length, or SIZE_MAX for a quote that is not closed.

@@ -174,22 +174,6 @@ ze_module_handle_t zepi_code_find_kernel(const struct zepi_code *code, const cha
     return unit ? unit->ze : NULL;
 }
 
-void zepi_key_add_image(struct zepi_key *key, const struct zepi_image *image,
-                        const struct zepi_spec_values *values)
-{
-    zepi_key_add_u32(key, ZEPI_KEY_FORMAT, image->format);
-    zepi_key_add_digest(key, ZEPI_KEY_IMAGE, image->code->digest);
-    const struct zepi_spirv *spirv = zepi_image_spirv(image);
-    for (uint32_t i = 0; spirv && i < image->declaration_count; i++) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        const uint8_t *value = zepi_spec_effective(declaration, values);
-        // Setting the default is the same build as not setting it.
-        if (memcmp(value, spirv->constants[i].default_value, declaration->size_bytes) != 0)
-            zepi_key_add_numbered(key, ZEPI_KEY_VALUE, declaration->id, value,
-                                  declaration->size_bytes);
-    }
-}
-
 // What a lookup needs that misses.
 struct code_request {
     struct zepi_context *context;

@@ -3,7 +3,7 @@
 #define ZEPI_MODULE_CODE_KEY_H
 
 #include "cache/key.h"
-#include "module/code.h"
+#include "module/image.h"
 
 // Keys of builds. Changed meaning or order of the fields: a new version.
 #define ZEPI_KEY_VERSION 1

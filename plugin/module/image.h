@@ -17,6 +17,7 @@ struct zepi_image {
     // Sorted by id.
     struct zepi_spec_declaration *declarations; // owned
     uint32_t declaration_count;
+    bool has_own_defaults;             // some differ from the literals of the SPIR-V
     struct zepi_image_layout *layouts; // owned
     uint32_t layout_count;
     zepi_device_t *devices; // owned list of borrowed devices; none: any that accepts it

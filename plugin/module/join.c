@@ -302,6 +302,7 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
     if (!images)
         return zepi_fail_no_memory();
     struct zepi_module *joined = NULL;
+    struct zepi_spec_values *values = NULL;
     const uint32_t image_count = gather_images(module_count, modules, images);
     zepi_result_t result = zepi_module_make(modules[0]->context, modules[0]->state, image_count,
                                             images, part_room, &joined);
@@ -322,7 +323,8 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
             result = zepi_fail_no_memory();
     }
     if (result == ZEPI_SUCCESS)
-        result = snapshot_all(module_count, modules, &joined->values);
+        result = snapshot_all(module_count, modules, &values);
+    atomic_store_explicit(&joined->values, values, memory_order_relaxed);
     if (result != ZEPI_SUCCESS) {
         zepi_release(joined);
         return result;
@@ -349,11 +351,33 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
 
 // ---- The modules of a context ----
 
+struct taking {
+    zepi_module_state_t state;
+    uint32_t capacity;
+    zepi_module_t *out_modules;
+    uint32_t count;
+};
+
+// Consumes the reference.
+static void take_module(void *user, struct zepi_module *module)
+{
+    struct taking *taking = user;
+    if (module->state != taking->state) {
+        zepi_release(module);
+        return;
+    }
+    if (taking->count < taking->capacity)
+        taking->out_modules[taking->count] = module;
+    else
+        zepi_release(module);
+    taking->count++;
+}
+
 zepi_result_t zepi_context_get_modules(zepi_context_t context, zepi_module_state_t state,
                                        uint32_t capacity, zepi_module_t *out_modules,
                                        uint32_t *out_count)
 {
-    uint32_t count = 0;
+    struct taking taking = {state, capacity, out_modules, 0};
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_check_list(capacity, out_modules, out_count);
@@ -362,20 +386,7 @@ zepi_result_t zepi_context_get_modules(zepi_context_t context, zepi_module_state
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    pthread_mutex_lock(&context->modules_mutex);
-    for (struct zepi_module *module = context->modules; module; module = module->next) {
-        if (module->state != state)
-            continue;
-        // One on its way out is none any more.
-        if (count < capacity
-                ? zepi_try_retain(module)
-                : atomic_load_explicit(&module->object.references, memory_order_relaxed) > 0) {
-            if (count < capacity)
-                out_modules[count] = module;
-            count++;
-        }
-    }
-    pthread_mutex_unlock(&context->modules_mutex);
-    *out_count = count;
+    zepi_module_visit_all(context, take_module, &taking);
+    *out_count = taking.count;
     return ZEPI_SUCCESS;
 }

@@ -7,25 +7,11 @@
 #include "module/native_handle.h"
 #include "module/this_module.h"
 
-#include <stdlib.h>
-
-static void leave_context(struct zepi_module *module)
-{
-    if (!module->is_published)
-        return;
-    pthread_mutex_lock(&module->context->modules_mutex);
-    *module->link = module->next;
-    if (module->next)
-        module->next->link = module->link;
-    pthread_mutex_unlock(&module->context->modules_mutex);
-}
-
 static void module_destroy(void *object)
 {
     struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    leave_context(module);
     zepi_module_destroy_exports(module);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
@@ -34,14 +20,15 @@ static void module_destroy(void *object)
         for (uint32_t at = 0; at < module->context->device_count; at++)
             zepi_build_result_release(part->code[at]);
     }
-    for (uint32_t i = 0; i < module->image_count; i++)
-        zepi_release(module->images[i]);
-    zepi_spec_values_release(module->values);
-    pthread_mutex_destroy(&module->values_mutex);
-    zepi_free(module->own_declarations);
-    zepi_free(module->options);
-    zepi_free(module->storage);
-    zepi_release(module->context);
+    if (module->state == ZEPI_MODULE_INPUT) {
+        zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
+        pthread_mutex_destroy(&module->values_mutex);
+    }
+    if (module->options)
+        zepi_free(module->options);
+    if (module->storage != module->inline_storage)
+        zepi_free(module->storage);
+    zepi_module_images_release(module->shared);
 }
 
 ZEPI_DEFINE_TYPE(module, module_destroy);
@@ -52,68 +39,22 @@ const char *zepi_module_state_name(zepi_module_state_t state)
     return (unsigned)state < 4 ? names[state] : names[0];
 }
 
-static int compare_declarations(const void *left, const void *right)
+// One block for all lists: parts; in each part images, values and code.
+static zepi_result_t make_storage(struct zepi_module *module, uint32_t part_count)
 {
-    const struct zepi_spec_declaration *a = left;
-    const struct zepi_spec_declaration *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-// Unites what several images declare.
-static zepi_result_t unite_declarations(struct zepi_module *module)
-{
-    size_t room = 0;
-    for (uint32_t i = 0; i < module->image_count; i++)
-        room += module->images[i]->declaration_count;
-    struct zepi_spec_declaration *all = zepi_allocate(room, sizeof(*all));
-    if (!all)
-        return zepi_fail_no_memory();
-    module->own_declarations = all;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        const struct zepi_image *image = module->images[i];
-        for (uint32_t at = 0; at < image->declaration_count; at++)
-            all[count++] = image->declarations[at];
-    }
-    qsort(all, count, sizeof(*all), compare_declarations);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (kept == 0 || all[kept - 1].id != all[i].id) {
-            all[kept++] = all[i];
-            continue;
-        }
-        struct zepi_spec_declaration *known = &all[kept - 1];
-        // Linked objects keep constants of their own; alternatives of the same code agree.
-        if (known->size_bytes != all[i].size_bytes && module->state == ZEPI_MODULE_INPUT)
-            return zepi_fail(
-                ZEPI_ERROR_INVALID_OBJECT,
-                "the images disagree about specialization constant %u: %u and %u bytes", known->id,
-                (unsigned)known->size_bytes, (unsigned)all[i].size_bytes);
-        known->is_native = known->is_native && all[i].is_native;
-        known->is_required = known->is_required || all[i].is_required;
-    }
-    module->declarations = all;
-    module->declaration_count = kept;
-    return ZEPI_SUCCESS;
-}
-
-// One block for all lists: images; parts; in each part images, values and code.
-static zepi_result_t make_storage(struct zepi_module *module, uint32_t image_count,
-                                  uint32_t part_count)
-{
-    const uint32_t device_count = module->context->device_count;
+    const uint32_t image_count = module->image_count;
     // A part has at most all images of the module.
-    const size_t part_pointers = 2 * (size_t)image_count + device_count;
-    const size_t pointers = image_count + part_count * part_pointers;
-    char *block =
-        zepi_allocate(1, pointers * sizeof(void *) + part_count * sizeof(struct zepi_module_part));
-    if (!block)
-        return zepi_fail_no_memory();
+    const size_t part_pointers = 2 * (size_t)image_count + module->context->device_count;
+    const size_t part_size = sizeof(struct zepi_module_part) + part_pointers * sizeof(void *);
+    char *block = module->inline_storage;
+    if (part_size * part_count > sizeof(module->inline_storage)) {
+        block = zepi_allocate(part_count, part_size);
+        if (!block)
+            return zepi_fail_no_memory();
+    }
     module->storage = block;
     module->parts = (struct zepi_module_part *)block;
     void **at = (void **)(module->parts + part_count);
-    module->images = (struct zepi_image **)at;
-    at += image_count;
     for (uint32_t i = 0; i < part_count; i++) {
         module->parts[i].images = (struct zepi_image **)at;
         module->parts[i].values = (struct zepi_spec_values **)(at + image_count);
@@ -124,52 +65,90 @@ static zepi_result_t make_storage(struct zepi_module *module, uint32_t image_cou
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
-                               uint32_t image_count, struct zepi_image *const *images,
-                               uint32_t part_count, struct zepi_module **out_module)
+// Consumes the reference to the images.
+static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t state,
+                          uint32_t part_count, struct zepi_module **out_module)
 {
     struct zepi_module *module = zepi_object_create(&zepi_module_type);
-    if (!module)
+    if (!module) {
+        zepi_module_images_release(shared);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    module->context = zepi_retain(context);
+    }
+    module->shared = shared;
+    module->context = shared->context;
+    module->images = shared->images;
+    module->image_count = shared->count;
+    module->declarations = shared->declarations;
+    module->declaration_count = shared->declaration_count;
     module->state = state;
-    pthread_mutex_init(&module->values_mutex, NULL);
-    zepi_result_t result = make_storage(module, image_count, part_count);
-    for (uint32_t i = 0; i < image_count && result == ZEPI_SUCCESS; i++) {
-        module->images[i] = zepi_retain(images[i]);
-        module->image_count++;
-    }
-    if (result == ZEPI_SUCCESS && image_count == 1) {
-        module->declarations = images[0]->declarations;
-        module->declaration_count = images[0]->declaration_count;
-    } else if (result == ZEPI_SUCCESS && image_count > 1) {
-        result = unite_declarations(module);
-    }
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(module);
-        return result;
+    module->storage = module->inline_storage;
+    if (state == ZEPI_MODULE_INPUT)
+        pthread_mutex_init(&module->values_mutex, NULL);
+    if (part_count > 0) {
+        const zepi_result_t result = make_storage(module, part_count);
+        if (result != ZEPI_SUCCESS) {
+            zepi_release(module);
+            return result;
+        }
     }
     *out_module = module;
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
+                               uint32_t image_count, struct zepi_image *const *images,
+                               uint32_t part_count, struct zepi_module **out_module)
+{
+    struct zepi_module_images *shared;
+    const zepi_result_t result =
+        zepi_module_images_create(context, state, image_count, images, &shared);
+    return result == ZEPI_SUCCESS ? make(shared, state, part_count, out_module) : result;
+}
+
+zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
+                                    uint32_t part_count, struct zepi_module **out_module)
+{
+    return make(zepi_module_images_retain(input->shared), state, part_count, out_module);
+}
+
 void zepi_module_publish(struct zepi_module *module)
 {
-    struct zepi_context *context = module->context;
-    module->is_published = true;
-    pthread_mutex_lock(&context->modules_mutex);
-    module->next = context->modules;
-    module->link = &context->modules;
-    if (module->next)
-        module->next->link = &module->next;
-    context->modules = module;
-    pthread_mutex_unlock(&context->modules_mutex);
+    // Release: who finds the module sees all of it.
+    atomic_store_explicit(&module->is_published, true, memory_order_release);
+}
+
+struct visiting {
+    const struct zepi_context *context;
+    void (*visit)(void *user, struct zepi_module *module);
+    void *user;
+};
+
+static void visit_published(void *user, void *object)
+{
+    const struct visiting *visiting = user;
+    struct zepi_module *module = object;
+    if (atomic_load_explicit(&module->is_published, memory_order_acquire) &&
+        module->context == visiting->context)
+        visiting->visit(visiting->user, module);
+    else
+        zepi_release(module);
+}
+
+void zepi_module_visit_all(const struct zepi_context *context,
+                           void (*visit)(void *user, struct zepi_module *module), void *user)
+{
+    struct visiting visiting = {context, visit, user};
+    zepi_object_visit_all(&zepi_module_type, visit_published, &visiting);
 }
 
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
 {
+    // Relaxed: whether values were set before this call is told by who orders the two.
+    if (!atomic_load_explicit(&module->values, memory_order_relaxed))
+        return NULL;
     pthread_mutex_lock(&module->values_mutex);
-    struct zepi_spec_values *values = zepi_spec_values_retain(module->values);
+    struct zepi_spec_values *values =
+        zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
     pthread_mutex_unlock(&module->values_mutex);
     return values;
 }

@@ -6,6 +6,7 @@
 #include "module/build_options.h"
 #include "module/code.h"
 #include "module/image.h"
+#include "module/module_images.h"
 
 struct zepi_context;
 
@@ -18,32 +19,33 @@ struct zepi_module_part {
                                       // part does not serve that device. Payload: struct zepi_code
 };
 
+// Lists of parts up to this size lie in the module itself: one image, two devices.
+#define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
+
 // A SYCL module: device images in one state. Immutable, but for the values of an input.
 struct zepi_module {
     struct zepi_object object;
-    struct zepi_context *context; // retained
-    zepi_module_state_t state;
-    struct zepi_unit_entry *unit;  // reference; NULL: not of a translation unit
-    struct zepi_module *unit_next; // under the lock of this_module.c
-    bool is_published;        // it is in the context's list
-    struct zepi_module *next; // of the context's modules, under its modules_mutex
-    struct zepi_module **link;
+    struct zepi_module_images *shared; // reference; context, images and declarations are its
+    struct zepi_context *context;      // borrowed, as the four below
+    struct zepi_image **images;
+    const struct zepi_spec_declaration *declarations; // sorted by id
+    struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
+    struct zepi_module *unit_next;                    // under the lock of this_module.c
     uint32_t image_count;
-    struct zepi_image **images; // retained
-    // What the images declare together, sorted by id: the first image's own list if there is one
-    // image.
-    const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
-    struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
-    // Inputs.
-    pthread_mutex_t values_mutex;    // guards `values`; nothing is called under it
-    struct zepi_spec_values *values; // reference; NULL: none set
-    // Objects and executables.
+    zepi_module_state_t state;
     uint32_t part_count;
+    atomic_bool is_published; // it is one of the context's modules
+    // Inputs.
+    pthread_mutex_t values_mutex; // guards changes of `values`; nothing is called under it
+    // Reference; NULL: none set. Without the lock it only tells whether there are any.
+    _Atomic(struct zepi_spec_values *) values;
+    // Objects and executables.
     struct zepi_module_part *parts;
-    char *options; // owned; canonical, that an object was compiled with
-    void *storage; // owned; images, parts and the lists in them
+    char *options;          // owned; canonical, that an object was compiled with
     zepi_exports_t exports; // owned; each a struct zepi_code of its own
+    void *storage;          // parts and the lists in them: owned, or inline_storage
+    alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };
 
 extern const struct zepi_type zepi_module_type;
@@ -53,13 +55,21 @@ extern const struct zepi_type zepi_module_type;
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
                                uint32_t image_count, struct zepi_image *const *images,
                                uint32_t part_count, struct zepi_module **out_module);
+// The same with the images of another module.
+zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
+                                    uint32_t part_count, struct zepi_module **out_module);
 // A finished module of images that were declared with this state: native objects and executables
 // are loaded for the devices that take them.
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
                                          uint32_t image_count, struct zepi_image *const *images,
                                          struct zepi_module **out_module);
-// Enters a finished module into the context's list.
+// A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
+
+// Calls `visit` with a new reference to each module of the context that somebody holds, in no
+// order.
+void zepi_module_visit_all(const struct zepi_context *context,
+                           void (*visit)(void *user, struct zepi_module *module), void *user);
 
 // The values of an input at this moment. Owned reference; NULL: none are set.
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);

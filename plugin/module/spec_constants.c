@@ -43,10 +43,11 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
                                 const struct zepi_spec_composite *composite)
 {
     pthread_mutex_lock(&module->values_mutex);
-    struct zepi_spec_values *old = module->values;
+    // Relaxed: the mutex orders.
+    struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
     struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
     if (values)
-        module->values = values;
+        atomic_store_explicit(&module->values, values, memory_order_relaxed);
     pthread_mutex_unlock(&module->values_mutex);
     if (!values)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;

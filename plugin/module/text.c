@@ -49,6 +49,10 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 {
     const char *both = zepi_build_result_log(result);
     const size_t size = zepi_build_result_log_size(result);
+    if (size == 0) {
+        *out_size_bytes = 0;
+        return "";
+    }
     const size_t error_size = strnlen(both, size) + 1;
     *out_size_bytes = error_size < size ? size - error_size : 0;
     return *out_size_bytes > 0 ? both + error_size : "";
