@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Which builds are the same build.
+#include "test_env.h"
+#include "test_plugin.h"
+#include "test_ze_cpu.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct test_ze_cpu ze_cpu;
+static struct test_gear gear;
+
+static void set_up(void)
+{
+    ze_cpu = test_ze_cpu_use();
+    test_plugin_load();
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+}
+
+static void tear_down(void)
+{
+    test_gear_destroy(&gear);
+    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+}
+
+TestSuite(cache_keys, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static void expect_compiles(uint64_t count)
+{
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), count, "%llu compiles, expected %llu",
+                 (unsigned long long)ze_cpu.get_count("compile:spirv"), (unsigned long long)count);
+}
+
+static void build(zepi_module_t input, const char *options, zepi_build_flags_t flags)
+{
+    zepi_module_t executable;
+    const zepi_build_desc_t desc = {.size = sizeof(desc), .options = options, .flags = flags};
+    TEST_OK(zepi.module_build(input, &desc, &executable));
+    TEST_OK(zepi.release(executable));
+}
+
+Test(cache_keys, options_that_differ_in_spacing_are_the_same)
+{
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    build(input, "-cl-mad-enable -cl-no-signed-zeros", 0);
+    build(input, "  -cl-mad-enable \t -cl-no-signed-zeros\n", 0);
+    build(input, "-cl-mad-enable\r\n-cl-no-signed-zeros ", 0);
+    expect_compiles(1);
+    build(input, "-cl-mad-enable", 0);
+    expect_compiles(2);
+    // The order of options may matter to a compiler.
+    build(input, "-cl-no-signed-zeros -cl-mad-enable", 0);
+    expect_compiles(3);
+    TEST_OK(zepi.release(input));
+}
+
+Test(cache_keys, no_options_and_empty_options_are_the_same)
+{
+    zepi_module_t executable;
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    TEST_OK(zepi.release(executable));
+    build(input, "", 0);
+    build(input, " \t ", 0);
+    expect_compiles(1);
+    build(input, NULL, ZEPI_BUILD_DEBUG);
+    expect_compiles(2);
+    build(input, "-g", 0);
+    expect_compiles(2);
+    TEST_OK(zepi.release(input));
+}
+
+Test(cache_keys, setting_the_default_is_the_same_as_setting_nothing)
+{
+    const int32_t one = 1;
+    const int8_t minus_one = -1;
+    const int32_t two = 2;
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    build(input, NULL, 0);
+    TEST_OK(zepi.spec_constant_set(input, 7, sizeof(one), &one));
+    build(input, NULL, 0);
+    TEST_OK(zepi.spec_constant_set(input, 11, sizeof(minus_one), &minus_one));
+    build(input, NULL, 0);
+    expect_compiles(1);
+    TEST_OK(zepi.spec_constant_set(input, 7, sizeof(two), &two));
+    build(input, NULL, 0);
+    expect_compiles(2);
+    TEST_OK(zepi.spec_constant_set(input, 7, sizeof(one), &one));
+    build(input, NULL, 0);
+    expect_compiles(2);
+    TEST_OK(zepi.release(input));
+}
+
+Test(cache_keys, the_order_of_setting_does_not_matter)
+{
+    const int32_t number = 9;
+    const float scale = 0.5f;
+    const int16_t small = 4;
+    for (int i = 0; i < 2; i++) {
+        zepi_module_t input = test_input(gear.context, "scaled_copy");
+        if (i == 0)
+            TEST_OK(zepi.spec_constant_set(input, 5, sizeof(small), &small));
+        TEST_OK(zepi.spec_constant_set(input, 7, sizeof(number), &number));
+        TEST_OK(zepi.spec_constant_set(input, 3, sizeof(scale), &scale));
+        if (i == 1)
+            TEST_OK(zepi.spec_constant_set(input, 5, sizeof(small), &small));
+        build(input, NULL, 0);
+        TEST_OK(zepi.release(input));
+    }
+    expect_compiles(1);
+}
+
+Test(cache_keys, the_same_bytes_as_another_constants_value_are_another_build)
+{
+    const int64_t large = 6;
+    const int32_t number = 6;
+    zepi_module_t first = test_input(gear.context, "scaled_copy");
+    zepi_module_t second = test_input(gear.context, "scaled_copy");
+    TEST_OK(zepi.spec_constant_set(first, 2, sizeof(large), &large));
+    TEST_OK(zepi.spec_constant_set(second, 7, sizeof(number), &number));
+    build(first, NULL, 0);
+    build(second, NULL, 0);
+    expect_compiles(2);
+    TEST_OK(zepi.release(first));
+    TEST_OK(zepi.release(second));
+}
+
+Test(cache_keys, a_constant_of_another_image_changes_nothing)
+{
+    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                        test_spirv_image("arguments")};
+    zepi_module_t input;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    build(input, NULL, 0);
+    expect_compiles(2);
+    for (int32_t value = 10; value < 13; value++) {
+        TEST_OK(zepi.spec_constant_set(input, 7, sizeof(value), &value));
+        build(input, NULL, 0);
+    }
+    // One each time: the other image has no such constant.
+    expect_compiles(5);
+    TEST_OK(zepi.release(input));
+    // And it is the same code as that of the image alone.
+    TEST_OK(zepi.release(test_executable(gear.context, "arguments")));
+    expect_compiles(5);
+}
+
+Test(cache_keys, objects_and_executables_are_different)
+{
+    zepi_module_t object;
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    build(input, NULL, 0);
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(object));
+    expect_compiles(2);
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(object));
+    expect_compiles(2);
+    TEST_OK(zepi.release(input));
+}
+
+Test(cache_keys, the_log_is_the_same_from_every_level)
+{
+    const char *logs[4];
+    char copies[3][4096];
+    zepi_module_t executables[3];
+    zepi_cache_counters_t code = {.size = sizeof(code)};
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    for (int i = 0; i < 3; i++) {
+        // Built; from the context's cache; from the disk.
+        if (i == 2) {
+            TEST_OK(zepi.cache_clear(gear.context));
+            TEST_OK(zepi.cache_clear(NULL));
+        }
+        TEST_OK(zepi.module_build(input, NULL, &executables[i]));
+        snprintf(copies[i], sizeof(copies[i]), "%s", zepi.last_build_log());
+        TEST_OK(zepi.module_get_build_log(executables[i], gear.device, &logs[i]));
+        cr_assert_gt(strlen(copies[i]), 0);
+        cr_assert_str_eq(copies[i], copies[0]);
+        cr_assert_str_eq(logs[i], copies[0]);
+    }
+    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_CODE, &code));
+    cr_assert_eq(code.store_hits, 1);
+    expect_compiles(1);
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(executables[i]));
+    TEST_OK(zepi.release(input));
+}

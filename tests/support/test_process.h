@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs cache_process (tests/integration/cache_process.c), a process that builds one module, and
+// reads what it says.
+#ifndef ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
+#define ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
+
+#include <stdint.h>
+
+struct test_process {
+    int result;          // of the build
+    uint64_t builds;     // of machine code
+    uint64_t store_hits; // machine code that came from the disk
+    uint64_t build_us;   // the first build
+    uint64_t again_us;   // the second one
+    uint64_t spirv;      // compiles from SPIR-V that ze_cpu counted
+    uint64_t native;     // and from native code
+    char log[64];        // hash and length of what the log callback got
+};
+
+// With the environment of now. `arguments` as the process takes them, for a shell. Ends the calling
+// process with a message if that one fails.
+struct test_process test_process_run(const char *arguments);
+
+#endif
