@@ -118,11 +118,13 @@ void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
     zepi_key_add_u32(key, ZEPI_KEY_VENDOR, device->properties.vendorId);
     zepi_key_add_u32(key, ZEPI_KEY_DEVICE, device->properties.deviceId);
     zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
-    zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
-                       sizeof(platform->properties.uuid.id));
     zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
-    // In one process a driver has one compiler; only what outlives it must name it. The disk comes
-    // with the cache: the first key is made like all that follow.
+    // What outlives the process names driver and compiler by their contents: some drivers make up a
+    // new UUID every few seconds. In one process a driver has one UUID and one compiler. The disk
+    // comes with the cache: the first key is made like all that follow.
     if (zepi_code_cache() && disk)
         zepi_key_add_digest(key, ZEPI_KEY_COMPILER, zepi_fingerprint_get(device->platform, disk));
+    else
+        zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
+                           sizeof(platform->properties.uuid.id));
 }

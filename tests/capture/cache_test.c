@@ -58,6 +58,16 @@ Test(capture_cache, another_product_is_another_build)
     cr_assert_eq(again.store_hits, 1);
 }
 
+// This driver's UUID is made of a clock, in steps of 4.3 seconds.
+Test(capture_cache, a_driver_that_calls_itself_differently_is_the_same)
+{
+    const struct test_process first = test_process_run("intel:tgllp scaled_copy");
+    sleep(5);
+    const struct test_process later = test_process_run("intel:tgllp scaled_copy");
+    cr_assert_eq(first.builds, 1);
+    cr_assert_eq(later.builds, 0);
+}
+
 // Intel's graphics compiler in a folder of its own, found before the system's.
 static const char *copy_compiler(char *library, size_t size)
 {
