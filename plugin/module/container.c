@@ -119,7 +119,7 @@ uint32_t zepi_container_check(const void *pointer, size_t size_bytes, const char
     compute_checksum(bytes, size_bytes, checksum);
     if (memcmp(bytes + AT_CHECKSUM, checksum, sizeof(checksum)) != 0)
         return 0;
-    *out_reason = "its lengths do not fit its size";
+    *out_reason = "its lengths or groups do not fit";
     const uint32_t count = read_u32(bytes + AT_COUNT);
     if (count == 0 || count > ZEPI_CONTAINER_MAX ||
         (size_bytes - AT_MEMBERS) / MEMBER_SIZE < count ||
