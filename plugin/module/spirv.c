@@ -66,20 +66,21 @@ static enum zepi_spirv_status read_constant(struct zepi_spirv_walk *walk,
         instruction.opcode == OpSpecConstantTrue || instruction.opcode == OpSpecConstantFalse;
     if (!is_bool && instruction.opcode != OpSpecConstant)
         return zepi_spirv_fail(walk, decoration->word,
-                               "SpecId %u decorates id %u, which is no scalar specialization "
-                               "constant but %s",
+                               "SpecId %u decorates id %u, expected a scalar specialization "
+                               "constant, it is %s",
                                decoration->value, id,
                                zepi_spirv_opcode_text(instruction.opcode).text);
     uint32_t type_id = zepi_spirv_operand(walk, instruction, 1);
     struct zepi_spirv_instruction type = zepi_spirv_definition(walk, type_id);
     if (is_bool != (type.opcode == OpTypeBool))
-        return zepi_spirv_fail(walk, instruction.word, "%s is of type id %u, which is %s",
+        return zepi_spirv_fail(walk, instruction.word, "%s is of type id %u, expected %s, it is %s",
                                zepi_spirv_opcode_text(instruction.opcode).text, type_id,
+                               is_bool ? "OpTypeBool" : "a number",
                                zepi_spirv_opcode_text(type.opcode).text);
     uint64_t value;
     if (!zepi_spirv_constant_value(walk, id, &value))
         return zepi_spirv_fail(walk, instruction.word,
-                               "the constant of SpecId %u is of type id %u, which is no number of "
+                               "the constant of SpecId %u is of type id %u, expected a number of "
                                "8, 16, 32 or 64 bits",
                                decoration->value, type_id);
     *out_constant = (struct zepi_spirv_constant){
@@ -112,6 +113,18 @@ static int compare_spec_ids(const void *left, const void *right)
     return (a->defined_at > b->defined_at) - (a->defined_at < b->defined_at);
 }
 
+static const char *type_text(const struct zepi_spirv_constant *constant)
+{
+    switch (constant->kind) {
+    case ZEPI_SPIRV_BOOL:
+        return "a Boolean";
+    case ZEPI_SPIRV_FLOAT:
+        return "a floating-point number";
+    default:
+        return constant->is_signed ? "a signed integer" : "an integer";
+    }
+}
+
 static enum zepi_spirv_status write_constants(struct zepi_spirv_walk *walk,
                                               const struct spec_id *spec_ids, uint32_t count,
                                               struct zepi_spirv_constant *constants,
@@ -131,9 +144,10 @@ static enum zepi_spirv_status write_constants(struct zepi_spirv_walk *walk,
         if (last->kind != constant.kind || last->size_bytes != constant.size_bytes ||
             last->is_signed != constant.is_signed)
             return zepi_spirv_fail(walk, spec_ids[i].defined_at,
-                                   "SpecId %u stands for a constant of another type and %u bytes "
-                                   "here, and of %u bytes at word %u",
-                                   constant.id, constant.size_bytes, last->size_bytes,
+                                   "SpecId %u is %s of %u bytes here, expected %s of %u bytes as at "
+                                   "word %u",
+                                   constant.id, type_text(&constant), constant.size_bytes,
+                                   type_text(last), last->size_bytes,
                                    spec_ids[i - 1].defined_at);
     }
     *out_count = kept;
@@ -204,14 +218,37 @@ static enum zepi_spirv_status fill_kernels(struct zepi_spirv_walk *walk, const s
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(by_name[i]->name, by_name[i - 1]->name) == 0)
             return zepi_spirv_fail(walk, entries[by_name[i] - parts->kernels].word,
-                                   "two kernels have the name \"%s\"", by_name[i]->name);
+                                   "a second kernel has the name \"%s\", expected one",
+                                   by_name[i]->name);
     }
     return ZEPI_SPIRV_OK;
 }
 
-static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const struct parts *parts,
-                                           const struct zepi_spirv_kernel *const *by_name,
-                                           uint32_t *out_count)
+// Whether kernels have the names that symbols have, each name looked up once: a group may give one
+// long name to any number of targets.
+struct kernel_names {
+    const struct zepi_spirv_kernel *const *by_name; // borrowed
+    uint32_t count;
+    unsigned char *answers; // owned; for each offset in `names`: 0 not asked, 1 no, 2 yes
+};
+
+static bool is_kernel_name(const struct kernel_names *kernels, const char *name, uint32_t offset)
+{
+    if (kernels->count == 0)
+        return false;
+    if (kernels->answers[offset] == 0) {
+        struct zepi_spirv_kernel key = {.name = name};
+        const struct zepi_spirv_kernel *key_pointer = &key;
+        bool found = bsearch(&key_pointer, kernels->by_name, kernels->count,
+                             sizeof(*kernels->by_name), compare_kernel_names);
+        kernels->answers[offset] = found ? 2 : 1;
+    }
+    return kernels->answers[offset] == 2;
+}
+
+static enum zepi_spirv_status write_symbols(struct zepi_spirv_walk *walk, const struct parts *parts,
+                                            const struct kernel_names *kernels,
+                                            uint32_t *out_count)
 {
     static const enum zepi_spirv_linkage linkages[] = {ZEPI_SPIRV_EXPORT, ZEPI_SPIRV_IMPORT,
                                                        ZEPI_SPIRV_LINK_ONCE_ODR};
@@ -224,25 +261,37 @@ static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const s
         uint32_t opcode = zepi_spirv_definition(walk, decoration->target).opcode;
         if (opcode != OpFunction && opcode != OpVariable && opcode != OpUntypedVariableKHR)
             return zepi_spirv_fail(walk, decoration->word,
-                                   "LinkageAttributes decorate id %u, which is no function or "
-                                   "variable but %s",
+                                   "LinkageAttributes decorate id %u, expected a function or "
+                                   "variable, it is %s",
                                    decoration->target, zepi_spirv_opcode_text(opcode).text);
         struct zepi_spirv_symbol symbol = {.name = parts->names + decoration->value,
                                            .linkage = linkages[decoration->detail],
                                            .is_function = opcode == OpFunction};
-        struct zepi_spirv_kernel key = {.name = symbol.name};
-        const struct zepi_spirv_kernel *key_pointer = &key;
-        bool names_kernel =
-            symbol.is_function && walk->entries.count > 0 &&
-            bsearch(&key_pointer, by_name, walk->entries.count, sizeof(*by_name),
-                    compare_kernel_names);
-        if ((names_kernel && symbol.linkage != ZEPI_SPIRV_IMPORT) ||
-            zepi_spirv_find_decoration(walk, decoration->target, ZEPI_SPIRV_BUILT_IN))
+        if (zepi_spirv_find_decoration(walk, decoration->target, ZEPI_SPIRV_BUILT_IN))
+            continue;
+        if (symbol.is_function && symbol.linkage != ZEPI_SPIRV_IMPORT &&
+            is_kernel_name(kernels, symbol.name, decoration->value))
             continue;
         parts->symbols[count++] = symbol;
     }
     *out_count = count;
     return ZEPI_SPIRV_OK;
+}
+
+static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const struct parts *parts,
+                                           const struct zepi_spirv_kernel *const *by_name,
+                                           uint32_t *out_count)
+{
+    struct kernel_names kernels = {
+        .by_name = by_name,
+        .count = walk->entries.count,
+        .answers = calloc(walk->names.count + (size_t)1, sizeof(*kernels.answers)),
+    };
+    if (!kernels.answers)
+        return ZEPI_SPIRV_OUT_OF_MEMORY;
+    enum zepi_spirv_status status = write_symbols(walk, parts, &kernels, out_count);
+    free(kernels.answers);
+    return status;
 }
 
 // *out_spirv is zeroed, and stays so on failure.
@@ -270,8 +319,8 @@ static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spi
     if (walk->entries.count == 0 && symbol_count == 0) {
         // Nobody could use it, and a module that was cut off after its memory model looks like that.
         status = zepi_spirv_fail(walk, walk->word_count,
-                                 "the module has neither an entry point nor a symbol that it "
-                                 "imports or exports");
+                                 "the module ends here with neither an entry point of execution "
+                                 "model Kernel nor a symbol that it imports or exports");
         goto free_block;
     }
     *out_spirv = (struct zepi_spirv){
@@ -299,9 +348,12 @@ enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void 
         message[0] = '\0';
     struct zepi_spirv_walk walk = {
         .bytes = bytes, .message = message, .message_size = message_size};
-    if (size_bytes % sizeof(uint32_t) != 0 || size_bytes / sizeof(uint32_t) > UINT32_MAX)
-        return zepi_spirv_fail(&walk, 0, "the module has %zu bytes, expected a multiple of 4",
+    if (size_bytes / sizeof(uint32_t) > UINT32_MAX)
+        return zepi_spirv_fail(&walk, 0, "the module has %zu bytes, expected at most 2^32 words",
                                size_bytes);
+    if (size_bytes % sizeof(uint32_t) != 0)
+        return zepi_spirv_fail(&walk, (uint32_t)(size_bytes / sizeof(uint32_t)),
+                               "the module has %zu bytes, expected a multiple of 4", size_bytes);
     walk.word_count = (uint32_t)(size_bytes / sizeof(uint32_t));
 
     enum zepi_spirv_status status = zepi_spirv_walk_run(&walk);

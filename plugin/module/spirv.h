@@ -20,7 +20,8 @@ enum zepi_spirv_scalar_kind {
     ZEPI_SPIRV_FLOAT,
 };
 
-// One SpecId of the module, whichever way it is decorated (group decorations too).
+// One SpecId of the module, whichever way it is decorated (group decorations too). Where several
+// constants of the module share it, the default value is that of the first.
 struct zepi_spirv_constant {
     uint32_t id; // the SpecId, not the result id
     enum zepi_spirv_scalar_kind kind;
@@ -48,7 +49,8 @@ struct zepi_spirv_kernel {
     const char *name;
     const struct zepi_spirv_argument *arguments;
     uint32_t argument_count;
-    uint32_t required_group_size[3]; // LocalSize execution mode; zeros: none
+    // LocalSize execution mode; zeros: none, or one that depends on specialization constants.
+    uint32_t required_group_size[3];
     uint32_t required_sub_group_size; // 0: none
 };
 
@@ -90,7 +92,8 @@ enum zepi_spirv_status {
 // as such), instruction lengths that are zero or reach past the end, ids of 0 or not below the
 // bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
 // nothing defines, a module that offers nothing (neither an entry point nor a symbol), and so every
-// proper prefix of a valid module.
+// proper prefix of a valid module, but for one that is a valid module itself: nothing in a module
+// tells whether functions followed that no name, call or decoration of it mentions.
 enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void *bytes,
                                        size_t size_bytes, char *message, size_t message_size);
 

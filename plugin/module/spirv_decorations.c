@@ -21,7 +21,7 @@ enum zepi_spirv_status zepi_spirv_note_name(struct zepi_spirv_walk *walk,
 {
     uint32_t length;
     if (!zepi_spirv_string(walk, instruction, index, &length, out_next))
-        return zepi_spirv_fail(walk, instruction.word, "%s holds a name without a terminator",
+        return zepi_spirv_fail(walk, instruction.word, "%s holds a name that does not end, expected a byte 0 in it",
                                zepi_spirv_opcode_text(instruction.opcode).text);
     struct zepi_spirv_list *names = &walk->names;
     const char *name =
@@ -51,7 +51,8 @@ static enum zepi_spirv_status read_linkage(struct zepi_spirv_walk *walk,
         return status;
     if (next >= instruction.length)
         return zepi_spirv_fail(walk, instruction.word,
-                               "OpDecorate LinkageAttributes lacks the linkage type");
+                               "OpDecorate LinkageAttributes ends with the name, expected the "
+                               "linkage type behind it");
     decoration->detail = zepi_spirv_operand(walk, instruction, next);
     if (decoration->detail > LAST_LINKAGE_TYPE)
         return zepi_spirv_fail(walk, instruction.word,
@@ -71,7 +72,7 @@ enum zepi_spirv_status zepi_spirv_note_decoration(struct zepi_spirv_walk *walk,
     uint32_t number = zepi_spirv_operand(walk, instruction, 2);
     if ((number == DECORATION_SPEC_ID || number == DECORATION_FUNC_PARAM_ATTR) &&
         instruction.length < 4)
-        return zepi_spirv_fail(walk, instruction.word, "OpDecorate %s lacks its operand",
+        return zepi_spirv_fail(walk, instruction.word, "OpDecorate %s has no operand, expected one",
                                number == DECORATION_SPEC_ID ? "SpecId" : "FuncParamAttr");
     enum zepi_spirv_status status = ZEPI_SPIRV_OK;
     switch (number) {
@@ -132,11 +133,11 @@ static enum zepi_spirv_status sort_and_unify(struct zepi_spirv_walk *walk)
         }
         if (items[i].kind == ZEPI_SPIRV_SPEC_ID && items[i].value != last->value)
             return zepi_spirv_fail(walk, items[i].word,
-                                   "id %u gets SpecId %u, but has SpecId %u from word %u",
+                                   "id %u gets SpecId %u, expected SpecId %u as word %u has it",
                                    items[i].target, items[i].value, last->value, last->word);
         if (items[i].kind == ZEPI_SPIRV_LINKAGE && items[i].value != last->value)
             return zepi_spirv_fail(walk, items[i].word,
-                                   "id %u gets LinkageAttributes, but has some from word %u",
+                                   "id %u gets LinkageAttributes, expected only those of word %u",
                                    items[i].target, last->word);
     }
     walk->decorations.count = kept;
@@ -171,7 +172,7 @@ static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
     uint32_t opcode = zepi_spirv_definition(walk, group).opcode;
     if (opcode != OpDecorationGroup)
         return zepi_spirv_fail(walk, instruction.word,
-                               "OpGroupDecorate names id %u as its group, which no "
+                               "OpGroupDecorate names id %u as its group, expected one that "
                                "OpDecorationGroup defines",
                                group);
     uint32_t appended_count = walk->decorations.count;
@@ -183,7 +184,7 @@ static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
         uint32_t target = zepi_spirv_operand(walk, instruction, i);
         if (zepi_spirv_definition(walk, target).opcode == OpDecorationGroup)
             return zepi_spirv_fail(walk, instruction.word,
-                                   "OpGroupDecorate names id %u as a target, which is a group",
+                                   "OpGroupDecorate names id %u as a target, expected no group",
                                    target);
         for (uint32_t j = begin; j < sorted_count; j++) {
             struct zepi_spirv_decoration copy =

@@ -119,6 +119,13 @@ zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk, uint32_t id)
                    compare_entry_functions);
 }
 
+// False for what is only known once the module is specialized.
+static bool find_fixed_value(const struct zepi_spirv_walk *walk, uint32_t id, uint64_t *out_value)
+{
+    return zepi_spirv_definition(walk, id).opcode == OpConstant &&
+           zepi_spirv_constant_value(walk, id, out_value);
+}
+
 static enum zepi_spirv_status read_execution_mode(struct zepi_spirv_walk *walk,
                                                   struct zepi_spirv_instruction instruction)
 {
@@ -132,7 +139,7 @@ static enum zepi_spirv_status read_execution_mode(struct zepi_spirv_walk *walk,
         return ZEPI_SPIRV_OK;
     uint32_t count = is_group_size ? 3 : 1;
     if (instruction.length < 3 + count)
-        return zepi_spirv_fail(walk, instruction.word, "execution mode %u lacks operands: %u of %u",
+        return zepi_spirv_fail(walk, instruction.word, "execution mode %u has %u operands, expected %u",
                                mode, instruction.length - 3, count);
     if (mode == MODE_SUBGROUP_SIZE) {
         function->required_sub_group_size = zepi_spirv_operand(walk, instruction, 3);
@@ -141,10 +148,14 @@ static enum zepi_spirv_status read_execution_mode(struct zepi_spirv_walk *walk,
     for (uint32_t i = 0; i < count; i++) {
         uint32_t operand = zepi_spirv_operand(walk, instruction, 3 + i);
         uint64_t value = operand;
-        if (by_id && (!zepi_spirv_constant_value(walk, operand, &value) || value > UINT32_MAX))
+        if (by_id && !find_fixed_value(walk, operand, &value)) {
+            memset(function->required_group_size, 0, sizeof(function->required_group_size));
+            return ZEPI_SPIRV_OK;
+        }
+        if (value > UINT32_MAX)
             return zepi_spirv_fail(walk, instruction.word,
-                                   "LocalSizeId names id %u, which is no constant of 32 bits",
-                                   operand);
+                                   "LocalSizeId names id %u of the value %llu, expected 32 bits",
+                                   operand, (unsigned long long)value);
         function->required_group_size[i] = (uint32_t)value;
     }
     return ZEPI_SPIRV_OK;
@@ -158,14 +169,14 @@ static enum zepi_spirv_status read_entry(struct zepi_spirv_walk *walk,
     struct zepi_spirv_instruction instruction = zepi_spirv_definition(walk, entry->function);
     if (instruction.opcode != OpFunction)
         return zepi_spirv_fail(walk, entry->word,
-                               "OpEntryPoint names id %u, which is no function", entry->function);
+                               "OpEntryPoint names id %u, expected a function", entry->function);
     struct zepi_spirv_instruction type =
         zepi_spirv_definition(walk, zepi_spirv_operand(walk, instruction, 4));
     while (instruction.opcode != OpLabel && instruction.opcode != OpFunctionEnd)
         instruction = skip_lines(walk, instruction.word + instruction.length);
     if (instruction.opcode != OpLabel)
         return zepi_spirv_fail(walk, entry->word,
-                               "OpEntryPoint names id %u, which is a function without a body",
+                               "OpEntryPoint names id %u, expected a function with a body",
                                entry->function);
     function->argument_count = type.length - 3;
     function->is_read = true;

@@ -222,7 +222,6 @@ static const struct operand_format formats[] = {
     {5587, 5598, "trii"},      // OpAbsISubINTEL .. OpUMul32x16INTEL
     {5600, 5600, "tri"},       // OpConstantFunctionPointerINTEL
     {5601, 5601, "tri*i"},     // OpFunctionPointerCallINTEL
-    {5609, 5609, "rs"},        // OpAsmTargetINTEL
     {5610, 5610, "triiss"},    // OpAsmINTEL
     {5611, 5611, "tri*i"},     // OpAsmCallINTEL
     {5614, 5615, "triiii"},    // OpAtomicFMinEXT, OpAtomicFMaxEXT
@@ -287,7 +286,7 @@ struct cursor {
 static enum zepi_spirv_status too_short(struct cursor *cursor)
 {
     return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                           "%s has %u words, which is too few for its operands",
+                           "%s has %u words, expected more for its operands",
                            zepi_spirv_opcode_text(cursor->instruction.opcode).text,
                            cursor->instruction.length);
 }
@@ -308,11 +307,11 @@ static enum zepi_spirv_status take_id(struct cursor *cursor, uint32_t *out_id)
         return status;
     if (id == 0)
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s names id 0, but ids begin at 1",
+                               "%s names id 0, expected ids from 1 on",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text);
     if (id >= cursor->walk->bound)
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s names id %u, which is not below the bound %u",
+                               "%s names id %u, expected an id below the bound %u",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text, id,
                                cursor->walk->bound);
     *out_id = id;
@@ -347,8 +346,8 @@ static enum zepi_spirv_status use_type(struct cursor *cursor)
                                       : zepi_spirv_is_type(type.opcode))
         return ZEPI_SPIRV_OK;
     return zepi_spirv_fail(walk, cursor->instruction.word,
-                           "%s has id %u as result type, which no instruction before it declares "
-                           "as a type",
+                           "%s has id %u as result type, expected a type that is declared before "
+                           "it",
                            zepi_spirv_opcode_text(cursor->instruction.opcode).text, id);
 }
 
@@ -361,7 +360,7 @@ static enum zepi_spirv_status define_id(struct cursor *cursor)
     struct zepi_spirv_id *entry = &cursor->walk->ids[id];
     if (entry->defined_at != 0)
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s defines id %u, which word %u has defined already",
+                               "%s defines id %u, expected one that word %u has not defined already",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text, id,
                                entry->defined_at);
     entry->defined_at = cursor->instruction.word;
@@ -393,7 +392,7 @@ static enum zepi_spirv_status take_string(struct cursor *cursor)
     if (!zepi_spirv_string(cursor->walk, cursor->instruction, cursor->next, &length,
                            &cursor->next))
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s holds a string without a terminator",
+                               "%s holds a string that does not end, expected a byte 0 in it",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text);
     return ZEPI_SPIRV_OK;
 }
@@ -419,12 +418,12 @@ static enum zepi_spirv_status take_literal(struct cursor *cursor)
             return ZEPI_SPIRV_OK;
         }
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s is of type id %u, which is no integer or floating-point type",
+                               "%s is of type id %u, expected an integer or floating-point type",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text, type_id);
     }
     if (words != cursor->instruction.length - cursor->next)
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s has %u words of value, its type has %u",
+                               "%s has %u words of value, expected %u for its type",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text,
                                cursor->instruction.length - cursor->next, words);
     cursor->next += words;
@@ -458,8 +457,14 @@ static enum zepi_spirv_status take_memory_operands(struct cursor *cursor)
     const uint32_t aligned = 0x2;
     const uint32_t with_id = 0x8 | 0x10 | 0x10000 | 0x20000; // make available, make visible,
                                                              // alias scope, no alias
+    const uint32_t without_operand = 0x1 | 0x4 | 0x20;       // volatile, nontemporal, non-private
     uint32_t mask = 0;
     enum zepi_spirv_status status = take_word(cursor, &mask);
+    if (status == ZEPI_SPIRV_OK && (mask & ~(aligned | with_id | without_operand)) != 0) {
+        // Nobody knows where the operands of an unknown bit end.
+        cursor->next = cursor->instruction.length;
+        return ZEPI_SPIRV_OK;
+    }
     for (uint32_t bit = 1; status == ZEPI_SPIRV_OK && bit != 0 && bit <= mask; bit <<= 1) {
         uint32_t literal;
         if (mask & bit & aligned)
@@ -501,8 +506,8 @@ static enum zepi_spirv_status take_extended_operands(struct cursor *cursor)
         if (walk->unknown_count > 0)
             return ZEPI_SPIRV_OK;
         return zepi_spirv_fail(walk, cursor->instruction.word,
-                               "OpExtInst names id %u as its instruction set, which no "
-                               "OpExtInstImport before it defines",
+                               "OpExtInst names id %u as its instruction set, expected an "
+                               "OpExtInstImport before it",
                                zepi_spirv_operand(walk, cursor->instruction, 3));
     }
     static const char opencl[] = "OpenCL.std";

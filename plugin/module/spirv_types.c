@@ -48,7 +48,9 @@ static struct zepi_spirv_layout vector_layout(const struct zepi_spirv_walk *walk
         count = 4;
     if (count != 2 && count != 4 && count != 8 && count != 16)
         return unknown_layout;
-    uint32_t size_bytes = component.size_bytes * count; // component.size_bytes is at most 8
+    if (component.size_bytes > sizeof(uint64_t)) // no scalar
+        return unknown_layout;
+    uint32_t size_bytes = component.size_bytes * count;
     return make_layout(size_bytes, component.alignment == 0 ? 0 : size_bytes);
 }
 

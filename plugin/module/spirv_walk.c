@@ -68,8 +68,9 @@ static enum zepi_spirv_status note_word(struct zepi_spirv_list *list, uint32_t w
 static enum zepi_spirv_status read_header(struct zepi_spirv_walk *walk)
 {
     if (walk->word_count < ZEPI_SPIRV_HEADER_WORDS)
-        return zepi_spirv_fail(walk, 0, "the module has %u words, fewer than its header of %u",
-                               walk->word_count, ZEPI_SPIRV_HEADER_WORDS);
+        return zepi_spirv_fail(walk, walk->word_count,
+                               "the module ends here, expected a header of %u words",
+                               ZEPI_SPIRV_HEADER_WORDS);
     uint32_t magic = zepi_spirv_word(walk, 0);
     if (magic == MAGIC_SWAPPED)
         return zepi_spirv_fail(walk, 0,
@@ -85,11 +86,11 @@ static enum zepi_spirv_status read_header(struct zepi_spirv_walk *walk)
                                walk->version);
     walk->bound = zepi_spirv_word(walk, 3);
     if (walk->bound == 0)
-        return zepi_spirv_fail(walk, 3, "the bound of ids is 0");
+        return zepi_spirv_fail(walk, 3, "the bound of ids is 0, expected at least 1");
     if (walk->bound > ZEPI_SPIRV_MAX_SPARSE_BOUND && walk->bound > walk->word_count)
         return zepi_spirv_fail(walk, 3,
-                               "the bound of ids is %u, which is above %u and more than the "
-                               "module's %u words",
+                               "the bound of ids is %u, expected at most %u for a module of %u "
+                               "words",
                                walk->bound, ZEPI_SPIRV_MAX_SPARSE_BOUND, walk->word_count);
     if (zepi_spirv_word(walk, 4) != 0)
         return zepi_spirv_fail(walk, 4, "the instruction schema is %u, expected 0",
@@ -102,7 +103,7 @@ static enum zepi_spirv_status note_memory_model(struct zepi_spirv_walk *walk,
 {
     if (walk->memory_model_at != 0)
         return zepi_spirv_fail(walk, instruction.word,
-                               "a second OpMemoryModel, the first is at word %u",
+                               "a second OpMemoryModel, expected one: the first is at word %u",
                                walk->memory_model_at);
     walk->memory_model_at = instruction.word;
     walk->addressing_model = zepi_spirv_operand(walk, instruction, 1);
@@ -131,14 +132,15 @@ static enum zepi_spirv_status begin_function(struct zepi_spirv_walk *walk,
 {
     if (walk->function_at != 0)
         return zepi_spirv_fail(walk, instruction.word,
-                               "OpFunction inside of the function that begins at word %u",
+                               "OpFunction, expected OpFunctionEnd of the function that begins at "
+                               "word %u",
                                walk->function_at);
     uint32_t type_id = zepi_spirv_operand(walk, instruction, 4);
     struct zepi_spirv_instruction type = zepi_spirv_definition(walk, type_id);
     if (type.opcode != OpTypeFunction)
         return zepi_spirv_fail(walk, instruction.word,
-                               "OpFunction has id %u as its type, which no OpTypeFunction before "
-                               "it declares",
+                               "OpFunction has id %u as its type, expected an OpTypeFunction "
+                               "before it",
                                type_id);
     walk->function_at = instruction.word;
     walk->parameters_left = type.length - 3;
@@ -149,14 +151,16 @@ static enum zepi_spirv_status next_parameter(struct zepi_spirv_walk *walk,
                                              struct zepi_spirv_instruction instruction)
 {
     if (walk->function_at == 0)
-        return zepi_spirv_fail(walk, instruction.word, "OpFunctionParameter outside of a function");
+        return zepi_spirv_fail(walk, instruction.word, "OpFunctionParameter outside of a function, expected it behind "
+                               "OpFunction");
     struct zepi_spirv_instruction function = zepi_spirv_instruction_at(walk, walk->function_at);
     struct zepi_spirv_instruction type =
         zepi_spirv_definition(walk, zepi_spirv_operand(walk, function, 4));
     if (walk->parameters_left == 0)
         return zepi_spirv_fail(walk, instruction.word,
-                               "OpFunctionParameter, but the function at word %u has %u parameters",
-                               walk->function_at, type.length - 3);
+                               "OpFunctionParameter, expected no more than the %u that the type of "
+                               "the function at word %u has",
+                               type.length - 3, walk->function_at);
     uint32_t expected = zepi_spirv_operand(walk, type, type.length - walk->parameters_left);
     if (zepi_spirv_operand(walk, instruction, 1) != expected)
         return zepi_spirv_fail(walk, instruction.word,
@@ -173,13 +177,13 @@ static enum zepi_spirv_status check_inside_function(struct zepi_spirv_walk *walk
                                                     struct zepi_spirv_instruction instruction)
 {
     if (walk->function_at == 0)
-        return zepi_spirv_fail(walk, instruction.word, "%s outside of a function",
+        return zepi_spirv_fail(walk, instruction.word, "%s outside of a function, expected it behind OpFunction",
                                zepi_spirv_opcode_text(instruction.opcode).text);
     if (walk->parameters_left != 0)
         return zepi_spirv_fail(walk, instruction.word,
-                               "%s, but the function at word %u lacks %u of its parameters",
-                               zepi_spirv_opcode_text(instruction.opcode).text, walk->function_at,
-                               walk->parameters_left);
+                               "%s, expected %u more OpFunctionParameter of the function at word %u",
+                               zepi_spirv_opcode_text(instruction.opcode).text,
+                               walk->parameters_left, walk->function_at);
     return ZEPI_SPIRV_OK;
 }
 
@@ -228,7 +232,7 @@ static enum zepi_spirv_status walk_instructions(struct zepi_spirv_walk *walk)
          word += instruction.length) {
         instruction = zepi_spirv_instruction_at(walk, word);
         if (instruction.length == 0)
-            return zepi_spirv_fail(walk, word, "%s has a length of 0",
+            return zepi_spirv_fail(walk, word, "%s has a length of 0, expected at least 1",
                                    zepi_spirv_opcode_text(instruction.opcode).text);
         if (instruction.length > walk->word_count - word)
             return zepi_spirv_fail(walk, word,
@@ -299,9 +303,10 @@ enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk)
         return status;
     if (walk->function_at != 0)
         return zepi_spirv_fail(walk, walk->function_at,
-                               "the function that begins here has no OpFunctionEnd");
+                               "the module ends inside of the function that begins here, expected "
+                               "its OpFunctionEnd");
     if (walk->memory_model_at == 0)
-        return zepi_spirv_fail(walk, walk->word_count, "the module ends without an OpMemoryModel");
+        return zepi_spirv_fail(walk, walk->word_count, "the module ends here, expected an OpMemoryModel in it");
     return check_all_defined(walk);
 }
 
