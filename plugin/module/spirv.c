@@ -23,8 +23,8 @@ static uint32_t count_decorations(const struct zepi_spirv_walk *walk,
     return count;
 }
 
-// All parts in one block, those of the strictest alignment first. Counts are upper bounds. *out_block
-// is NULL if there is nothing to store.
+// All parts in one block, those of the strictest alignment first. Counts are upper bounds.
+// *out_block is NULL if there is nothing to store.
 static bool allocate_parts(const struct zepi_spirv_walk *walk, struct parts *out_parts,
                            void **out_block)
 {
@@ -85,9 +85,9 @@ static enum zepi_spirv_status read_constant(struct zepi_spirv_walk *walk,
                                decoration->value, type_id);
     *out_constant = (struct zepi_spirv_constant){
         .id = decoration->value,
-        .kind = is_bool                       ? ZEPI_SPIRV_BOOL
+        .kind = is_bool                      ? ZEPI_SPIRV_BOOL
                 : type.opcode == OpTypeFloat ? ZEPI_SPIRV_FLOAT
-                                              : ZEPI_SPIRV_INT,
+                                             : ZEPI_SPIRV_INT,
         .is_signed = type.opcode == OpTypeFloat ||
                      (type.opcode == OpTypeInt && zepi_spirv_operand(walk, type, 3) == 1),
         .size_bytes = zepi_spirv_layout_of(walk, type_id).size_bytes,
@@ -143,12 +143,12 @@ static enum zepi_spirv_status write_constants(struct zepi_spirv_walk *walk,
         }
         if (last->kind != constant.kind || last->size_bytes != constant.size_bytes ||
             last->is_signed != constant.is_signed)
-            return zepi_spirv_fail(walk, spec_ids[i].defined_at,
-                                   "SpecId %u is %s of %u bytes here, expected %s of %u bytes as at "
-                                   "word %u",
-                                   constant.id, type_text(&constant), constant.size_bytes,
-                                   type_text(last), last->size_bytes,
-                                   spec_ids[i - 1].defined_at);
+            return zepi_spirv_fail(
+                walk, spec_ids[i].defined_at,
+                "SpecId %u is %s of %u bytes here, expected %s of %u bytes as at "
+                "word %u",
+                constant.id, type_text(&constant), constant.size_bytes, type_text(last),
+                last->size_bytes, spec_ids[i - 1].defined_at);
     }
     *out_count = kept;
     return ZEPI_SPIRV_OK;
@@ -247,8 +247,7 @@ static bool is_kernel_name(const struct kernel_names *kernels, const char *name,
 }
 
 static enum zepi_spirv_status write_symbols(struct zepi_spirv_walk *walk, const struct parts *parts,
-                                            const struct kernel_names *kernels,
-                                            uint32_t *out_count)
+                                            const struct kernel_names *kernels, uint32_t *out_count)
 {
     static const enum zepi_spirv_linkage linkages[] = {ZEPI_SPIRV_EXPORT, ZEPI_SPIRV_IMPORT,
                                                        ZEPI_SPIRV_LINK_ONCE_ODR};
@@ -317,7 +316,8 @@ static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spi
     if (status != ZEPI_SPIRV_OK)
         goto free_block;
     if (walk->entries.count == 0 && symbol_count == 0) {
-        // Nobody could use it, and a module that was cut off after its memory model looks like that.
+        // Nobody could use it, and a module that was cut off after its memory model looks like
+        // that.
         status = zepi_spirv_fail(walk, walk->word_count,
                                  "the module ends here with neither an entry point of execution "
                                  "model Kernel nor a symbol that it imports or exports");

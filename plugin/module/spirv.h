@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 // What a bounds-checked walk over a SPIR-V module finds: specialization constants, kernels with
-// their arguments, and linkage. Nothing that fails the walk may reach a driver: on truncated modules
-// drivers have been seen to exit, to crash, and to answer success.
+// their arguments, and linkage. Nothing that fails the walk may reach a driver: on truncated
+// modules drivers have been seen to exit, to crash, and to answer success.
 //
 // The walk depends on nothing but the C library, so that the plugin and the CPU driver
 // (tools/ze_cpu) share one source. A filled `struct zepi_spirv` is immutable and may be read by any
@@ -26,15 +26,15 @@ struct zepi_spirv_constant {
     uint32_t id; // the SpecId, not the result id
     enum zepi_spirv_scalar_kind kind;
     bool is_signed;
-    uint32_t size_bytes;    // 1, 2, 4 or 8
+    uint32_t size_bytes;      // 1, 2, 4 or 8
     uint8_t default_value[8]; // first size_bytes, little endian; the rest zero
 };
 
 enum zepi_spirv_argument_kind {
-    ZEPI_SPIRV_ARGUMENT_VALUE,   // by value, also structures (ByVal pointers to Function storage)
-    ZEPI_SPIRV_ARGUMENT_GLOBAL,  // pointer to CrossWorkgroup
+    ZEPI_SPIRV_ARGUMENT_VALUE,    // by value, also structures (ByVal pointers to Function storage)
+    ZEPI_SPIRV_ARGUMENT_GLOBAL,   // pointer to CrossWorkgroup
     ZEPI_SPIRV_ARGUMENT_CONSTANT, // pointer to UniformConstant
-    ZEPI_SPIRV_ARGUMENT_LOCAL,   // pointer to Workgroup: the launch gives a size
+    ZEPI_SPIRV_ARGUMENT_LOCAL,    // pointer to Workgroup: the launch gives a size
     ZEPI_SPIRV_ARGUMENT_IMAGE,
     ZEPI_SPIRV_ARGUMENT_SAMPLER,
     ZEPI_SPIRV_ARGUMENT_OTHER,
@@ -69,7 +69,7 @@ struct zepi_spirv_symbol {
 };
 
 struct zepi_spirv {
-    uint32_t version; // as in the header: 0x00010200 is 1.2
+    uint32_t version;                            // as in the header: 0x00010200 is 1.2
     const struct zepi_spirv_constant *constants; // ascending by id, each id once
     uint32_t constant_count;
     const struct zepi_spirv_kernel *kernels; // in the order of the module
@@ -85,12 +85,12 @@ enum zepi_spirv_status {
     ZEPI_SPIRV_OUT_OF_MEMORY,
 };
 
-// Walks `size_bytes` at `bytes` (any alignment) and fills *out_spirv, which the caller finishes with
-// zepi_spirv_finish. On failure *out_spirv is zeroed and `message` (of `message_size` bytes, always
-// terminated) says at which word of the module what was wrong and what was expected. Refused are:
-// sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are named
-// as such), instruction lengths that are zero or reach past the end, ids of 0 or not below the
-// bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
+// Walks `size_bytes` at `bytes` (any alignment) and fills *out_spirv, which the caller finishes
+// with zepi_spirv_finish. On failure *out_spirv is zeroed and `message` (of `message_size` bytes,
+// always terminated) says at which word of the module what was wrong and what was expected. Refused
+// are: sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are
+// named as such), instruction lengths that are zero or reach past the end, ids of 0 or not below
+// the bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
 // nothing defines, a module that offers nothing (neither an entry point nor a symbol), and so every
 // proper prefix of a valid module, but for one that is a valid module itself: nothing in a module
 // tells whether functions followed that no name, call or decoration of it mentions.

@@ -21,7 +21,8 @@ enum zepi_spirv_status zepi_spirv_note_name(struct zepi_spirv_walk *walk,
 {
     uint32_t length;
     if (!zepi_spirv_string(walk, instruction, index, &length, out_next))
-        return zepi_spirv_fail(walk, instruction.word, "%s holds a name that does not end, expected a byte 0 in it",
+        return zepi_spirv_fail(walk, instruction.word,
+                               "%s holds a name that does not end, expected a byte 0 in it",
                                zepi_spirv_opcode_text(instruction.opcode).text);
     struct zepi_spirv_list *names = &walk->names;
     const char *name =
@@ -227,9 +228,9 @@ enum zepi_spirv_status zepi_spirv_resolve_decorations(struct zepi_spirv_walk *wa
     return sort_and_unify(walk);
 }
 
-const struct zepi_spirv_decoration *
-zepi_spirv_find_decoration(const struct zepi_spirv_walk *walk, uint32_t target,
-                           enum zepi_spirv_decoration_kind kind)
+const struct zepi_spirv_decoration *zepi_spirv_find_decoration(const struct zepi_spirv_walk *walk,
+                                                               uint32_t target,
+                                                               enum zepi_spirv_decoration_kind kind)
 {
     const struct zepi_spirv_decoration *items = walk->decorations.items;
     uint32_t index = lower_bound(walk, target, kind);

@@ -109,8 +109,8 @@ static int compare_entry_functions(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-struct zepi_spirv_entry_function *
-zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk, uint32_t id)
+struct zepi_spirv_entry_function *zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk,
+                                                                 uint32_t id)
 {
     if (walk->entry_function_count == 0)
         return NULL;
@@ -139,8 +139,9 @@ static enum zepi_spirv_status read_execution_mode(struct zepi_spirv_walk *walk,
         return ZEPI_SPIRV_OK;
     uint32_t count = is_group_size ? 3 : 1;
     if (instruction.length < 3 + count)
-        return zepi_spirv_fail(walk, instruction.word, "execution mode %u has %u operands, expected %u",
-                               mode, instruction.length - 3, count);
+        return zepi_spirv_fail(walk, instruction.word,
+                               "execution mode %u has %u operands, expected %u", mode,
+                               instruction.length - 3, count);
     if (mode == MODE_SUBGROUP_SIZE) {
         function->required_sub_group_size = zepi_spirv_operand(walk, instruction, 3);
         return ZEPI_SPIRV_OK;
@@ -168,8 +169,8 @@ static enum zepi_spirv_status read_entry(struct zepi_spirv_walk *walk,
 {
     struct zepi_spirv_instruction instruction = zepi_spirv_definition(walk, entry->function);
     if (instruction.opcode != OpFunction)
-        return zepi_spirv_fail(walk, entry->word,
-                               "OpEntryPoint names id %u, expected a function", entry->function);
+        return zepi_spirv_fail(walk, entry->word, "OpEntryPoint names id %u, expected a function",
+                               entry->function);
     struct zepi_spirv_instruction type =
         zepi_spirv_definition(walk, zepi_spirv_operand(walk, instruction, 4));
     while (instruction.opcode != OpLabel && instruction.opcode != OpFunctionEnd)

@@ -18,235 +18,235 @@ struct operand_format {
 };
 
 static const struct operand_format formats[] = {
-    {0, 0, ""},                // OpNop
-    {1, 1, "tr"},              // OpUndef
-    {2, 2, "s"},               // OpSourceContinued
-    {3, 3, "ww?is"},           // OpSource
-    {4, 4, "s"},               // OpSourceExtension
-    {5, 5, "is"},              // OpName
-    {6, 6, "iws"},             // OpMemberName
-    {7, 7, "rs"},              // OpString
-    {8, 8, "iww"},             // OpLine
-    {10, 10, "s"},             // OpExtension
-    {11, 11, "rs"},            // OpExtInstImport
-    {12, 12, "triwE"},         // OpExtInst
-    {14, 14, "ww"},            // OpMemoryModel
-    {15, 15, "wis*i"},         // OpEntryPoint
-    {16, 16, "iw"},            // OpExecutionMode
-    {17, 17, "w"},             // OpCapability
-    {19, 20, "T"},             // OpTypeVoid, OpTypeBool
-    {21, 21, "Tww"},           // OpTypeInt
-    {22, 22, "Tw"},            // OpTypeFloat
-    {23, 24, "Tiw"},           // OpTypeVector, OpTypeMatrix
-    {25, 25, "Tiwwwwww"},      // OpTypeImage
-    {26, 26, "T"},             // OpTypeSampler
-    {27, 27, "Ti"},            // OpTypeSampledImage
-    {28, 28, "Tii"},           // OpTypeArray
-    {29, 29, "Ti"},            // OpTypeRuntimeArray
-    {30, 30, "T*i"},           // OpTypeStruct
-    {31, 31, "Ts"},            // OpTypeOpaque
-    {32, 32, "Twi"},           // OpTypePointer
-    {33, 33, "Ti*i"},          // OpTypeFunction
-    {34, 37, "T"},             // OpTypeEvent .. OpTypeQueue
-    {38, 38, "Tw"},            // OpTypePipe
-    {39, 39, "iw"},            // OpTypeForwardPointer
-    {41, 42, "tr"},            // OpConstantTrue, OpConstantFalse
-    {43, 43, "trn"},           // OpConstant
-    {44, 44, "tr*i"},          // OpConstantComposite
-    {45, 45, "trwww"},         // OpConstantSampler
-    {46, 46, "tr"},            // OpConstantNull
-    {48, 49, "tr"},            // OpSpecConstantTrue, OpSpecConstantFalse
-    {50, 50, "trn"},           // OpSpecConstant
-    {51, 51, "tr*i"},          // OpSpecConstantComposite
-    {52, 52, "trO"},           // OpSpecConstantOp
-    {54, 54, "trwi"},          // OpFunction
-    {55, 55, "tr"},            // OpFunctionParameter
-    {56, 56, ""},              // OpFunctionEnd
-    {57, 57, "tri*i"},         // OpFunctionCall
-    {59, 59, "trw?i"},         // OpVariable
-    {60, 60, "triii"},         // OpImageTexelPointer
-    {61, 61, "tri?M"},         // OpLoad
-    {62, 62, "ii?M"},          // OpStore
-    {63, 63, "ii?MM"},         // OpCopyMemory
-    {64, 64, "iii?MM"},        // OpCopyMemorySized
-    {65, 66, "tri*i"},         // OpAccessChain, OpInBoundsAccessChain
-    {67, 67, "trii*i"},        // OpPtrAccessChain
-    {68, 68, "triw"},          // OpArrayLength
-    {69, 69, "tri"},           // OpGenericPtrMemSemantics
-    {70, 70, "trii*i"},        // OpInBoundsPtrAccessChain
-    {71, 71, "iw"},            // OpDecorate
-    {72, 72, "iww"},           // OpMemberDecorate
-    {73, 73, "r"},             // OpDecorationGroup
-    {74, 74, "i*i"},           // OpGroupDecorate
-    {75, 75, "i*iw"},          // OpGroupMemberDecorate
-    {77, 77, "trii"},          // OpVectorExtractDynamic
-    {78, 78, "triii"},         // OpVectorInsertDynamic
-    {79, 79, "trii"},          // OpVectorShuffle
-    {80, 80, "tr*i"},          // OpCompositeConstruct
-    {81, 81, "tri"},           // OpCompositeExtract
-    {82, 82, "trii"},          // OpCompositeInsert
-    {83, 84, "tri"},           // OpCopyObject, OpTranspose
-    {86, 86, "trii"},          // OpSampledImage
-    {87, 87, "trii?X"},        // OpImageSampleImplicitLod
-    {88, 88, "triiX"},         // OpImageSampleExplicitLod
-    {89, 89, "triii?X"},       // OpImageSampleDrefImplicitLod
-    {90, 90, "triiiX"},        // OpImageSampleDrefExplicitLod
-    {91, 91, "trii?X"},        // OpImageSampleProjImplicitLod
-    {92, 92, "triiX"},         // OpImageSampleProjExplicitLod
-    {93, 93, "triii?X"},       // OpImageSampleProjDrefImplicitLod
-    {94, 94, "triiiX"},        // OpImageSampleProjDrefExplicitLod
-    {95, 95, "trii?X"},        // OpImageFetch
-    {96, 97, "triii?X"},       // OpImageGather, OpImageDrefGather
-    {98, 98, "trii?X"},        // OpImageRead
-    {99, 99, "iii?X"},         // OpImageWrite
-    {100, 102, "tri"},         // OpImage .. OpImageQueryOrder
-    {103, 103, "trii"},        // OpImageQuerySizeLod
-    {104, 104, "tri"},         // OpImageQuerySize
-    {105, 105, "trii"},        // OpImageQueryLod
-    {106, 107, "tri"},         // OpImageQueryLevels, OpImageQuerySamples
-    {109, 124, "tri"},         // OpConvertFToU .. OpBitcast
-    {126, 127, "tri"},         // OpSNegate, OpFNegate
-    {128, 152, "trii"},        // OpIAdd .. OpSMulExtended
-    {154, 160, "tri"},         // OpAny .. OpSignBitSet
-    {161, 167, "trii"},        // OpLessOrGreater .. OpLogicalAnd
-    {168, 168, "tri"},         // OpLogicalNot
-    {169, 169, "triii"},       // OpSelect
-    {170, 191, "trii"},        // OpIEqual .. OpFUnordGreaterThanEqual
-    {194, 199, "trii"},        // OpShiftRightLogical .. OpBitwiseAnd
-    {200, 200, "tri"},         // OpNot
-    {201, 201, "triiii"},      // OpBitFieldInsert
-    {202, 203, "triii"},       // OpBitFieldSExtract, OpBitFieldUExtract
-    {204, 205, "tri"},         // OpBitReverse, OpBitCount
-    {207, 215, "tri"},         // OpDPdx .. OpFwidthCoarse
-    {218, 219, ""},            // OpEmitVertex, OpEndPrimitive
-    {220, 221, "i"},           // OpEmitStreamVertex, OpEndStreamPrimitive
-    {224, 224, "iii"},         // OpControlBarrier
-    {225, 225, "ii"},          // OpMemoryBarrier
-    {227, 227, "triii"},       // OpAtomicLoad
-    {228, 228, "iiii"},        // OpAtomicStore
-    {229, 229, "triiii"},      // OpAtomicExchange
-    {230, 231, "triiiiii"},    // OpAtomicCompareExchange, OpAtomicCompareExchangeWeak
-    {232, 233, "triii"},       // OpAtomicIIncrement, OpAtomicIDecrement
-    {234, 242, "triiii"},      // OpAtomicIAdd .. OpAtomicXor
-    {245, 245, "tr*ii"},       // OpPhi
-    {246, 246, "iiw"},         // OpLoopMerge
-    {247, 247, "iw"},          // OpSelectionMerge
-    {248, 248, "r"},           // OpLabel
-    {249, 249, "i"},           // OpBranch
-    {250, 250, "iii"},         // OpBranchConditional
-    {251, 251, "iiS"},         // OpSwitch
-    {252, 253, ""},            // OpKill, OpReturn
-    {254, 254, "i"},           // OpReturnValue
-    {255, 255, ""},            // OpUnreachable
-    {256, 257, "iw"},          // OpLifetimeStart, OpLifetimeStop
-    {259, 259, "triiiiii"},    // OpGroupAsyncCopy
-    {260, 260, "iii"},         // OpGroupWaitEvents
-    {261, 262, "trii"},        // OpGroupAll, OpGroupAny
-    {263, 263, "triii"},       // OpGroupBroadcast
-    {264, 271, "triwi"},       // OpGroupIAdd .. OpGroupSMax
-    {274, 275, "triiii"},      // OpReadPipe, OpWritePipe
-    {276, 277, "triiiiii"},    // OpReservedReadPipe, OpReservedWritePipe
-    {278, 279, "triiii"},      // OpReserveReadPipePackets, OpReserveWritePipePackets
-    {280, 281, "iiii"},        // OpCommitReadPipe, OpCommitWritePipe
-    {282, 282, "tri"},         // OpIsValidReserveId
-    {283, 284, "triii"},       // OpGetNumPipePackets, OpGetMaxPipePackets
-    {285, 286, "triiiii"},     // OpGroupReserveReadPipePackets, OpGroupReserveWritePipePackets
-    {287, 288, "iiiii"},       // OpGroupCommitReadPipe, OpGroupCommitWritePipe
-    {291, 291, "triiii"},      // OpEnqueueMarker
+    {0, 0, ""},                   // OpNop
+    {1, 1, "tr"},                 // OpUndef
+    {2, 2, "s"},                  // OpSourceContinued
+    {3, 3, "ww?is"},              // OpSource
+    {4, 4, "s"},                  // OpSourceExtension
+    {5, 5, "is"},                 // OpName
+    {6, 6, "iws"},                // OpMemberName
+    {7, 7, "rs"},                 // OpString
+    {8, 8, "iww"},                // OpLine
+    {10, 10, "s"},                // OpExtension
+    {11, 11, "rs"},               // OpExtInstImport
+    {12, 12, "triwE"},            // OpExtInst
+    {14, 14, "ww"},               // OpMemoryModel
+    {15, 15, "wis*i"},            // OpEntryPoint
+    {16, 16, "iw"},               // OpExecutionMode
+    {17, 17, "w"},                // OpCapability
+    {19, 20, "T"},                // OpTypeVoid, OpTypeBool
+    {21, 21, "Tww"},              // OpTypeInt
+    {22, 22, "Tw"},               // OpTypeFloat
+    {23, 24, "Tiw"},              // OpTypeVector, OpTypeMatrix
+    {25, 25, "Tiwwwwww"},         // OpTypeImage
+    {26, 26, "T"},                // OpTypeSampler
+    {27, 27, "Ti"},               // OpTypeSampledImage
+    {28, 28, "Tii"},              // OpTypeArray
+    {29, 29, "Ti"},               // OpTypeRuntimeArray
+    {30, 30, "T*i"},              // OpTypeStruct
+    {31, 31, "Ts"},               // OpTypeOpaque
+    {32, 32, "Twi"},              // OpTypePointer
+    {33, 33, "Ti*i"},             // OpTypeFunction
+    {34, 37, "T"},                // OpTypeEvent .. OpTypeQueue
+    {38, 38, "Tw"},               // OpTypePipe
+    {39, 39, "iw"},               // OpTypeForwardPointer
+    {41, 42, "tr"},               // OpConstantTrue, OpConstantFalse
+    {43, 43, "trn"},              // OpConstant
+    {44, 44, "tr*i"},             // OpConstantComposite
+    {45, 45, "trwww"},            // OpConstantSampler
+    {46, 46, "tr"},               // OpConstantNull
+    {48, 49, "tr"},               // OpSpecConstantTrue, OpSpecConstantFalse
+    {50, 50, "trn"},              // OpSpecConstant
+    {51, 51, "tr*i"},             // OpSpecConstantComposite
+    {52, 52, "trO"},              // OpSpecConstantOp
+    {54, 54, "trwi"},             // OpFunction
+    {55, 55, "tr"},               // OpFunctionParameter
+    {56, 56, ""},                 // OpFunctionEnd
+    {57, 57, "tri*i"},            // OpFunctionCall
+    {59, 59, "trw?i"},            // OpVariable
+    {60, 60, "triii"},            // OpImageTexelPointer
+    {61, 61, "tri?M"},            // OpLoad
+    {62, 62, "ii?M"},             // OpStore
+    {63, 63, "ii?MM"},            // OpCopyMemory
+    {64, 64, "iii?MM"},           // OpCopyMemorySized
+    {65, 66, "tri*i"},            // OpAccessChain, OpInBoundsAccessChain
+    {67, 67, "trii*i"},           // OpPtrAccessChain
+    {68, 68, "triw"},             // OpArrayLength
+    {69, 69, "tri"},              // OpGenericPtrMemSemantics
+    {70, 70, "trii*i"},           // OpInBoundsPtrAccessChain
+    {71, 71, "iw"},               // OpDecorate
+    {72, 72, "iww"},              // OpMemberDecorate
+    {73, 73, "r"},                // OpDecorationGroup
+    {74, 74, "i*i"},              // OpGroupDecorate
+    {75, 75, "i*iw"},             // OpGroupMemberDecorate
+    {77, 77, "trii"},             // OpVectorExtractDynamic
+    {78, 78, "triii"},            // OpVectorInsertDynamic
+    {79, 79, "trii"},             // OpVectorShuffle
+    {80, 80, "tr*i"},             // OpCompositeConstruct
+    {81, 81, "tri"},              // OpCompositeExtract
+    {82, 82, "trii"},             // OpCompositeInsert
+    {83, 84, "tri"},              // OpCopyObject, OpTranspose
+    {86, 86, "trii"},             // OpSampledImage
+    {87, 87, "trii?X"},           // OpImageSampleImplicitLod
+    {88, 88, "triiX"},            // OpImageSampleExplicitLod
+    {89, 89, "triii?X"},          // OpImageSampleDrefImplicitLod
+    {90, 90, "triiiX"},           // OpImageSampleDrefExplicitLod
+    {91, 91, "trii?X"},           // OpImageSampleProjImplicitLod
+    {92, 92, "triiX"},            // OpImageSampleProjExplicitLod
+    {93, 93, "triii?X"},          // OpImageSampleProjDrefImplicitLod
+    {94, 94, "triiiX"},           // OpImageSampleProjDrefExplicitLod
+    {95, 95, "trii?X"},           // OpImageFetch
+    {96, 97, "triii?X"},          // OpImageGather, OpImageDrefGather
+    {98, 98, "trii?X"},           // OpImageRead
+    {99, 99, "iii?X"},            // OpImageWrite
+    {100, 102, "tri"},            // OpImage .. OpImageQueryOrder
+    {103, 103, "trii"},           // OpImageQuerySizeLod
+    {104, 104, "tri"},            // OpImageQuerySize
+    {105, 105, "trii"},           // OpImageQueryLod
+    {106, 107, "tri"},            // OpImageQueryLevels, OpImageQuerySamples
+    {109, 124, "tri"},            // OpConvertFToU .. OpBitcast
+    {126, 127, "tri"},            // OpSNegate, OpFNegate
+    {128, 152, "trii"},           // OpIAdd .. OpSMulExtended
+    {154, 160, "tri"},            // OpAny .. OpSignBitSet
+    {161, 167, "trii"},           // OpLessOrGreater .. OpLogicalAnd
+    {168, 168, "tri"},            // OpLogicalNot
+    {169, 169, "triii"},          // OpSelect
+    {170, 191, "trii"},           // OpIEqual .. OpFUnordGreaterThanEqual
+    {194, 199, "trii"},           // OpShiftRightLogical .. OpBitwiseAnd
+    {200, 200, "tri"},            // OpNot
+    {201, 201, "triiii"},         // OpBitFieldInsert
+    {202, 203, "triii"},          // OpBitFieldSExtract, OpBitFieldUExtract
+    {204, 205, "tri"},            // OpBitReverse, OpBitCount
+    {207, 215, "tri"},            // OpDPdx .. OpFwidthCoarse
+    {218, 219, ""},               // OpEmitVertex, OpEndPrimitive
+    {220, 221, "i"},              // OpEmitStreamVertex, OpEndStreamPrimitive
+    {224, 224, "iii"},            // OpControlBarrier
+    {225, 225, "ii"},             // OpMemoryBarrier
+    {227, 227, "triii"},          // OpAtomicLoad
+    {228, 228, "iiii"},           // OpAtomicStore
+    {229, 229, "triiii"},         // OpAtomicExchange
+    {230, 231, "triiiiii"},       // OpAtomicCompareExchange, OpAtomicCompareExchangeWeak
+    {232, 233, "triii"},          // OpAtomicIIncrement, OpAtomicIDecrement
+    {234, 242, "triiii"},         // OpAtomicIAdd .. OpAtomicXor
+    {245, 245, "tr*ii"},          // OpPhi
+    {246, 246, "iiw"},            // OpLoopMerge
+    {247, 247, "iw"},             // OpSelectionMerge
+    {248, 248, "r"},              // OpLabel
+    {249, 249, "i"},              // OpBranch
+    {250, 250, "iii"},            // OpBranchConditional
+    {251, 251, "iiS"},            // OpSwitch
+    {252, 253, ""},               // OpKill, OpReturn
+    {254, 254, "i"},              // OpReturnValue
+    {255, 255, ""},               // OpUnreachable
+    {256, 257, "iw"},             // OpLifetimeStart, OpLifetimeStop
+    {259, 259, "triiiiii"},       // OpGroupAsyncCopy
+    {260, 260, "iii"},            // OpGroupWaitEvents
+    {261, 262, "trii"},           // OpGroupAll, OpGroupAny
+    {263, 263, "triii"},          // OpGroupBroadcast
+    {264, 271, "triwi"},          // OpGroupIAdd .. OpGroupSMax
+    {274, 275, "triiii"},         // OpReadPipe, OpWritePipe
+    {276, 277, "triiiiii"},       // OpReservedReadPipe, OpReservedWritePipe
+    {278, 279, "triiii"},         // OpReserveReadPipePackets, OpReserveWritePipePackets
+    {280, 281, "iiii"},           // OpCommitReadPipe, OpCommitWritePipe
+    {282, 282, "tri"},            // OpIsValidReserveId
+    {283, 284, "triii"},          // OpGetNumPipePackets, OpGetMaxPipePackets
+    {285, 286, "triiiii"},        // OpGroupReserveReadPipePackets, OpGroupReserveWritePipePackets
+    {287, 288, "iiiii"},          // OpGroupCommitReadPipe, OpGroupCommitWritePipe
+    {291, 291, "triiii"},         // OpEnqueueMarker
     {292, 292, "triiiiiiiiii*i"}, // OpEnqueueKernel
-    {293, 294, "triiiii"},     // OpGetKernelNDrangeSubGroupCount, ..MaxSubGroupSize
-    {295, 296, "triiii"},      // OpGetKernelWorkGroupSize, ..PreferredWorkGroupSizeMultiple
-    {297, 298, "i"},           // OpRetainEvent, OpReleaseEvent
-    {299, 299, "tr"},          // OpCreateUserEvent
-    {300, 300, "tri"},         // OpIsValidEvent
-    {301, 301, "ii"},          // OpSetUserEventStatus
-    {302, 302, "iii"},         // OpCaptureEventProfilingInfo
-    {303, 303, "tr"},          // OpGetDefaultQueue
-    {304, 304, "triii"},       // OpBuildNDRange
-    {305, 305, "trii?X"},      // OpImageSparseSampleImplicitLod
-    {306, 306, "triiX"},       // OpImageSparseSampleExplicitLod
-    {307, 307, "triii?X"},     // OpImageSparseSampleDrefImplicitLod
-    {308, 308, "triiiX"},      // OpImageSparseSampleDrefExplicitLod
-    {313, 313, "trii?X"},      // OpImageSparseFetch
-    {314, 315, "triii?X"},     // OpImageSparseGather, OpImageSparseDrefGather
-    {316, 316, "tri"},         // OpImageSparseTexelsResident
-    {317, 317, ""},            // OpNoLine
-    {318, 318, "triii"},       // OpAtomicFlagTestAndSet
-    {319, 319, "iii"},         // OpAtomicFlagClear
-    {320, 320, "trii?X"},      // OpImageSparseRead
-    {321, 321, "tri"},         // OpSizeOf
-    {322, 322, "T"},           // OpTypePipeStorage
-    {323, 323, "trwww"},       // OpConstantPipeStorage
-    {324, 324, "tri"},         // OpCreatePipeFromPipeStorage
-    {325, 325, "triiiii"},     // OpGetKernelLocalSizeForSubgroupCount
-    {326, 326, "triiii"},      // OpGetKernelMaxNumSubgroups
-    {327, 327, "T"},           // OpTypeNamedBarrier
-    {328, 328, "tri"},         // OpNamedBarrierInitialize
-    {329, 329, "iii"},         // OpMemoryNamedBarrier
-    {330, 330, "s"},           // OpModuleProcessed
-    {331, 332, "iw*i"},        // OpExecutionModeId, OpDecorateId
-    {333, 333, "tri"},         // OpGroupNonUniformElect
-    {334, 336, "trii"},        // OpGroupNonUniformAll .. OpGroupNonUniformAllEqual
-    {337, 337, "triii"},       // OpGroupNonUniformBroadcast
-    {338, 340, "trii"},        // OpGroupNonUniformBroadcastFirst .. InverseBallot
-    {341, 341, "triii"},       // OpGroupNonUniformBallotBitExtract
-    {342, 342, "triwi"},       // OpGroupNonUniformBallotBitCount
-    {343, 344, "trii"},        // OpGroupNonUniformBallotFindLSB, ..MSB
-    {345, 348, "triii"},       // OpGroupNonUniformShuffle .. ShuffleDown
-    {349, 364, "triwi?i"},     // OpGroupNonUniformIAdd .. LogicalXor
-    {365, 366, "triii"},       // OpGroupNonUniformQuadBroadcast, ..QuadSwap
-    {400, 400, "tri"},         // OpCopyLogical
-    {401, 403, "trii"},        // OpPtrEqual .. OpPtrDiff
-    {4416, 4416, ""},          // OpTerminateInvocation
-    {4417, 4417, "Tw"},        // OpTypeUntypedPointerKHR
-    {4418, 4418, "trw?ii"},    // OpUntypedVariableKHR
-    {4419, 4420, "trii*i"},    // OpUntypedAccessChainKHR, OpUntypedInBoundsAccessChainKHR
-    {4421, 4422, "tri"},       // OpSubgroupBallotKHR, OpSubgroupFirstInvocationKHR
-    {4423, 4424, "triii*i"},   // OpUntypedPtrAccessChainKHR, OpUntypedInBoundsPtrAccessChainKHR
-    {4428, 4430, "tri"},       // OpSubgroupAllKHR .. OpSubgroupAllEqualKHR
-    {4431, 4431, "triii?i"},   // OpGroupNonUniformRotateKHR
-    {4432, 4432, "trii"},      // OpSubgroupReadInvocationKHR
-    {4450, 4452, "trii"},      // OpSDot .. OpSUDot
-    {4453, 4455, "triii"},     // OpSDotAccSat .. OpSUDotAccSat
-    {4456, 4456, "Tiiiii"},    // OpTypeCooperativeMatrixKHR
-    {5571, 5571, "trii"},      // OpSubgroupShuffleINTEL
-    {5572, 5573, "triii"},     // OpSubgroupShuffleDownINTEL, OpSubgroupShuffleUpINTEL
-    {5574, 5574, "trii"},      // OpSubgroupShuffleXorINTEL
-    {5575, 5575, "tri"},       // OpSubgroupBlockReadINTEL
-    {5576, 5576, "ii"},        // OpSubgroupBlockWriteINTEL
-    {5577, 5577, "trii"},      // OpSubgroupImageBlockReadINTEL
-    {5578, 5578, "iii"},       // OpSubgroupImageBlockWriteINTEL
-    {5580, 5580, "triiii"},    // OpSubgroupImageMediaBlockReadINTEL
-    {5581, 5581, "iiiii"},     // OpSubgroupImageMediaBlockWriteINTEL
-    {5585, 5586, "tri"},       // OpUCountLeadingZerosINTEL, OpUCountTrailingZerosINTEL
-    {5587, 5598, "trii"},      // OpAbsISubINTEL .. OpUMul32x16INTEL
-    {5600, 5600, "tri"},       // OpConstantFunctionPointerINTEL
-    {5601, 5601, "tri*i"},     // OpFunctionPointerCallINTEL
-    {5610, 5610, "triiss"},    // OpAsmINTEL
-    {5611, 5611, "tri*i"},     // OpAsmCallINTEL
-    {5614, 5615, "triiii"},    // OpAtomicFMinEXT, OpAtomicFMaxEXT
-    {5630, 5630, "i"},         // OpAssumeTrueKHR
-    {5631, 5631, "trii"},      // OpExpectKHR
-    {5632, 5632, "iw"},        // OpDecorateString
-    {5633, 5633, "iww"},       // OpMemberDecorateString
-    {5818, 5818, "tri"},       // OpVariableLengthArrayINTEL
-    {5819, 5819, "tr"},        // OpSaveMemoryINTEL
-    {5820, 5820, "i"},         // OpRestoreMemoryINTEL
-    {5887, 5887, ""},          // OpLoopControlINTEL
-    {5911, 5911, "r?i"},       // OpAliasDomainDeclINTEL
-    {5912, 5912, "ri?i"},      // OpAliasScopeDeclINTEL
-    {5913, 5913, "r*i"},       // OpAliasScopeListDeclINTEL
-    {5934, 5934, "tri"},       // OpPtrCastToCrossWorkgroupINTEL
-    {5938, 5938, "tri"},       // OpCrossWorkgroupCastToPtrINTEL
-    {5946, 5947, "trii"},      // OpReadPipeBlockingINTEL, OpWritePipeBlockingINTEL
-    {5949, 5949, "tri"},       // OpFPGARegINTEL
-    {6035, 6035, "triiii"},    // OpAtomicFAddEXT
-    {6086, 6086, "T"},         // OpTypeBufferSurfaceINTEL
-    {6090, 6092, "*i"},        // OpTypeStructContinuedINTEL .. OpSpecConstantCompositeContinuedINTEL
-    {6116, 6117, "tri"},       // OpConvertFToBF16INTEL, OpConvertBF16ToFINTEL
-    {6142, 6143, "iii"},       // OpControlBarrierArriveINTEL, OpControlBarrierWaitINTEL
-    {6145, 6145, "tri"},       // OpArithmeticFenceEXT
-    {6401, 6408, "triwi"},     // OpGroupIMulKHR .. OpGroupLogicalXorKHR
+    {293, 294, "triiiii"},        // OpGetKernelNDrangeSubGroupCount, ..MaxSubGroupSize
+    {295, 296, "triiii"},         // OpGetKernelWorkGroupSize, ..PreferredWorkGroupSizeMultiple
+    {297, 298, "i"},              // OpRetainEvent, OpReleaseEvent
+    {299, 299, "tr"},             // OpCreateUserEvent
+    {300, 300, "tri"},            // OpIsValidEvent
+    {301, 301, "ii"},             // OpSetUserEventStatus
+    {302, 302, "iii"},            // OpCaptureEventProfilingInfo
+    {303, 303, "tr"},             // OpGetDefaultQueue
+    {304, 304, "triii"},          // OpBuildNDRange
+    {305, 305, "trii?X"},         // OpImageSparseSampleImplicitLod
+    {306, 306, "triiX"},          // OpImageSparseSampleExplicitLod
+    {307, 307, "triii?X"},        // OpImageSparseSampleDrefImplicitLod
+    {308, 308, "triiiX"},         // OpImageSparseSampleDrefExplicitLod
+    {313, 313, "trii?X"},         // OpImageSparseFetch
+    {314, 315, "triii?X"},        // OpImageSparseGather, OpImageSparseDrefGather
+    {316, 316, "tri"},            // OpImageSparseTexelsResident
+    {317, 317, ""},               // OpNoLine
+    {318, 318, "triii"},          // OpAtomicFlagTestAndSet
+    {319, 319, "iii"},            // OpAtomicFlagClear
+    {320, 320, "trii?X"},         // OpImageSparseRead
+    {321, 321, "tri"},            // OpSizeOf
+    {322, 322, "T"},              // OpTypePipeStorage
+    {323, 323, "trwww"},          // OpConstantPipeStorage
+    {324, 324, "tri"},            // OpCreatePipeFromPipeStorage
+    {325, 325, "triiiii"},        // OpGetKernelLocalSizeForSubgroupCount
+    {326, 326, "triiii"},         // OpGetKernelMaxNumSubgroups
+    {327, 327, "T"},              // OpTypeNamedBarrier
+    {328, 328, "tri"},            // OpNamedBarrierInitialize
+    {329, 329, "iii"},            // OpMemoryNamedBarrier
+    {330, 330, "s"},              // OpModuleProcessed
+    {331, 332, "iw*i"},           // OpExecutionModeId, OpDecorateId
+    {333, 333, "tri"},            // OpGroupNonUniformElect
+    {334, 336, "trii"},           // OpGroupNonUniformAll .. OpGroupNonUniformAllEqual
+    {337, 337, "triii"},          // OpGroupNonUniformBroadcast
+    {338, 340, "trii"},           // OpGroupNonUniformBroadcastFirst .. InverseBallot
+    {341, 341, "triii"},          // OpGroupNonUniformBallotBitExtract
+    {342, 342, "triwi"},          // OpGroupNonUniformBallotBitCount
+    {343, 344, "trii"},           // OpGroupNonUniformBallotFindLSB, ..MSB
+    {345, 348, "triii"},          // OpGroupNonUniformShuffle .. ShuffleDown
+    {349, 364, "triwi?i"},        // OpGroupNonUniformIAdd .. LogicalXor
+    {365, 366, "triii"},          // OpGroupNonUniformQuadBroadcast, ..QuadSwap
+    {400, 400, "tri"},            // OpCopyLogical
+    {401, 403, "trii"},           // OpPtrEqual .. OpPtrDiff
+    {4416, 4416, ""},             // OpTerminateInvocation
+    {4417, 4417, "Tw"},           // OpTypeUntypedPointerKHR
+    {4418, 4418, "trw?ii"},       // OpUntypedVariableKHR
+    {4419, 4420, "trii*i"},       // OpUntypedAccessChainKHR, OpUntypedInBoundsAccessChainKHR
+    {4421, 4422, "tri"},          // OpSubgroupBallotKHR, OpSubgroupFirstInvocationKHR
+    {4423, 4424, "triii*i"},      // OpUntypedPtrAccessChainKHR, OpUntypedInBoundsPtrAccessChainKHR
+    {4428, 4430, "tri"},          // OpSubgroupAllKHR .. OpSubgroupAllEqualKHR
+    {4431, 4431, "triii?i"},      // OpGroupNonUniformRotateKHR
+    {4432, 4432, "trii"},         // OpSubgroupReadInvocationKHR
+    {4450, 4452, "trii"},         // OpSDot .. OpSUDot
+    {4453, 4455, "triii"},        // OpSDotAccSat .. OpSUDotAccSat
+    {4456, 4456, "Tiiiii"},       // OpTypeCooperativeMatrixKHR
+    {5571, 5571, "trii"},         // OpSubgroupShuffleINTEL
+    {5572, 5573, "triii"},        // OpSubgroupShuffleDownINTEL, OpSubgroupShuffleUpINTEL
+    {5574, 5574, "trii"},         // OpSubgroupShuffleXorINTEL
+    {5575, 5575, "tri"},          // OpSubgroupBlockReadINTEL
+    {5576, 5576, "ii"},           // OpSubgroupBlockWriteINTEL
+    {5577, 5577, "trii"},         // OpSubgroupImageBlockReadINTEL
+    {5578, 5578, "iii"},          // OpSubgroupImageBlockWriteINTEL
+    {5580, 5580, "triiii"},       // OpSubgroupImageMediaBlockReadINTEL
+    {5581, 5581, "iiiii"},        // OpSubgroupImageMediaBlockWriteINTEL
+    {5585, 5586, "tri"},          // OpUCountLeadingZerosINTEL, OpUCountTrailingZerosINTEL
+    {5587, 5598, "trii"},         // OpAbsISubINTEL .. OpUMul32x16INTEL
+    {5600, 5600, "tri"},          // OpConstantFunctionPointerINTEL
+    {5601, 5601, "tri*i"},        // OpFunctionPointerCallINTEL
+    {5610, 5610, "triiss"},       // OpAsmINTEL
+    {5611, 5611, "tri*i"},        // OpAsmCallINTEL
+    {5614, 5615, "triiii"},       // OpAtomicFMinEXT, OpAtomicFMaxEXT
+    {5630, 5630, "i"},            // OpAssumeTrueKHR
+    {5631, 5631, "trii"},         // OpExpectKHR
+    {5632, 5632, "iw"},           // OpDecorateString
+    {5633, 5633, "iww"},          // OpMemberDecorateString
+    {5818, 5818, "tri"},          // OpVariableLengthArrayINTEL
+    {5819, 5819, "tr"},           // OpSaveMemoryINTEL
+    {5820, 5820, "i"},            // OpRestoreMemoryINTEL
+    {5887, 5887, ""},             // OpLoopControlINTEL
+    {5911, 5911, "r?i"},          // OpAliasDomainDeclINTEL
+    {5912, 5912, "ri?i"},         // OpAliasScopeDeclINTEL
+    {5913, 5913, "r*i"},          // OpAliasScopeListDeclINTEL
+    {5934, 5934, "tri"},          // OpPtrCastToCrossWorkgroupINTEL
+    {5938, 5938, "tri"},          // OpCrossWorkgroupCastToPtrINTEL
+    {5946, 5947, "trii"},         // OpReadPipeBlockingINTEL, OpWritePipeBlockingINTEL
+    {5949, 5949, "tri"},          // OpFPGARegINTEL
+    {6035, 6035, "triiii"},       // OpAtomicFAddEXT
+    {6086, 6086, "T"},            // OpTypeBufferSurfaceINTEL
+    {6090, 6092, "*i"},    // OpTypeStructContinuedINTEL .. OpSpecConstantCompositeContinuedINTEL
+    {6116, 6117, "tri"},   // OpConvertFToBF16INTEL, OpConvertBF16ToFINTEL
+    {6142, 6143, "iii"},   // OpControlBarrierArriveINTEL, OpControlBarrierWaitINTEL
+    {6145, 6145, "tri"},   // OpArithmeticFenceEXT
+    {6401, 6408, "triwi"}, // OpGroupIMulKHR .. OpGroupLogicalXorKHR
 };
 
 static const char *find_format(uint32_t opcode)
@@ -285,10 +285,9 @@ struct cursor {
 
 static enum zepi_spirv_status too_short(struct cursor *cursor)
 {
-    return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                           "%s has %u words, expected more for its operands",
-                           zepi_spirv_opcode_text(cursor->instruction.opcode).text,
-                           cursor->instruction.length);
+    return zepi_spirv_fail(
+        cursor->walk, cursor->instruction.word, "%s has %u words, expected more for its operands",
+        zepi_spirv_opcode_text(cursor->instruction.opcode).text, cursor->instruction.length);
 }
 
 static enum zepi_spirv_status take_word(struct cursor *cursor, uint32_t *out_word)
@@ -342,8 +341,7 @@ static enum zepi_spirv_status use_type(struct cursor *cursor)
     uint32_t id = zepi_spirv_operand(walk, cursor->instruction, cursor->next - 1);
     struct zepi_spirv_instruction type = zepi_spirv_definition(walk, id);
     // An instruction unknown to the table may have declared the type.
-    if (walk->ids[id].defined_at == 0 ? walk->unknown_count > 0
-                                      : zepi_spirv_is_type(type.opcode))
+    if (walk->ids[id].defined_at == 0 ? walk->unknown_count > 0 : zepi_spirv_is_type(type.opcode))
         return ZEPI_SPIRV_OK;
     return zepi_spirv_fail(walk, cursor->instruction.word,
                            "%s has id %u as result type, expected a type that is declared before "
@@ -359,10 +357,10 @@ static enum zepi_spirv_status define_id(struct cursor *cursor)
         return status;
     struct zepi_spirv_id *entry = &cursor->walk->ids[id];
     if (entry->defined_at != 0)
-        return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
-                               "%s defines id %u, expected one that word %u has not defined already",
-                               zepi_spirv_opcode_text(cursor->instruction.opcode).text, id,
-                               entry->defined_at);
+        return zepi_spirv_fail(
+            cursor->walk, cursor->instruction.word,
+            "%s defines id %u, expected one that word %u has not defined already",
+            zepi_spirv_opcode_text(cursor->instruction.opcode).text, id, entry->defined_at);
     entry->defined_at = cursor->instruction.word;
     if (entry->used_at != 0)
         cursor->walk->undefined_count--;
@@ -376,8 +374,7 @@ bool zepi_spirv_string(const struct zepi_spirv_walk *walk,
     if (index >= instruction.length)
         return false;
     size_t size_bytes = (size_t)(instruction.length - index) * sizeof(uint32_t);
-    const unsigned char *text =
-        walk->bytes + ((size_t)instruction.word + index) * sizeof(uint32_t);
+    const unsigned char *text = walk->bytes + ((size_t)instruction.word + index) * sizeof(uint32_t);
     const unsigned char *end = memchr(text, 0, size_bytes);
     if (!end)
         return false;
@@ -389,8 +386,7 @@ bool zepi_spirv_string(const struct zepi_spirv_walk *walk,
 static enum zepi_spirv_status take_string(struct cursor *cursor)
 {
     uint32_t length;
-    if (!zepi_spirv_string(cursor->walk, cursor->instruction, cursor->next, &length,
-                           &cursor->next))
+    if (!zepi_spirv_string(cursor->walk, cursor->instruction, cursor->next, &length, &cursor->next))
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
                                "%s holds a string that does not end, expected a byte 0 in it",
                                zepi_spirv_opcode_text(cursor->instruction.opcode).text);

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-// Sizes and alignments as the OpenCL C specification has them (6.3.5 "Alignment of Types"): natural,
-// a vector of three as one of four, a structure as its members demand unless it is CPacked.
-// Types are declared before they are used, so one pass in order computes all of them, whatever their
-// nesting.
+// Sizes and alignments as the OpenCL C specification has them (6.3.5 "Alignment of Types"):
+// natural, a vector of three as one of four, a structure as its members demand unless it is
+// CPacked. Types are declared before they are used, so one pass in order computes all of them,
+// whatever their nesting.
 
 static const struct zepi_spirv_layout unknown_layout = {0};
 

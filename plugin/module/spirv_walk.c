@@ -119,8 +119,7 @@ static enum zepi_spirv_status note_entry_point(struct zepi_spirv_walk *walk,
     struct zepi_spirv_entry entry = {.function = zepi_spirv_operand(walk, instruction, 2),
                                      .word = instruction.word};
     uint32_t next;
-    enum zepi_spirv_status status =
-        zepi_spirv_note_name(walk, instruction, 3, &entry.name, &next);
+    enum zepi_spirv_status status = zepi_spirv_note_name(walk, instruction, 3, &entry.name, &next);
     if (status != ZEPI_SPIRV_OK)
         return status;
     return zepi_spirv_append(&walk->entries, &entry, sizeof(entry)) ? ZEPI_SPIRV_OK
@@ -151,7 +150,8 @@ static enum zepi_spirv_status next_parameter(struct zepi_spirv_walk *walk,
                                              struct zepi_spirv_instruction instruction)
 {
     if (walk->function_at == 0)
-        return zepi_spirv_fail(walk, instruction.word, "OpFunctionParameter outside of a function, expected it behind "
+        return zepi_spirv_fail(walk, instruction.word,
+                               "OpFunctionParameter outside of a function, expected it behind "
                                "OpFunction");
     struct zepi_spirv_instruction function = zepi_spirv_instruction_at(walk, walk->function_at);
     struct zepi_spirv_instruction type =
@@ -177,13 +177,15 @@ static enum zepi_spirv_status check_inside_function(struct zepi_spirv_walk *walk
                                                     struct zepi_spirv_instruction instruction)
 {
     if (walk->function_at == 0)
-        return zepi_spirv_fail(walk, instruction.word, "%s outside of a function, expected it behind OpFunction",
+        return zepi_spirv_fail(walk, instruction.word,
+                               "%s outside of a function, expected it behind OpFunction",
                                zepi_spirv_opcode_text(instruction.opcode).text);
     if (walk->parameters_left != 0)
-        return zepi_spirv_fail(walk, instruction.word,
-                               "%s, expected %u more OpFunctionParameter of the function at word %u",
-                               zepi_spirv_opcode_text(instruction.opcode).text,
-                               walk->parameters_left, walk->function_at);
+        return zepi_spirv_fail(
+            walk, instruction.word,
+            "%s, expected %u more OpFunctionParameter of the function at word %u",
+            zepi_spirv_opcode_text(instruction.opcode).text, walk->parameters_left,
+            walk->function_at);
     return ZEPI_SPIRV_OK;
 }
 
@@ -306,7 +308,8 @@ enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk)
                                "the module ends inside of the function that begins here, expected "
                                "its OpFunctionEnd");
     if (walk->memory_model_at == 0)
-        return zepi_spirv_fail(walk, walk->word_count, "the module ends here, expected an OpMemoryModel in it");
+        return zepi_spirv_fail(walk, walk->word_count,
+                               "the module ends here, expected an OpMemoryModel in it");
     return check_all_defined(walk);
 }
 

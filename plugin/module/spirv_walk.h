@@ -81,7 +81,7 @@ enum {
 };
 
 struct zepi_spirv_instruction {
-    uint32_t word;   // where it begins
+    uint32_t word; // where it begins
     uint32_t opcode;
     uint32_t length; // in words, the first included
 };
@@ -94,8 +94,8 @@ struct zepi_spirv_id {
 
 // The decorations that matter here. Sorted by target and kind once the walk is over.
 enum zepi_spirv_decoration_kind {
-    ZEPI_SPIRV_SPEC_ID,  // value: the SpecId
-    ZEPI_SPIRV_LINKAGE,  // value: offset of the name in `names`; detail: the linkage type
+    ZEPI_SPIRV_SPEC_ID, // value: the SpecId
+    ZEPI_SPIRV_LINKAGE, // value: offset of the name in `names`; detail: the linkage type
     ZEPI_SPIRV_PACKED,
     ZEPI_SPIRV_BUILT_IN,
     ZEPI_SPIRV_BY_VALUE,
@@ -144,12 +144,12 @@ struct zepi_spirv_walk {
     uint32_t version;
     uint32_t bound;
     uint32_t addressing_model;
-    uint32_t memory_model_at;   // word; 0: none so far
-    uint32_t function_at;       // word of the OpFunction that is open; 0: none
-    uint32_t parameters_left;   // of that function
-    uint32_t unknown_count;     // instructions that the operand table does not know
-    uint32_t undefined_count;   // ids used and not defined so far
-    struct zepi_spirv_id *ids;  // owned, `bound` of them
+    uint32_t memory_model_at;  // word; 0: none so far
+    uint32_t function_at;      // word of the OpFunction that is open; 0: none
+    uint32_t parameters_left;  // of that function
+    uint32_t unknown_count;    // instructions that the operand table does not know
+    uint32_t undefined_count;  // ids used and not defined so far
+    struct zepi_spirv_id *ids; // owned, `bound` of them
 
     struct zepi_spirv_list decorations;     // of struct zepi_spirv_decoration
     struct zepi_spirv_list group_decorates; // of uint32_t: words of OpGroupDecorate
@@ -159,7 +159,7 @@ struct zepi_spirv_walk {
     struct zepi_spirv_list names;           // of char: terminated names, each instruction's once
 
     // Filled after the walk, see spirv_types.c and spirv_kernels.c; owned.
-    struct zepi_spirv_layout *layouts;                  // one for each of `types`
+    struct zepi_spirv_layout *layouts;                 // one for each of `types`
     struct zepi_spirv_entry_function *entry_functions; // ascending by id, each id once
     uint32_t entry_function_count;
     uint32_t argument_count; // over all entry functions
@@ -215,9 +215,9 @@ struct zepi_spirv_opcode_text zepi_spirv_opcode_text(uint32_t opcode);
 // Appends one item; false when out of memory.
 bool zepi_spirv_append(struct zepi_spirv_list *list, const void *item, size_t item_size);
 
-// spirv_walk.c: walks header and instructions and fills the lists. Everything is checked that can be
-// without the lists. The walk must be zeroed but for bytes, word_count and message, and is finished
-// by zepi_spirv_walk_finish, also after a failure.
+// spirv_walk.c: walks header and instructions and fills the lists. Everything is checked that can
+// be without the lists. The walk must be zeroed but for bytes, word_count and message, and is
+// finished by zepi_spirv_walk_finish, also after a failure.
 enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk);
 void zepi_spirv_walk_finish(struct zepi_spirv_walk *walk);
 
@@ -262,8 +262,8 @@ bool zepi_spirv_constant_value(const struct zepi_spirv_walk *walk, uint32_t id,
 // spirv_kernels.c: computes the entry functions. After zepi_spirv_find_layouts.
 enum zepi_spirv_status zepi_spirv_find_entry_functions(struct zepi_spirv_walk *walk);
 // NULL if `id` is no entry function.
-struct zepi_spirv_entry_function *
-zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk, uint32_t id);
+struct zepi_spirv_entry_function *zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk,
+                                                                 uint32_t id);
 // Writes the argument_count arguments of `function`.
 void zepi_spirv_write_arguments(const struct zepi_spirv_walk *walk,
                                 const struct zepi_spirv_entry_function *function,
