@@ -49,6 +49,7 @@ static inline struct zepi_code *zepi_code_of(const struct zepi_build_result *res
 enum zepi_code_kind {
     ZEPI_CODE_OBJECT = 1, // unresolved imports allowed
     ZEPI_CODE_EXECUTABLE = 2,
+    ZEPI_CODE_SYMBOLS = 3, // in keys: no code, but the linkage table of native code
 };
 
 // The code of an image on the context's device number `device_index`, from the cache or built.

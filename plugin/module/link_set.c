@@ -145,8 +145,10 @@ zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_coun
 
 void zepi_link_set_finish(struct zepi_link_set *set)
 {
-    for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t i = 0; i < set->count; i++) {
         zepi_key_finish(&set->members[i].key);
+        zepi_build_result_release(set->members[i].table);
+    }
     zepi_free(set->members);
     zepi_free(set->sorted);
     *set = (struct zepi_link_set){0};

@@ -17,6 +17,8 @@ struct zepi_link_member {
     uint32_t unit;                   // of the code
     struct zepi_key key;             // what the member is: code, values, options
     struct zepi_digest digest;       // of the key without options: equal code is one definition
+    // Reference; the linkage table of native code, if it was looked up and is known.
+    struct zepi_build_result *table;
 };
 
 struct zepi_link_set {

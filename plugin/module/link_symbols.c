@@ -5,14 +5,15 @@
 #include "base/ze.h"
 #include "device/context.h"
 #include "device/platform.h"
+#include "module/native_symbols.h"
 #include "module/ze_module.h"
 
 #include <ctype.h>
 
 // ---- Listing ----
 
-static zepi_result_t add_kernels(struct zepi_symbols *symbols,
-                                 const struct zepi_link_member *member, uint32_t index)
+static zepi_result_t add_native(struct zepi_symbols *symbols, struct zepi_link_member *member,
+                                uint32_t index)
 {
     const struct zepi_code_unit *unit = &member->code->units[member->unit];
     for (uint32_t i = 0; i < unit->kernel_count; i++) {
@@ -23,7 +24,12 @@ static zepi_result_t add_kernels(struct zepi_symbols *symbols,
                                                              .object = member->object_index}))
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
-    return ZEPI_SUCCESS;
+    if (!member->table)
+        member->table = zepi_native_symbols_find(member->code, unit);
+    return !member->table ||
+                   zepi_native_symbols_add(symbols, member->table, index, member->object_index)
+               ? ZEPI_SUCCESS
+               : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
@@ -32,10 +38,10 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
     zepi_result_t result = ZEPI_SUCCESS;
     *out_symbols = (struct zepi_symbols){0};
     for (uint32_t i = 0; i < set->count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_link_member *member = &set->members[i];
+        struct zepi_link_member *member = &set->members[i];
         const struct zepi_spirv *spirv = zepi_link_member_spirv(member);
         if (!spirv)
-            result = add_kernels(out_symbols, member, i);
+            result = add_native(out_symbols, member, i);
         else if (!zepi_symbols_add_spirv(out_symbols, spirv, i, member->object_index))
             result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -95,14 +101,15 @@ zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const str
 }
 
 // Whether the set defines nothing of what the member imports; false if it imports nothing.
-static bool is_wholly_missing(const struct zepi_symbols *symbols, const struct zepi_spirv *spirv)
+static bool is_wholly_missing(const struct zepi_symbols *symbols, uint32_t member)
 {
     bool has_imports = false;
-    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
-        if (spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT)
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct zepi_symbol *symbol = &symbols->list[i];
+        if (symbol->member != member || symbol->linkage != ZEPI_SPIRV_IMPORT)
             continue;
         has_imports = true;
-        if (zepi_symbols_is_defined(symbols, spirv->symbols[i].name))
+        if (zepi_symbols_is_defined(symbols, symbol->name))
             return false;
     }
     return has_imports;
@@ -113,14 +120,14 @@ zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
 {
     const struct zepi_text no_log = {0};
     bool is_unresolved = false;
-    // The driver alone knows what native code exports.
+    // Of some native code the driver alone knows what it exports.
     for (uint32_t i = 0; i < set->count; i++) {
-        if (!zepi_link_member_spirv(&set->members[i]))
+        if (!zepi_link_member_spirv(&set->members[i]) && !set->members[i].table)
             return ZEPI_SUCCESS;
     }
     for (uint32_t i = 0; i < set->count && !is_unresolved; i++) {
         const struct zepi_link_member *member = &set->members[i];
-        if (!is_wholly_missing(symbols, zepi_link_member_spirv(member)))
+        if (!is_wholly_missing(symbols, i))
             continue;
         const zepi_result_t result =
             zepi_ze_module_has_imports(member->code->units[member->unit].ze, &is_unresolved);

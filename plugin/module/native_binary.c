@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "module/container.h"
 #include "module/module.h"
+#include "module/native_symbols.h"
 #include "module/ze_module.h"
 
 struct pieces {
@@ -53,6 +54,13 @@ static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_code_unit
     return result;
 }
 
+// Whoever links an object's native code will want to know what it imports and exports.
+static void keep_symbols(const struct zepi_container_member *member, const struct zepi_code *code)
+{
+    if (code->unit_count == 1 && code->source_count == 1 && member->size_bytes > 0)
+        zepi_native_symbols_keep(member->bytes, member->size_bytes, &code->sources[0]->spirv);
+}
+
 // What was not linked with each other has different groups.
 static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *module,
                             uint32_t device_index)
@@ -69,6 +77,8 @@ static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *mod
         const struct zepi_code *code = zepi_code_of(part);
         for (uint32_t at = 0; at < code->unit_count && result == ZEPI_SUCCESS; at++)
             result = add_unit(pieces, &code->units[at], first_group + code->units[at].group);
+        if (result == ZEPI_SUCCESS && module->state == ZEPI_MODULE_OBJECT)
+            keep_symbols(&pieces->members[pieces->count - code->unit_count], code);
         first_group += code->units[code->unit_count - 1].group + 1;
     }
     return result;

@@ -160,31 +160,45 @@ Test(capture_link, comes_back_from_native_code)
     }
 }
 
+static zepi_module_t native_object(const char *name)
+{
+    zepi_module_t object = compile(name);
+    size_t size_bytes = 0;
+    TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, NULL));
+    void *bytes = malloc(size_bytes);
+    TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, bytes));
+    const zepi_image_desc_t image = {.size = sizeof(image),
+                                     .format = ZEPI_IMAGE_NATIVE,
+                                     .state = ZEPI_MODULE_OBJECT,
+                                     .bytes = bytes,
+                                     .size_bytes = size_bytes};
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 1, &image, &object));
+    free(bytes);
+    return object;
+}
+
 Test(capture_link, native_objects_are_linked)
 {
-    zepi_module_t objects[2];
+    zepi_module_t objects[] = {native_object("importer"), native_object("exporter")};
     zepi_module_t module;
-    static const char *const names[] = {"importer", "exporter"};
-    for (int i = 0; i < 2; i++) {
-        zepi_module_t object = compile(names[i]);
-        size_t size_bytes = 0;
-        TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, NULL));
-        void *bytes = malloc(size_bytes);
-        TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, bytes));
-        const zepi_image_desc_t image = {.size = sizeof(image),
-                                         .format = ZEPI_IMAGE_NATIVE,
-                                         .state = ZEPI_MODULE_OBJECT,
-                                         .bytes = bytes,
-                                         .size_bytes = size_bytes};
-        TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 1, &image, &objects[i]));
-        TEST_OK(zepi.release(object));
-        free(bytes);
-    }
     TEST_OK(zepi.module_link(2, objects, NULL, &module));
     launch(module, "triple_and_offset");
     TEST_OK(zepi.release(module));
     TEST_FAILS_SAYING(zepi.module_link(1, objects, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
-                      "triple");
+                      "function 'triple' (object 0)");
     for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(objects[i]));
+}
+
+// This driver would take the first definition without a word.
+Test(capture_link, native_objects_with_two_definitions_are_refused)
+{
+    zepi_module_t objects[] = {native_object("link_right"), native_object("link_base"),
+                               native_object("link_other_base")};
+    zepi_module_t module;
+    TEST_FAILS_SAYING(zepi.module_link(3, objects, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
+                      "function 'base' (object 1, object 2)");
+    for (int i = 0; i < 3; i++)
         TEST_OK(zepi.release(objects[i]));
 }

@@ -135,6 +135,45 @@ Test(native_module, links_objects_that_come_as_native_code)
     }
 }
 
+static zepi_module_t native_object(const char *name)
+{
+    zepi_module_t object = compile(name);
+    struct test_bytes native = native_of(object);
+    TEST_OK(zepi.release(object));
+    TEST_OK(create(&native, ZEPI_MODULE_OBJECT, &object));
+    free(native.data);
+    return object;
+}
+
+Test(native_module, objects_fail_to_link_as_their_spirv_does)
+{
+    zepi_module_t module;
+    zepi_module_t clash[] = {native_object("link_right"), native_object("link_base"),
+                             native_object("link_other_base")};
+    zepi_module_t partial[] = {native_object("link_partial"), clash[1]};
+    TEST_FAILS_SAYING(zepi.module_link(3, clash, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
+                      "function 'base' (object 1, object 2) variable 'counter'");
+    TEST_FAILS_SAYING(zepi.module_link(2, partial, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
+                      "function 'missing_function' (object 0), variable 'missing_variable'");
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(clash[i]));
+    TEST_OK(zepi.release(partial[0]));
+}
+
+Test(native_module, objects_of_unknown_origin_are_inspected_by_the_driver)
+{
+    zepi_module_t module;
+    zepi_module_t clash[] = {native_object("link_base"), native_object("link_other_base")};
+    // Nobody remembers: neither the memory nor the disk.
+    const zepi_cache_limits_t none = {.size = sizeof(none)};
+    TEST_OK(zepi.cache_set_limits(gear.context, &none));
+    TEST_OK(zepi.cache_clear(NULL));
+    TEST_FAILS_SAYING(zepi.module_link(2, clash, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
+                      "'base' (object 0, object 1)");
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(clash[i]));
+}
+
 Test(native_module, comes_back_from_the_native_code_of_a_link)
 {
     for (zepi_link_method_t method = ZEPI_LINK_PROGRAM; method <= ZEPI_LINK_DYNAMIC; method++) {

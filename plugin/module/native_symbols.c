@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "module/native_symbols.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/platform.h"
+#include "module/code_cache.h"
+#include "module/code_key.h"
+#include "module/ze_module.h"
+
+// A table in bytes: a version, so that no table is empty; for each symbol kind, linkage and the
+// terminated name.
+#define TABLE_VERSION 1
+
+struct request {
+    const struct zepi_spirv *spirv; // to keep; NULL: only what is known
+    const struct zepi_code *code;   // to ask the driver about
+    const struct zepi_code_unit *unit;
+};
+
+static void add_symbol(struct zepi_text *table, enum zepi_symbol_kind kind,
+                       enum zepi_spirv_linkage linkage, const char *name, size_t length)
+{
+    const char head[2] = {(char)kind, (char)linkage};
+    zepi_text_append(table, head, sizeof(head));
+    zepi_text_append(table, name, length);
+    zepi_text_append(table, "", 1);
+}
+
+static void write_spirv(struct zepi_text *table, const struct zepi_spirv *spirv)
+{
+    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
+        const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
+        add_symbol(table, symbol->is_function ? ZEPI_SYMBOL_FUNCTION : ZEPI_SYMBOL_VARIABLE,
+                   symbol->linkage, symbol->name, strlen(symbol->name));
+    }
+}
+
+// The name in a line of the driver's: "export NAME", or "... symbol <NAME>". NULL: there is none.
+static const char *find_name(const char *line, size_t length, const char *word, size_t *out_length)
+{
+    const size_t word_length = strlen(word);
+    if (length > word_length && strncmp(line, word, word_length) == 0 && line[word_length] == ' ') {
+        *out_length = length - word_length - 1;
+        return line + word_length + 1;
+    }
+    const char *open = NULL;
+    for (size_t i = 6; i < length && !open; i++) {
+        if (line[i] == '<' && strncmp(line + i - 6, "ymbol ", 6) == 0)
+            open = line + i + 1;
+    }
+    const char *close = open ? memchr(open, '>', length - (size_t)(open - line)) : NULL;
+    *out_length = close ? (size_t)(close - open) : 0;
+    return close ? open : NULL;
+}
+
+static bool inspect(struct zepi_text *table, const struct request *request,
+                    ze_linkage_inspection_ext_flags_t flag, enum zepi_spirv_linkage linkage)
+{
+    ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
+                                             .flags = flag};
+    ze_module_build_log_handle_t ze_log = NULL;
+    ze_module_handle_t module = request->unit->ze;
+    struct zepi_text text = {0};
+    if (zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
+        return false;
+    zepi_ze_module_take_log(ze_log, &text);
+    size_t length;
+    for (const char *line = text.bytes; line && *line; line += length + (line[length] != '\0')) {
+        size_t name_length;
+        length = strcspn(line, "\r\n");
+        const char *name = find_name(
+            line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
+        // Which kind it is drivers do not say.
+        if (name && name_length > 0)
+            add_symbol(table, ZEPI_SYMBOL_FUNCTION, linkage, name, name_length);
+    }
+    zepi_text_finish(&text);
+    return true;
+}
+
+static enum zepi_build_verdict make_table(void *user, struct zepi_build_outcome *outcome)
+{
+    const struct request *request = user;
+    const char version = TABLE_VERSION;
+    struct zepi_text table = {0};
+    bool is_known = true;
+    zepi_text_append(&table, &version, 1);
+    if (request->spirv)
+        write_spirv(&table, request->spirv);
+    else
+        is_known =
+            request->code->context->platform->optional.has_linkage_inspection &&
+            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
+            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS, ZEPI_SPIRV_EXPORT);
+    is_known = is_known && zepi_native_code_set(outcome, table.bytes, table.size_bytes);
+    zepi_text_finish(&table);
+    return is_known ? ZEPI_BUILD_OK : ZEPI_BUILD_SPURIOUS;
+}
+
+static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct request *request)
+{
+    const struct zepi_build_request build = {.build = make_table, .user = request};
+    struct zepi_build_cache *codes = zepi_code_cache();
+    struct zepi_build_result *result = NULL;
+    struct zepi_key key;
+    if (!codes)
+        return NULL;
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
+    zepi_key_add_u32(&key, ZEPI_KEY_KIND, ZEPI_CODE_SYMBOLS);
+    zepi_key_add_digest(&key, ZEPI_KEY_IMAGE, digest);
+    if (zepi_key_seal(&key) && zepi_build_cache_find_or_build(codes, &key, &build, &result, NULL) !=
+                                   ZEPI_LOOKUP_SUCCEEDED) {
+        zepi_build_result_release(result);
+        result = NULL;
+    }
+    zepi_key_finish(&key);
+    return result;
+}
+
+void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv)
+{
+    struct request request = {.spirv = spirv};
+    zepi_build_result_release(find_or_make(zepi_digest_of(bytes, size_bytes), &request));
+}
+
+struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
+                                                   const struct zepi_code_unit *unit)
+{
+    struct request request = {.code = code, .unit = unit};
+    return unit->native ? find_or_make(unit->native->digest, &request) : NULL;
+}
+
+bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
+                             uint32_t member, uint32_t object)
+{
+    const struct zepi_native_code *code = zepi_build_result_payload(table);
+    const char *at = (const char *)code->bytes + 1;
+    const char *end = (const char *)code->bytes + code->size_bytes;
+    if (code->size_bytes == 0 || code->bytes[0] != TABLE_VERSION)
+        return true;
+    while (end - at > 2) {
+        const struct zepi_symbol symbol = {.name = at + 2,
+                                           .kind = (enum zepi_symbol_kind)at[0],
+                                           .linkage = (enum zepi_spirv_linkage)at[1],
+                                           .member = member,
+                                           .object = object};
+        const char *terminator = memchr(at + 2, '\0', (size_t)(end - at - 2));
+        // Checksums guard what is on the disk; this, against a table of another make.
+        if (!terminator || symbol.kind > ZEPI_SYMBOL_VARIABLE ||
+            symbol.linkage > ZEPI_SPIRV_LINK_ONCE_ODR)
+            return true;
+        if (!zepi_symbols_add(symbols, &symbol))
+            return false;
+        at = terminator + 1;
+    }
+    return true;
+}
