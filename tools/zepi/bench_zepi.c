@@ -115,6 +115,42 @@ static bool launch_suggested(struct bench *bench, unsigned count)
     return true;
 }
 
+static const int unit_token;
+
+// By name, from a translation unit, with a value: what dispatch adds to the launch of a kernel
+// object.
+static bool launch_dispatched(struct bench *bench, unsigned count)
+{
+    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_image_t image;
+    uint32_t image_count;
+    const int specialized = 3;
+    const zepi_spec_value_t spec = {0, sizeof(specialized), &specialized};
+    zepi_argument_t arguments[3];
+    zepi_launch_desc_t launch = launch_of(NULL, 3, arguments);
+    launch.kernel_name = "three";
+    launch.unit = &unit_token;
+    launch.spec_values = &spec;
+    launch.spec_value_count = 1;
+    if (zepi.module_get_images(bench->input, 1, &image, &image_count) != ZEPI_SUCCESS ||
+        zepi.image_get_info(image, &info) != ZEPI_SUCCESS)
+        return false;
+    const zepi_image_desc_t desc = {.size = sizeof(desc),
+                                    .format = ZEPI_IMAGE_SPIRV,
+                                    .state = ZEPI_MODULE_INPUT,
+                                    .bytes = info.bytes,
+                                    .size_bytes = info.size_bytes};
+    bool is_good = zepi.unit_register(&unit_token, 1, &desc) == ZEPI_SUCCESS;
+    for (unsigned i = 0; i < count && is_good; i++) {
+        const int value = (int)(i & 1);
+        set_three(bench, arguments, &value, i);
+        is_good = zepi.queue_launch(bench->host.queue, &launch, no_wait, NULL) == ZEPI_SUCCESS;
+    }
+    zepi.unit_unregister(&unit_token);
+    host_release(image);
+    return is_good;
+}
+
 static bool copy_small(struct bench *bench, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -197,6 +233,7 @@ const struct bench_case bench_zepi_cases[] = {
     {"zepi", "in-order launch with event, released", launch_with_event},
     {"zepi", "out-of-order launch after the one before", launch_depending},
     {"zepi", "in-order launch, suggested group size", launch_suggested},
+    {"zepi", "the same launch by name, unit and value", launch_dispatched},
     {"zepi", "copy of 64 bytes", copy_small},
     {"zepi", "allocate and free 4 KiB", allocate_and_free},
     {"zepi", "create and release a kernel object", create_kernel},
