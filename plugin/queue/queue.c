@@ -11,7 +11,8 @@
 static void queue_destroy(void *object)
 {
     struct zepi_queue *queue = object;
-    if (queue->lists[0]) {
+    // Not there if a list could not be made.
+    if (queue->retire.queue) {
         zepi_queue_wait(queue);
         zepi_retire_remove_queue(&queue->context->retire, &queue->retire);
     }
@@ -109,7 +110,6 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     pthread_mutex_init(&queue->mutex, NULL);
     pthread_mutex_init(&queue->memo_mutex, NULL);
-    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
@@ -118,6 +118,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         zepi_error_restore(&error);
         return result;
     }
+    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }

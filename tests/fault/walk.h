@@ -19,6 +19,9 @@ typedef zepi_result_t story_fn(void);
 // Loads zepi_core with ze_cpu as its driver.
 void walk_begin(void);
 
+// What is in the driver now belongs to the test, and is there after each round.
+void walk_keep(void);
+
 // The same with every round in a process of its own, for what happens once a process. Before
 // anything else touches Level Zero in this one. Ends the walk after the first `rounds` calls.
 void walk_calls_in_children(const char *name, story_fn *story, const char *code, unsigned rounds);
