@@ -4,6 +4,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "kernel/emulation.h"
+#include "module/build_memo.h"
 #include "module/module.h"
 #include "module/ze_module.h"
 
@@ -206,15 +207,55 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
     return ZEPI_SUCCESS;
 }
 
+// The build that the memo remembers. Consumes the values on success.
+static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_build_memo *memo,
+                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
+{
+    struct zepi_module *output;
+    struct zepi_build_options options = {.text = memo->options.text,
+                                         .length = memo->options.length};
+    zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    options.log = desc ? desc->log : NULL;
+    options.log_data = desc ? desc->log_data : NULL;
+    struct zepi_module_part *part = &output->parts[0];
+    part->images[0] = input->images[0];
+    for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, &options,
+                                      memo->kind, &memo->keys[i], &part->code[i]);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(output);
+        return result;
+    }
+    part->image_count = 1;
+    part->values[0] = memo->values;
+    zepi_module_publish(output);
+    *out_module = output;
+    return ZEPI_SUCCESS;
+}
+
 static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
                                         enum zepi_code_kind kind, zepi_module_t *out_module)
 {
+    struct zepi_build_memo *memo;
     zepi_result_t result = check_input(input, out_module);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_spec_values *values = zepi_module_snapshot(input);
-    result = transform(input, values, desc, kind, out_module);
+    struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
+    if (kind == ZEPI_CODE_EXECUTABLE && zepi_build_memo_fits(memo, values, desc, kind)) {
+        result = build_by_memo(input, memo, desc, out_module);
+        if (result == ZEPI_SUCCESS)
+            values = NULL;
+    } else {
+        result = transform(input, values, desc, kind, out_module);
+        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
+            zepi_module_remember_build(input, values, desc, kind);
+    }
     zepi_spec_values_release(values);
+    zepi_build_memo_release(memo);
     return result;
 }
 

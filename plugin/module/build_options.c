@@ -56,7 +56,7 @@ bool zepi_build_options_are_plain(const char *text, size_t *out_length)
     return text[length] == '\0';
 }
 
-static zepi_result_t check(const zepi_build_desc_t *desc)
+zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc)
 {
     if (desc->flags & ~ZEPI_BUILD_DEBUG)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "build flags 0x%x: only 0x%x is known",
@@ -112,7 +112,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
             return result;
         desc = &copy;
     }
-    const zepi_result_t result = check(desc);
+    const zepi_result_t result = zepi_build_options_check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     options->native_policy = desc->native_policy;

@@ -14,7 +14,7 @@ struct zepi_build_options {
     zepi_native_policy_t native_policy;
     zepi_link_method_t link_method;
     bool is_link_method_forced; // the caller said so, not the environment
-    zepi_build_log_fn *log; // NULL: none
+    zepi_build_log_fn *log;     // NULL: none
     void *log_data;
     char inline_text[64];
 };
@@ -23,6 +23,9 @@ struct zepi_build_options {
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
+
+// Whether flags and choices of a description of this version's size are allowed.
+zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc);
 
 // Whether the text is canonical already, and needs no look at its quotes; *out_length is then its
 // length.

@@ -273,19 +273,17 @@ static enum zepi_build_verdict make_code(void *user, struct zepi_build_outcome *
     return zepi_code_end_build(outcome, result, &log);
 }
 
-static bool make_handle_key(struct zepi_key *key, const struct code_request *request,
-                            uint32_t device_index)
+zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
+                                 const struct zepi_image *image,
+                                 const struct zepi_spec_values *values,
+                                 const struct zepi_build_options *options, enum zepi_code_kind kind)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, request->kind);
-    zepi_key_add_image(key, request->image, request->values);
-    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, kind);
+    zepi_key_add_image(key, image, values);
+    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, options->text, options->length);
     zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
-    if (zepi_key_seal(key))
-        return true;
-    zepi_key_finish(key);
-    zepi_fail_no_memory();
-    return false;
+    return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // The log reaches the callback and the thread whether it was built now or long ago.
@@ -326,10 +324,11 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
     }
 }
 
-zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
-                            struct zepi_image *image, const struct zepi_spec_values *values,
-                            const struct zepi_build_options *options, enum zepi_code_kind kind,
-                            struct zepi_build_result **out_result)
+zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device_index,
+                                   struct zepi_image *image, const struct zepi_spec_values *values,
+                                   const struct zepi_build_options *options,
+                                   enum zepi_code_kind kind, const struct zepi_key *key,
+                                   struct zepi_build_result **out_result)
 {
     struct code_request request = {.context = context,
                                    .device = context->devices[device_index],
@@ -338,11 +337,19 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                                    .options = options,
                                    .kind = kind};
     const struct zepi_build_request build = {.build = make_code, .user = &request};
+    return zepi_code_find_or_build(context, device_index, key, &build, options, out_result);
+}
+
+zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
+                            struct zepi_image *image, const struct zepi_spec_values *values,
+                            const struct zepi_build_options *options, enum zepi_code_kind kind,
+                            struct zepi_build_result **out_result)
+{
     struct zepi_key key;
-    if (!make_handle_key(&key, &request, device_index))
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const zepi_result_t result =
-        zepi_code_find_or_build(context, device_index, &key, &build, options, out_result);
+    zepi_result_t result = zepi_code_key_init(&key, device_index, image, values, options, kind);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_get_by_key(context, device_index, image, values, options, kind, &key,
+                                      out_result);
     zepi_key_finish(&key);
     return result;
 }

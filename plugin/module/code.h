@@ -60,6 +60,18 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                             const struct zepi_build_options *options, enum zepi_code_kind kind,
                             struct zepi_build_result **out_result);
 
+// The same in two steps: the key of a lookup, to be finished in any case, and the lookup.
+zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
+                                 const struct zepi_image *image,
+                                 const struct zepi_spec_values *values,
+                                 const struct zepi_build_options *options,
+                                 enum zepi_code_kind kind);
+zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device_index,
+                                   struct zepi_image *image, const struct zepi_spec_values *values,
+                                   const struct zepi_build_options *options,
+                                   enum zepi_code_kind kind, const struct zepi_key *key,
+                                   struct zepi_build_result **out_result);
+
 // The same for any key of the context's cache of modules: the result's payload is a struct
 // zepi_code on that device. Hands out the log in any case.
 zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t device_index,

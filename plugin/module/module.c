@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "module/build_memo.h"
 #include "module/native_handle.h"
 #include "module/this_module.h"
 
@@ -22,6 +23,7 @@ static void module_destroy(void *object)
     }
     if (module->state == ZEPI_MODULE_INPUT) {
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
+        zepi_build_memo_release(module->memo);
         pthread_mutex_destroy(&module->values_mutex);
     }
     if (module->options)
@@ -151,6 +153,38 @@ struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
         zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
     pthread_mutex_unlock(&module->values_mutex);
     return values;
+}
+
+struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *module,
+                                                        struct zepi_build_memo **out_memo)
+{
+    pthread_mutex_lock(&module->values_mutex);
+    struct zepi_spec_values *values =
+        zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
+    *out_memo = zepi_build_memo_retain(module->memo);
+    pthread_mutex_unlock(&module->values_mutex);
+    return values;
+}
+
+void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
+                                const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+{
+    if (module->image_count != 1 || module->images[0]->format != ZEPI_IMAGE_SPIRV ||
+        (desc && desc->size != sizeof(*desc)))
+        return;
+    pthread_mutex_lock(&module->values_mutex);
+    const bool is_second = module->last_built == values;
+    module->last_built = values;
+    pthread_mutex_unlock(&module->values_mutex);
+    struct zepi_build_memo *memo =
+        is_second ? zepi_build_memo_create(module, values, desc, kind) : NULL;
+    if (!memo)
+        return;
+    pthread_mutex_lock(&module->values_mutex);
+    struct zepi_build_memo *old = module->memo;
+    module->memo = memo;
+    pthread_mutex_unlock(&module->values_mutex);
+    zepi_build_memo_release(old);
 }
 
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,

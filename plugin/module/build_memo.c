@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "module/build_memo.h"
+
+#include "base/alloc.h"
+#include "device/context.h"
+#include "module/module.h"
+
+void zepi_build_memo_release(struct zepi_build_memo *memo)
+{
+    // Acquire and release: what others read is over before the memory goes.
+    if (!memo || atomic_fetch_sub_explicit(&memo->references, 1, memory_order_acq_rel) > 1)
+        return;
+    for (uint32_t i = 0; i < memo->key_count; i++)
+        zepi_key_finish(&memo->keys[i]);
+    zepi_build_options_finish(&memo->options);
+    zepi_spec_values_release(memo->values);
+    zepi_free((char *)memo->asked);
+    zepi_free(memo);
+}
+
+// On a copy of the options, so that the canonical ones may be these.
+static bool set_options(struct zepi_build_memo *memo, const zepi_build_desc_t *desc)
+{
+    zepi_build_desc_t own = {.size = sizeof(own)};
+    if (desc && desc->options) {
+        memo->asked = zepi_duplicate_string(desc->options);
+        if (!memo->asked)
+            return false;
+    }
+    memo->flags = desc ? desc->flags : 0;
+    own.options = memo->asked;
+    own.flags = memo->flags;
+    return zepi_build_options_init(&memo->options, &own) == ZEPI_SUCCESS;
+}
+
+struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
+                                               struct zepi_spec_values *values,
+                                               const zepi_build_desc_t *desc,
+                                               enum zepi_code_kind kind)
+{
+    const uint32_t count = input->context->device_count;
+    // On cache lines of its own: each build from this input counts its references.
+    const size_t size = sizeof(struct zepi_build_memo) + count * sizeof(struct zepi_key);
+    struct zepi_build_memo *memo = zepi_seam_allocate_lines(size);
+    if (!memo)
+        return NULL;
+    memset(memo, 0, size);
+    atomic_init(&memo->references, 1);
+    memo->kind = kind;
+    memo->values = zepi_spec_values_retain(values);
+    bool is_good = set_options(memo, desc);
+    for (uint32_t i = 0; i < count && is_good; i++) {
+        memo->key_count++;
+        is_good = zepi_code_key_init(&memo->keys[i], i, input->images[0], values, &memo->options,
+                                     kind) == ZEPI_SUCCESS;
+    }
+    if (!is_good) {
+        zepi_build_memo_release(memo);
+        return NULL;
+    }
+    return memo;
+}

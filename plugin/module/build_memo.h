@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MODULE_BUILD_MEMO_H
+#define ZEPI_MODULE_BUILD_MEMO_H
+
+#include "module/build_options.h"
+#include "module/code.h"
+#include "module/spec_values.h"
+
+#include "cache/key.h"
+
+struct zepi_module;
+
+// What an input remembers of a build that was asked for twice: options in canonical form, and the
+// key for each device. A third one goes to the cache at once. Immutable. Inputs of one SPIR-V image
+// only: with others, what is built depends on more than the key.
+struct zepi_build_memo {
+    atomic_uint references;
+    enum zepi_code_kind kind;
+    struct zepi_spec_values *values; // reference; NULL: none were set
+    const char *asked;               // the options as they were asked for; NULL: none
+    zepi_build_flags_t flags;
+    struct zepi_build_options options; // without a log callback; to be finished
+    uint32_t key_count;                // devices of the context
+    struct zepi_key keys[];            // sealed
+};
+
+// NULL without memory: then there is none.
+struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
+                                               struct zepi_spec_values *values,
+                                               const zepi_build_desc_t *desc,
+                                               enum zepi_code_kind kind);
+void zepi_build_memo_release(struct zepi_build_memo *memo); // NULL is fine
+
+static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_memo *memo)
+{
+    // Relaxed: a reference is made from a reference.
+    if (memo)
+        atomic_fetch_add_explicit(&memo->references, 1, memory_order_relaxed);
+    return memo;
+}
+
+// Whether a build with these values is the one remembered. `desc` may be NULL.
+static inline bool zepi_build_memo_fits(const struct zepi_build_memo *memo,
+                                        const struct zepi_spec_values *values,
+                                        const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+{
+    if (!memo || memo->values != values || memo->kind != kind)
+        return false;
+    if (!desc || desc->size != sizeof(*desc))
+        return !desc && !memo->asked && memo->flags == 0;
+    if (desc->flags != memo->flags || !desc->options != !memo->asked)
+        return false;
+    return !desc->options || strcmp(desc->options, memo->asked) == 0;
+}
+
+#endif

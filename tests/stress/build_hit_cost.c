@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// Instructions of a module build that the cache answers, from the call through the table to the
+// returned module: the difference of two runs of this program under callgrind, counting inside that
+// call alone, that differ in the number of builds. The null driver serves, since a hit asks no
+// driver. Without arguments it makes the runs and judges. With "KIND N" it makes N builds: "plain"
+// without values, "values" with three, "options" with options, too, "changed" with values that are
+// set before each build, which is not judged: there the key is made anew.
+#include "test_env.h"
+#include "test_plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define IS_MEASURABLE false
+#else
+#define IS_MEASURABLE true
+#endif
+
+enum { FEW = 1000, MANY = 3000, LIMIT_INSTRUCTIONS = 1000 };
+
+static bool is_kind(const char *kind, const char *name)
+{
+    return strcmp(kind, name) == 0;
+}
+
+static void set_values(zepi_module_t input, int32_t number)
+{
+    const float scale = 2.5f;
+    const int16_t small = 3;
+    const zepi_spec_value_t values[] = {{7, 4, &number}, {3, 4, &scale}, {5, 2, &small}};
+    TEST_OK(zepi.spec_constant_set_many(input, 3, values));
+}
+
+static int run(const char *kind, unsigned long count)
+{
+    const zepi_build_desc_t desc = {.size = sizeof(desc), .options = "-cl-mad-enable"};
+    zepi_cache_counters_t counters = {.size = sizeof(counters)};
+    zepi_module_t executable;
+    test_env_use_null_driver();
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    unsetenv("ZE_ENABLE_VALIDATION_LAYER");
+    test_plugin_load();
+    struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    if (!is_kind(kind, "plain"))
+        set_values(input, 5);
+    for (unsigned long i = 0; i < count; i++) {
+        if (is_kind(kind, "changed"))
+            set_values(input, 5 + (int32_t)(i % 2));
+        TEST_OK(zepi.module_build(input, is_kind(kind, "options") ? &desc : NULL, &executable));
+        TEST_OK(zepi.release(executable));
+    }
+    TEST_OK(zepi.cache_get_counters(gear.context, ZEPI_CACHE_MODULES, &counters));
+    TEST_OK(zepi.release(input));
+    test_gear_destroy(&gear);
+    test_plugin_unload();
+    return counters.hits + counters.misses == count && counters.misses <= 2 ? 0 : 1;
+}
+
+// Instructions of this program with these arguments, or 0 if callgrind did not say.
+static unsigned long long count_instructions(const char *arguments)
+{
+    char self[512];
+    char command[1024];
+    char line[512];
+    unsigned long long instructions = 0;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return 0;
+    self[length] = '\0';
+    snprintf(command, sizeof(command),
+             "valgrind --tool=callgrind --toggle-collect=zepi_module_build "
+             "--callgrind-out-file=/dev/null '%s' %s 2>&1",
+             self, arguments);
+    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
+    if (!output)
+        return 0;
+    while (fgets(line, sizeof(line), output)) {
+        const char *found = strstr(line, "Collected : ");
+        if (found)
+            instructions = strtoull(found + strlen("Collected : "), NULL, 10);
+    }
+    return pclose(output) == 0 ? instructions : 0;
+}
+
+static double instructions_each(const char *kind)
+{
+    char few[32];
+    char many[32];
+    snprintf(few, sizeof(few), "%s %d", kind, FEW);
+    snprintf(many, sizeof(many), "%s %d", kind, MANY);
+    unsigned long long less = count_instructions(few);
+    unsigned long long more = count_instructions(many);
+    return less > 0 && more > 0 ? (double)(more - less) / (MANY - FEW) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const kinds[] = {"plain", "values", "options", "changed"};
+    bool is_good = true;
+    if (argc == 3)
+        return run(argv[1], strtoul(argv[2], NULL, 10));
+    if (!IS_MEASURABLE) {
+        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+        return TEST_SKIPPED;
+    }
+    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
+        puts("skipped: there is no valgrind");
+        return TEST_SKIPPED;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const double cost = instructions_each(kinds[i]);
+        const bool is_judged = !is_kind(kinds[i], "changed");
+        printf("a build that the cache answers, %s: %.0f instructions%s\n", kinds[i], cost,
+               is_judged ? "" : " (not judged)");
+        is_good = is_good && cost > 0 && (!is_judged || cost < LIMIT_INSTRUCTIONS);
+    }
+    return is_good ? 0 : 1;
+}
