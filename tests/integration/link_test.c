@@ -418,3 +418,69 @@ Test(link, hands_the_log_to_the_callback_on_a_hit_too)
         TEST_OK(zepi.release(objects[1]));
     }
 }
+
+enum {
+    OP_EXTENSION = 10,
+    OP_CAPABILITY = 17,
+    OP_DECORATE = 71,
+    LINKAGE_ATTRIBUTES = 41,
+    LINK_ONCE_ODR = 2,
+    HEADER_WORDS = 5,
+    EXTENSION_WORDS = 7,
+};
+
+// Marks each exported symbol of a module as LinkOnceODR. Owned.
+static uint32_t *mark_as_link_once(const zepi_image_desc_t *image, size_t *out_size_bytes)
+{
+    static const char extension[4 * (EXTENSION_WORDS - 1)] = "SPV_KHR_linkonce_odr";
+    const size_t count = image->size_bytes / 4;
+    uint32_t *words = malloc(image->size_bytes + 4 * EXTENSION_WORDS);
+    size_t at = HEADER_WORDS;
+    memcpy(words, image->bytes, image->size_bytes);
+    while ((words[at] & 0xffff) == OP_CAPABILITY || (words[at] & 0xffff) == OP_EXTENSION)
+        at += words[at] >> 16;
+    memmove(words + at + EXTENSION_WORDS, words + at, 4 * (count - at));
+    words[at] = EXTENSION_WORDS << 16 | OP_EXTENSION;
+    memcpy(words + at + 1, extension, sizeof(extension));
+    for (; at < count + EXTENSION_WORDS; at += words[at] >> 16) {
+        if ((words[at] & 0xffff) == OP_DECORATE && words[at + 2] == LINKAGE_ATTRIBUTES &&
+            strcmp((const char *)&words[at + 3], "shared") == 0)
+            words[at + (words[at] >> 16) - 1] = LINK_ONCE_ODR;
+    }
+    *out_size_bytes = 4 * (count + EXTENSION_WORDS);
+    return words;
+}
+
+static zepi_module_t compile_link_once(const char *name)
+{
+    zepi_image_desc_t image = test_spirv_image(name);
+    zepi_module_t input;
+    zepi_module_t object;
+    uint32_t *words = mark_as_link_once(&image, &image.size_bytes);
+    image.bytes = words;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(input));
+    free(words);
+    return object;
+}
+
+Test(link, takes_what_is_marked_as_link_once_as_one_definition)
+{
+    static const char *const unmarked[] = {"link_once_first", "link_once_second"};
+    FOR_EACH_METHOD(method)
+    {
+        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
+        zepi_module_t objects[] = {compile_link_once("link_once_first"),
+                                   compile_link_once("link_once_second")};
+        zepi_module_t module;
+        TEST_OK(zepi.module_link(2, objects, &desc, &module));
+        cr_assert_eq(run_one(module, "first", 2), 15);
+        cr_assert_eq(run_one(module, "second", 2), 16);
+        TEST_OK(zepi.release(module));
+        for (int i = 0; i < 2; i++)
+            TEST_OK(zepi.release(objects[i]));
+        TEST_FAILS_SAYING(link_named(method, 2, unmarked, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "function 'shared' (object 0, object 1)");
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Linking for several devices: those that all objects have.
+#include "test_env.h"
+#include "test_plugin.h"
+#include "test_ze_cpu.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static struct test_ze_cpu ze_cpu;
+static zepi_platform_t platform;
+static zepi_device_t devices[2];
+static zepi_context_t context;
+
+static void set_up(void)
+{
+    uint32_t count;
+    setenv("ZE_CPU_DEVICES", "2", 1);
+    ze_cpu = test_ze_cpu_use();
+    test_plugin_load();
+    TEST_OK(zepi.platform_get(1, &platform, &count));
+    TEST_OK(zepi.device_get(platform, 2, devices, &count));
+    cr_assert_eq(count, 2);
+    TEST_OK(zepi.context_create(2, devices, &context));
+}
+
+static void tear_down(void)
+{
+    TEST_OK(zepi.release(context));
+    TEST_OK(zepi.release(devices[0]));
+    TEST_OK(zepi.release(devices[1]));
+    TEST_OK(zepi.release(platform));
+    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+}
+
+TestSuite(link_devices, .init = set_up, .fini = tear_down);
+
+static zepi_module_t compile(const char *name)
+{
+    zepi_module_t input = test_input(context, name);
+    zepi_module_t object;
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(input));
+    return object;
+}
+
+// An object of native code that is declared for one device.
+static zepi_module_t compile_for(const char *name, zepi_device_t device)
+{
+    zepi_module_t object = compile(name);
+    size_t size_bytes = 0;
+    TEST_OK(zepi.module_get_native_binary(object, device, &size_bytes, NULL));
+    void *bytes = malloc(size_bytes);
+    TEST_OK(zepi.module_get_native_binary(object, device, &size_bytes, bytes));
+    const zepi_image_desc_t image = {.size = sizeof(image),
+                                     .format = ZEPI_IMAGE_NATIVE,
+                                     .state = ZEPI_MODULE_OBJECT,
+                                     .bytes = bytes,
+                                     .size_bytes = size_bytes,
+                                     .devices = &device,
+                                     .device_count = 1};
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.module_create(context, ZEPI_MODULE_OBJECT, 1, &image, &object));
+    free(bytes);
+    return object;
+}
+
+// The result of a kernel of two devices' own, or -1 if the device has none.
+static int32_t run(zepi_module_t module, zepi_device_t device, int32_t value)
+{
+    zepi_queue_t queue;
+    zepi_kernel_t kernel;
+    int32_t *memory;
+    TEST_OK(zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.usm_allocate(context, device, ZEPI_USM_SHARED, 4, 0, (void **)&memory));
+    TEST_OK(zepi.module_get_kernel(module, "triple_and_offset", &kernel));
+    *memory = value;
+    const zepi_argument_t argument = TEST_POINTER(memory);
+    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+    const zepi_result_t result = zepi.queue_launch(queue, &launch, TEST_NO_WAIT, NULL);
+    TEST_OK(zepi.queue_finish(queue));
+    value = result == ZEPI_SUCCESS ? *memory : -1;
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.usm_free(context, memory));
+    TEST_OK(zepi.release(queue));
+    return value;
+}
+
+Test(link_devices, all_of_them_share_one_link_of_spirv)
+{
+    for (zepi_link_method_t method = ZEPI_LINK_PROGRAM; method <= ZEPI_LINK_DYNAMIC; method++) {
+        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
+        zepi_module_t objects[] = {compile("importer"), compile("exporter")};
+        zepi_module_t module;
+        const uint64_t before = ze_cpu.get_count("compile:spirv");
+        TEST_OK(zepi.module_link(2, objects, &desc, &module));
+        // Machine code is shared: one compile as a program, none dynamically.
+        cr_assert_eq(ze_cpu.get_count("compile:spirv") - before, method == ZEPI_LINK_PROGRAM);
+        for (int i = 0; i < 2; i++)
+            cr_assert_eq(run(module, devices[i], 2), 106);
+        TEST_OK(zepi.release(module));
+        for (int i = 0; i < 2; i++)
+            TEST_OK(zepi.release(objects[i]));
+    }
+}
+
+Test(link_devices, are_those_that_all_objects_have)
+{
+    zepi_module_t objects[] = {compile("importer"), compile_for("exporter", devices[1])};
+    zepi_module_t module;
+    TEST_OK(zepi.module_link(2, objects, NULL, &module));
+    cr_assert_eq(run(module, devices[1], 2), 106);
+    cr_assert_eq(run(module, devices[0], 2), -1);
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(objects[i]));
+    TEST_OK(zepi.release(module));
+}
+
+Test(link_devices, none_in_common_is_an_error)
+{
+    zepi_module_t objects[] = {compile_for("importer", devices[0]),
+                               compile_for("exporter", devices[1])};
+    zepi_module_t module;
+    TEST_FAILS_SAYING(zepi.module_link(2, objects, NULL, &module), ZEPI_ERROR_INVALID_OBJECT,
+                      "no device that all 2 objects have");
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(objects[i]));
+}
+
+Test(link_devices, may_have_different_code_of_one_object)
+{
+    // One object with native code for one device and SPIR-V for both.
+    zepi_module_t native = compile_for("exporter", devices[0]);
+    size_t size_bytes = 0;
+    TEST_OK(zepi.module_get_native_binary(native, devices[0], &size_bytes, NULL));
+    void *bytes = malloc(size_bytes);
+    TEST_OK(zepi.module_get_native_binary(native, devices[0], &size_bytes, bytes));
+    const zepi_image_desc_t images[] = {{.size = sizeof(images[0]),
+                                         .format = ZEPI_IMAGE_NATIVE,
+                                         .state = ZEPI_MODULE_INPUT,
+                                         .bytes = bytes,
+                                         .size_bytes = size_bytes,
+                                         .devices = devices,
+                                         .device_count = 1},
+                                        test_spirv_image("exporter")};
+    zepi_module_t input;
+    zepi_module_t objects[2] = {compile("importer"), NULL};
+    zepi_module_t module;
+    uint32_t count;
+    TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.module_compile(input, NULL, &objects[1]));
+    TEST_OK(zepi.module_link(2, objects, NULL, &module));
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(run(module, devices[i], 2), 106);
+    // Its images are those of both devices.
+    TEST_OK(zepi.module_get_images(module, 0, NULL, &count));
+    cr_assert_eq(count, 3);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(objects[0]));
+    TEST_OK(zepi.release(objects[1]));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.release(native));
+    free(bytes);
+}
