@@ -42,7 +42,7 @@ expect 2 'usage' "$zepi"
 expect 2 "no command 'nothing'" "$zepi" nothing
 expect 0 'demo' "$zepi" --help
 expect 0 'zepi ' "$zepi" --version
-for command in info build run demo compare; do
+for command in info build run demo cache compare; do
     expect 0 'usage' "$zepi" $command --help
     expect 2 'usage' "$zepi" $command --no-such-option
 done
@@ -78,6 +78,33 @@ expect 0 'scaled_copy_float' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 json "$zepi" build "$data/scaled_copy.spv" --cpu --show --json
 expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
     --spec c=1,2,3,4,5,6,7,8,9 --show
+
+# The machine code on disk. There is that of the builds above.
+files() { find "$ZEPI_CACHE_DIR" -name '*.zepi1' | wc -l; }
+expect 2 'usage' "$zepi" cache
+expect 2 'usage' "$zepi" cache nothing
+expect 2 'too much' "$zepi" cache show more
+expect 0 "results: $(files) files" "$zepi" cache show
+expect 0 "good: $(files) files" "$zepi" cache verify
+json "$zepi" cache show --json
+json "$zepi" cache verify --json
+victim=$(find "$ZEPI_CACHE_DIR" -name '*.zepi1' | head -n 1)
+printf 'x' | dd of="$victim" bs=1 seek=70 conv=notrunc 2>/dev/null
+expect 1 'bad: 1 files' "$zepi" cache verify --keep
+expect 1 'bad_and_removed: 1 files' "$zepi" cache verify
+expect 0 'bad_and_removed: 0 files' "$zepi" cache verify
+expect 2 'expected a number' "$zepi" cache trim
+expect 2 'expected a number' "$zepi" cache trim 10X
+expect 0 'removed: 0 files' "$zepi" cache trim 1G
+expect 0 'removed: ' "$zepi" cache trim 8K
+[ "$(find "$ZEPI_CACHE_DIR" -name '*.zepi1' -printf '%s\n' | awk '{ s += $1 } END { print s + 0 }')" -le 8192 ] ||
+    { echo 'FAILED: trim 8K leaves more'; failures=$((failures + 1)); }
+json "$zepi" cache clear --json
+[ "$(files)" -eq 0 ] || { echo 'FAILED: clear leaves files'; failures=$((failures + 1)); }
+expect 0 'not there yet' "$zepi" cache show --folder "$scratch/none"
+mkdir "$scratch/open" && chmod 777 "$scratch/open"
+expect 1 'writable by group or others' "$zepi" cache clear --folder "$scratch/open"
+expect 1 'there is no folder' env -u ZEPI_CACHE_DIR -u XDG_CACHE_HOME -u HOME "$zepi" cache show
 
 # What goes wrong is said in a line.
 expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1

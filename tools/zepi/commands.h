@@ -8,6 +8,7 @@ int command_info(int argc, char **argv);
 int command_build(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_demo(int argc, char **argv);
+int command_cache(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_compare(int argc, char **argv);
 

@@ -14,6 +14,7 @@ static const struct {
     {"build", command_build, "SPIR-V and constants to native code, or the build log"},
     {"run", command_run, "build, set arguments, launch, print"},
     {"demo", command_demo, "three specialized kernels with checked results"},
+    {"cache", command_cache, "the machine code on disk: show, verify, trim, clear"},
     {"bench", command_bench, "what operations cost, in time and instructions"},
     {"compare", command_compare, "a matrix multiply through zepi and through plain OpenCL"},
 };
