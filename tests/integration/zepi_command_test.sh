@@ -105,6 +105,16 @@ expect 0 'not there yet' "$zepi" cache show --folder "$scratch/none"
 mkdir "$scratch/open" && chmod 777 "$scratch/open"
 expect 1 'writable by group or others' "$zepi" cache clear --folder "$scratch/open"
 expect 1 'there is no folder' env -u ZEPI_CACHE_DIR -u XDG_CACHE_HOME -u HOME "$zepi" cache show
+# Objects: compiled, linked, joined, shown.
+expect 0 'import: function triple' "$zepi" build "$data/importer.spv" --cpu --show
+expect 0 'native code' "$zepi" build --compile "$data/exporter.spv" --cpu -o "$scratch/exporter.o"
+expect 0 'state: executable' "$zepi" build --link "$scratch/exporter.o" "$data/importer.spv" --cpu \
+    --show -o "$scratch/linked"
+expect 0 'argument 0: 100 103 106 109' "$zepi" run "$scratch/linked" --cpu \
+    --kernel triple_and_offset --global 4 --arg buffer:i32:4,ramp=0:1,out
+expect 1 "function 'triple'" "$zepi" build --link "$data/importer.spv" --cpu
+expect 0 'images: 1' "$zepi" build --join "$data/negate.spv" "$data/negate.spv" --cpu --show
+expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv" --cpu
 
 # What goes wrong is said in a line.
 expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
+#include "compose.h"
 #include "image_file.h"
+#include "plugin/module/spirv.h"
 #include "scalar.h"
 #include "spec.h"
 
@@ -12,24 +14,33 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: zepi build FILE [OPTION...]\n"
+    "usage: zepi build FILE... [OPTION...]\n"
     "\n"
     "Builds a SPIR-V file for the first device, and writes its native code. FILE - is standard\n"
     "input.\n"
-    "\n" SPEC_HELP "  --options TEXT             options for the device compiler\n"
+    "\n"
+    "  --compile                  stop at the object: what it imports may be missing\n"
+    "  --link                     link several objects (files of --compile, or SPIR-V that is\n"
+    "                             compiled first) to an executable\n"
+    "  --join                     several files of the same kernels as one module\n" SPEC_HELP
+    "  --options TEXT             options for the device compiler\n"
     "  --debug                    with debug information\n"
     "  -o FILE                    where the native code goes; without it, nowhere\n"
-    "  --show                     list constants, kernels and images; without -o nothing is built\n"
+    "  --show                     list state, images, constants, kernels, imports and exports;\n"
+    "                             without -o, --compile or --link nothing is built\n"
     "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
     "  --json                     print what was built as JSON\n"
     "\n"
     "The build log goes to stderr. Exit code 1: the build failed.\n"
-    "Example: zepi build kernel.spv --spec 0=16:i64 --spec 1=2.5 -o kernel.bin\n";
+    "Examples: zepi build kernel.spv --spec 0=16:i64 --spec 1=2.5 -o kernel.bin\n"
+    "          zepi build --compile a.spv -o a.o; zepi build --link a.o b.spv -o both.bin\n";
 
 struct build_options {
     struct spec_options spec;
     zepi_build_desc_t desc;
-    const char *input;
+    enum compose_mode mode;
+    const char *const *inputs; // borrowed from the command line
+    uint32_t input_count;
     const char *output;
     enum host_driver driver;
     bool is_show;
@@ -47,12 +58,19 @@ struct built {
 
 static int parse(int argc, char **argv, struct build_options *options)
 {
-    static const struct option list[] = {
-        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
-        {"options", required_argument, NULL, 'x'}, {"debug", no_argument, NULL, 'd'},
-        {"show", no_argument, NULL, 'w'},          {"cpu", no_argument, NULL, 'c'},
-        {"gpu", no_argument, NULL, 'g'},           {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option list[] = {{"spec", required_argument, NULL, 's'},
+                                         {"layout", required_argument, NULL, 'l'},
+                                         {"options", required_argument, NULL, 'x'},
+                                         {"debug", no_argument, NULL, 'd'},
+                                         {"show", no_argument, NULL, 'w'},
+                                         {"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"compile", no_argument, NULL, 'C'},
+                                         {"link", no_argument, NULL, 'L'},
+                                         {"join", no_argument, NULL, 'J'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
         bool is_good = true;
@@ -84,6 +102,15 @@ static int parse(int argc, char **argv, struct build_options *options)
         case 'o':
             options->output = optarg;
             break;
+        case 'C':
+            options->mode = COMPOSE_COMPILE;
+            break;
+        case 'L':
+            options->mode = COMPOSE_LINK;
+            break;
+        case 'J':
+            options->mode = COMPOSE_JOIN;
+            break;
         case 'h':
             fputs(usage, stdout);
             exit(EXIT_OK);
@@ -94,11 +121,14 @@ static int parse(int argc, char **argv, struct build_options *options)
         if (!is_good)
             return EXIT_USAGE;
     }
-    if (argc - optind != 1) {
-        fprintf(stderr, "zepi build: expected one FILE, got %d\n", argc - optind);
+    const bool takes_several = options->mode == COMPOSE_LINK || options->mode == COMPOSE_JOIN;
+    if (argc == optind || (argc - optind != 1 && !takes_several)) {
+        fprintf(stderr, "zepi build: expected one FILE (or --link, --join with several), got %d\n",
+                argc - optind);
         return EXIT_USAGE;
     }
-    options->input = argv[optind];
+    options->inputs = (const char *const *)argv + optind;
+    options->input_count = (uint32_t)(argc - optind);
     return EXIT_OK;
 }
 
@@ -129,11 +159,13 @@ static int write_native(const struct host_device *host, struct built *built)
 static int build(const struct host_device *host, struct built *built)
 {
     const uint64_t start_ns = host_now_ns();
+    const struct build_options *options = built->options;
     const zepi_result_t result =
-        zepi.module_build(built->input, &built->options->desc, &built->executable);
+        compose_output(host, options->mode, built->input, options->input_count, options->inputs,
+                       &options->desc, &built->executable);
     built->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
     print_log(zepi.last_build_log());
-    return result == ZEPI_SUCCESS ? write_native(host, built) : host_fail(built->options->input);
+    return result == ZEPI_SUCCESS ? write_native(host, built) : host_fail(options->inputs[0]);
 }
 
 // ---- Showing ----
@@ -178,11 +210,49 @@ static cJSON *describe_kernels(zepi_module_t module)
     return array;
 }
 
+// Imports and exports of the SPIR-V files among the inputs.
+static cJSON *describe_symbols(const struct build_options *options)
+{
+    static const char *const linkages[] = {"import", "export", "link once"};
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < options->input_count; i++) {
+        struct file_bytes file;
+        struct zepi_spirv spirv;
+        char message[256];
+        if (strcmp(options->inputs[i], "-") == 0 || !file_read(options->inputs[i], &file))
+            continue;
+        if (zepi_spirv_init(&spirv, file.bytes, file.size_bytes, message, sizeof(message)) ==
+            ZEPI_SPIRV_OK) {
+            for (uint32_t at = 0; at < spirv.symbol_count; at++) {
+                cJSON *symbol = cJSON_CreateObject();
+                cJSON_AddStringToObject(symbol, "name", spirv.symbols[at].name);
+                cJSON_AddStringToObject(symbol, "linkage", linkages[spirv.symbols[at].linkage]);
+                cJSON_AddStringToObject(symbol, "kind",
+                                        spirv.symbols[at].is_function ? "function" : "variable");
+                cJSON_AddItemToArray(array, symbol);
+            }
+            zepi_spirv_finish(&spirv);
+        }
+        free(file.bytes);
+    }
+    return array;
+}
+
 static cJSON *describe(const struct built *built)
 {
     const zepi_module_t module = built->executable ? built->executable : built->input;
     cJSON *document = cJSON_CreateObject();
-    cJSON_AddStringToObject(document, "file", built->options->input);
+    static const char *const states[] = {"unknown", "input", "object", "executable"};
+    zepi_module_info_t info = {.size = sizeof(info)};
+    cJSON *files = cJSON_AddArrayToObject(document, "files");
+    for (uint32_t i = 0; i < built->options->input_count; i++)
+        cJSON_AddItemToArray(files, cJSON_CreateString(built->options->inputs[i]));
+    if (zepi.module_get_info(module, &info) == ZEPI_SUCCESS) {
+        cJSON_AddStringToObject(document, "state",
+                                states[(unsigned)info.state < 4 ? info.state : 0]);
+        cJSON_AddNumberToObject(document, "images", info.image_count);
+    }
+    cJSON_AddItemToObject(document, "symbols", describe_symbols(built->options));
     cJSON_AddItemToObject(document, "kernels", describe_kernels(module));
     cJSON_AddItemToObject(document, "constants", describe_constants(module));
     if (built->executable) {
@@ -195,7 +265,9 @@ static cJSON *describe(const struct built *built)
 static void print_text(const cJSON *document)
 {
     const cJSON *item;
-    printf("kernels:");
+    printf("state: %s\nimages: %d\nkernels:",
+           cJSON_GetStringValue(cJSON_GetObjectItem(document, "state")),
+           (int)cJSON_GetNumberValue(cJSON_GetObjectItem(document, "images")));
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "kernels"))
         printf(" %s", item->valuestring);
     printf("\nconstants:\n");
@@ -204,6 +276,10 @@ static void print_text(const cJSON *document)
         cJSON_GetObjectItem(item, "type")->valuestring,
         cJSON_GetObjectItem(item, "value")->valuestring,
         cJSON_GetObjectItem(item, "default")->valuestring);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols"))
+        printf("%s: %s %s\n", cJSON_GetObjectItem(item, "linkage")->valuestring,
+               cJSON_GetObjectItem(item, "kind")->valuestring,
+               cJSON_GetObjectItem(item, "name")->valuestring);
 }
 
 static void print(const struct built *built)
@@ -240,8 +316,11 @@ int command_build(int argc, char **argv)
         code = host_open(&host, 0);
     if (code != EXIT_OK)
         return code;
-    code = spec_create_module(&options.spec, &host, options.input, &built.input);
-    if (code == EXIT_OK && (!options.is_show || options.output))
+    code = compose_input(&host, options.mode, &options.spec, options.input_count, options.inputs,
+                         &built.input);
+    const bool is_built = options.output || options.mode == COMPOSE_COMPILE ||
+                          options.mode == COMPOSE_LINK || !options.is_show;
+    if (code == EXIT_OK && is_built)
         code = build(&host, &built);
     if (code == EXIT_OK)
         print(&built);
