@@ -263,6 +263,13 @@ static size_t skip_origin(const char *folder, size_t length)
     return 0;
 }
 
+// Without the slash at the end.
+static int folder_length_of(const char *path)
+{
+    const int length = (int)(zepi_library_base_name(path) - path);
+    return length > 0 ? length - 1 : 0;
+}
+
 // Folders with colons (or, in LD_LIBRARY_PATH, semicolons) between them. An empty one is the
 // working directory.
 static bool try_folders(const char *folders, const char *origin_path, const char *name,
@@ -274,8 +281,7 @@ static bool try_folders(const char *folders, const char *origin_path, const char
         const size_t origin = origin_path ? skip_origin(folders, length) : 0;
         int written;
         if (origin > 0)
-            written = snprintf(folder, sizeof(folder), "%.*s%.*s",
-                               (int)(zepi_library_base_name(origin_path) - origin_path),
+            written = snprintf(folder, sizeof(folder), "%.*s%.*s", folder_length_of(origin_path),
                                origin_path, (int)(length - origin), folders + origin);
         else
             written = snprintf(folder, sizeof(folder), "%.*s", (int)(length ? length : 1),
