@@ -10,8 +10,9 @@
 struct demo_row {
     char name[48];
     char constants[64];
-    double build_ms;  // the first time: in a new cache folder, a compile
-    double again_ms;  // the same build again
+    double build_ms;  // the first time: the cache folder is new, so this compiles
+    double again_ms;  // the same build again, from memory
+    double disk_ms;   // and again, after everything in memory was forgotten
     double launch_ms; // submission to completion, best of some
     double max_error; // relative to the largest element
     double tolerance;
@@ -35,8 +36,9 @@ int demo_single_value(struct demo *demo);
 // An input module of one of our kernels, with an optional composite layout.
 int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
                        zepi_module_t *out_module);
-// Builds twice and fills in the times. *out_executable is to be released.
-int demo_build(zepi_module_t input, struct demo_row *row, zepi_module_t *out_executable);
+// Builds three times and fills in the times. *out_executable is to be released.
+int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
+               zepi_module_t *out_executable);
 // Launches some times and fills in the best time.
 int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row);
 // Fills in the largest error and reports the row.
