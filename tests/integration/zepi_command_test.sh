@@ -78,6 +78,8 @@ expect 0 'scaled_copy_float' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 json "$zepi" build "$data/scaled_copy.spv" --cpu --show --json
 expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
     --spec c=1,2,3,4,5,6,7,8,9 --show
+expect 0 '8  f32  = 9' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
+    --spec c=1,2,3,4,5,6,7,8,9:f32 --show
 
 # The machine code on disk. There is that of the builds above.
 files() { find "$ZEPI_CACHE_DIR" -name '*.zepi1' | wc -l; }
@@ -119,6 +121,18 @@ expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv"
 # What goes wrong is said in a line.
 expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1
 expect 2 "no value of type i8" "$zepi" build "$data/scaled_copy.spv" --cpu --spec 11=300:i8
+expect 2 "no value of type f32" "$zepi" build "$data/scaled_copy.spv" --cpu --spec 3=1e999
+expect 2 "no value of type u32" "$zepi" build "$data/scaled_copy.spv" --cpu --spec '7= 1'
+expect 0 '7  u32  = 12 ' "$zepi" build "$data/scaled_copy.spv" --cpu --show \
+    --spec 7=000000000000000000000000000000000000000000000000000000000000000000012
+expect 2 'not made of i32' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..1 \
+    --spec c=1,2:i32
+expect 2 'expected 2 values' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..1 \
+    --spec c=1,2,3
+expect 2 'every value one of the type' "$zepi" run "$data/negate.spv" --cpu --kernel negate \
+    --global 1 --arg buffer:u8:3,ramp=254:1
+expect 2 'one of fill=, ramp= and file=' "$zepi" run "$data/negate.spv" --cpu --kernel negate \
+    --global 1 --arg buffer:u8:3,ramp=0,fill=1
 expect 1 "'nobody_defines_this'" "$zepi" build "$data/unresolved_import.spv" --cpu
 expect 1 'No such file' "$zepi" build "$scratch/missing.spv" --cpu
 head -c 100 "$data/negate.spv" >"$scratch/cut.spv"

@@ -31,22 +31,6 @@ struct buffer_text {
     char *file;
 };
 
-static int fill_ramp(struct argument *argument, const struct buffer_text *text)
-{
-    char *end;
-    const double start = strtod(text->ramp, &end);
-    const double step = *end == ':' ? strtod(end + 1, &end) : 1;
-    const size_t size = scalar_size(argument->type);
-    if (end == text->ramp || *end != '\0')
-        return refuse(argument->text, "ramp=START:STEP");
-    for (uint64_t i = 0; i < argument->count; i++) {
-        if (!scalar_from_double(argument->type, start + step * (double)i,
-                                (uint8_t *)argument->memory + i * size))
-            return refuse(argument->text, "a ramp that stays in the type's range");
-    }
-    return EXIT_OK;
-}
-
 static int fill_from_file(struct argument *argument, const char *path)
 {
     struct file_bytes file;
@@ -67,7 +51,9 @@ static int fill(struct argument *argument, const struct buffer_text *text)
     const size_t size = scalar_size(argument->type);
     memset(argument->memory, 0, argument->size_bytes);
     if (text->ramp)
-        return fill_ramp(argument, text);
+        return scalar_ramp(argument->type, text->ramp, argument->count, argument->memory)
+                   ? EXIT_OK
+                   : refuse(argument->text, "ramp=START:STEP, every value one of the type");
     if (text->file)
         return fill_from_file(argument, text->file);
     if (!text->fill)
@@ -95,6 +81,9 @@ static int parse_buffer(struct argument *argument, struct buffer_text *text)
         return refuse(argument->text, "a count of elements above 0");
     while (rest) {
         char *piece = strsep(&rest, ",");
+        const bool is_filled = text->fill || text->ramp || text->file;
+        if (is_filled && strncmp(piece, "out", 3) != 0)
+            return refuse(argument->text, "one of fill=, ramp= and file=");
         if (strncmp(piece, "fill=", 5) == 0) {
             text->fill = piece + 5;
         } else if (strncmp(piece, "ramp=", 5) == 0) {
@@ -109,7 +98,7 @@ static int parse_buffer(struct argument *argument, struct buffer_text *text)
             return refuse(argument->text, "fill=, ramp=, file= or out after the count");
         }
     }
-    if (argument->output && strchr(argument->output, ','))
+    if (argument->output && (!argument->output[0] || strchr(argument->output, ',')))
         return refuse(argument->text, "out=FILE as the last piece");
     return EXIT_OK;
 }

@@ -2,6 +2,7 @@
 #include "scalar.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -104,80 +105,164 @@ static bool parse_bool(const char *text, void *out_value)
     return true;
 }
 
+// strtoll and strtoull skip space, and take a leading zero for octal.
+static bool has_digit_first(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return *text >= '0' && *text <= '9';
+}
+
+static int base_of(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+}
+
 static bool parse_integer(size_t size, enum family family, const char *text, void *out_value)
 {
     char *end;
     uint64_t bits;
     const int shift = 64 - (int)size * 8;
+    if (!has_digit_first(text))
+        return false;
     errno = 0;
     if (family == FAMILY_SIGNED) {
-        const int64_t number = strtoll(text, &end, 0);
+        const int64_t number = strtoll(text, &end, base_of(text));
         bits = (uint64_t)number;
         if (number > INT64_MAX >> shift || number < INT64_MIN >> shift)
             return false;
     } else {
-        bits = strtoull(text, &end, 0);
-        if (strchr(text, '-') || bits > UINT64_MAX >> shift)
+        bits = strtoull(text, &end, base_of(text));
+        if (text[0] == '-' || bits > UINT64_MAX >> shift)
             return false;
     }
-    if (errno != 0 || end == text || *end != '\0')
+    if (errno != 0 || *end != '\0')
         return false;
     store_integer(size, bits, out_value);
     return true;
 }
 
-static bool store_float(size_t size, double number, void *out_value)
+// Rounds to odd: of the two doubles around the text's number the one with an odd last bit. Rounding
+// that to fewer digits gives what rounding the number itself would; rounding twice to the nearest
+// would not.
+static double parse_to_odd(const char *text, char **out_end)
 {
+    const int rounding = fegetround();
+    uint64_t bits;
+    fesetround(FE_DOWNWARD);
+    const double below = strtod(text, out_end);
+    fesetround(FE_UPWARD);
+    const double above = strtod(text, out_end);
+    fesetround(rounding);
+    memcpy(&bits, &below, sizeof(bits));
+    return bits & 1 ? below : above;
+}
+
+static bool store_half(double number, void *out_value)
+{
+    const uint16_t half = half_from_double(number);
+    memcpy(out_value, &half, sizeof(half));
+    return (half & 0x7fff) != 0x7c00 || isinf(number);
+}
+
+static bool parse_float(size_t size, const char *text, void *out_value)
+{
+    char *end;
+    bool is_good = (*text != '\0' && strchr(" \t\n\v\f\r", *text) == NULL);
+    errno = 0;
     if (size == 8) {
+        const double number = strtod(text, &end);
+        is_good = is_good && !(errno == ERANGE && isinf(number));
         memcpy(out_value, &number, size);
     } else if (size == 4) {
-        const float single = (float)number;
-        if (isinf(single) && !isinf(number))
-            return false;
-        memcpy(out_value, &single, size);
+        const float number = strtof(text, &end);
+        is_good = is_good && !(errno == ERANGE && isinf(number));
+        memcpy(out_value, &number, size);
     } else {
-        const uint16_t half = half_from_double(number);
-        if ((half & 0x7fff) == 0x7c00 && !isinf(number))
-            return false;
-        memcpy(out_value, &half, size);
+        const double number = parse_to_odd(text, &end);
+        is_good = store_half(number, out_value) && is_good && !(errno == ERANGE && isinf(number));
     }
-    return true;
+    return is_good && end != text && *end == '\0';
 }
 
 bool scalar_parse(zepi_scalar_type_t type, const char *text, void *out_value)
 {
-    if (types[type].family == FAMILY_BOOL)
-        return parse_bool(text, out_value);
-    if (types[type].family != FAMILY_FLOAT)
-        return parse_integer(types[type].size, types[type].family, text, out_value);
-    char *end;
-    const double number = strtod(text, &end);
-    return end != text && *end == '\0' && store_float(types[type].size, number, out_value);
+    uint8_t value[8] = {0};
+    const size_t size = types[type].size;
+    const enum family family = types[type].family;
+    const bool is_good = family == FAMILY_BOOL    ? parse_bool(text, value)
+                         : family == FAMILY_FLOAT ? parse_float(size, text, value)
+                                                  : parse_integer(size, family, text, value);
+    if (is_good)
+        memcpy(out_value, value, size);
+    return is_good;
 }
 
-bool scalar_from_double(zepi_scalar_type_t type, double number, void *out_value)
+bool scalar_parse_part(zepi_scalar_type_t type, const char *text, size_t length, void *out_value)
+{
+    char *copy = strndup(text, length);
+    const bool is_good = copy && scalar_parse(type, copy, out_value);
+    free(copy);
+    return is_good;
+}
+
+// ---- Ramps ----
+
+static bool ramp_of_integers(zepi_scalar_type_t type, const char *start_text, size_t start_length,
+                             const char *step_text, uint64_t count, uint8_t *out)
 {
     const size_t size = types[type].size;
-    switch (types[type].family) {
-    case FAMILY_BOOL:
-        *(uint8_t *)out_value = number != 0;
-        return true;
-    case FAMILY_SIGNED: {
-        const double limit = ldexp(1, (int)size * 8 - 1);
-        if (!(number >= -limit && number < limit))
+    const bool is_signed = types[type].family == FAMILY_SIGNED;
+    uint64_t start = 0;
+    int64_t step;
+    if (!scalar_parse_part(type, start_text, start_length, &start) ||
+        !scalar_parse(ZEPI_SCALAR_INT64, step_text, &step))
+        return false;
+    const int shift = 64 - (int)size * 8;
+    int64_t signed_at = (int64_t)(start << shift) >> shift;
+    uint64_t unsigned_at = start;
+    for (uint64_t i = 0; i < count; i++) {
+        // The element after the last need not fit.
+        if (i > 0 && (is_signed ? __builtin_add_overflow(signed_at, step, &signed_at)
+                                : __builtin_add_overflow(unsigned_at, step, &unsigned_at)))
             return false;
-        store_integer(size, (uint64_t)(int64_t)number, out_value);
-        return true;
-    }
-    case FAMILY_UNSIGNED:
-        if (!(number >= 0 && number < ldexp(1, (int)size * 8)))
+        if (is_signed ? signed_at > INT64_MAX >> shift || signed_at < INT64_MIN >> shift
+                      : unsigned_at > UINT64_MAX >> shift)
             return false;
-        store_integer(size, (uint64_t)number, out_value);
-        return true;
-    case FAMILY_FLOAT:
-        break;
+        store_integer(size, is_signed ? (uint64_t)signed_at : unsigned_at, out + i * size);
     }
-    return store_float(size, number, out_value);
+    return true;
+}
+
+static bool ramp_of_floats(size_t size, const char *start_text, size_t start_length,
+                           const char *step_text, uint64_t count, uint8_t *out)
+{
+    double start;
+    double step;
+    if (!scalar_parse_part(ZEPI_SCALAR_FLOAT64, start_text, start_length, &start) ||
+        !scalar_parse(ZEPI_SCALAR_FLOAT64, step_text, &step))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        const double number = start + step * (double)i;
+        const float single = (float)number;
+        if (size == 2 ? !store_half(number, out + i * size) : size == 4 && isinf(single))
+            return false;
+        if (size == 4)
+            memcpy(out + i * size, &single, size);
+        else if (size == 8)
+            memcpy(out + i * size, &number, size);
+    }
+    return true;
+}
+
+bool scalar_ramp(zepi_scalar_type_t type, const char *text, uint64_t count, void *out_values)
+{
+    const size_t length = strcspn(text, ":");
+    const char *step = text[length] ? text + length + 1 : "1";
+    if (types[type].family == FAMILY_FLOAT)
+        return ramp_of_floats(types[type].size, text, length, step, count, out_values);
+    return types[type].family != FAMILY_BOOL &&
+           ramp_of_integers(type, text, length, step, count, out_values);
 }
 
 static int64_t load_signed(size_t size, const void *value)

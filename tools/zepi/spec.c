@@ -168,43 +168,54 @@ static bool is_same_kind(zepi_scalar_type_t a, zepi_scalar_type_t b)
            (a == ZEPI_SCALAR_BOOL) == (b == ZEPI_SCALAR_BOOL);
 }
 
-static int set_one(zepi_module_t module, const char *text)
+// The declared type of a constant, 0 if there is none.
+static zepi_scalar_type_t declared_type(zepi_module_t module, uint32_t id)
 {
-    uint8_t value[8];
-    uint32_t id = 0;
     uint32_t count;
-    const char *equals = strchr(text, '=');
-    const char *colon = strrchr(equals, ':');
-    char number[64];
-    parse_id(text, (size_t)(equals - text), &id);
-    const size_t length = colon ? (size_t)(colon - equals - 1) : strlen(equals + 1);
-    snprintf(number, sizeof(number), "%.*s", (int)length, equals + 1);
-    zepi_scalar_type_t type = colon ? scalar_type(colon + 1) : 0;
-    if (colon && type == 0) {
-        fprintf(stderr, "zepi: '%s': type '%s' is none of %s\n", text, colon + 1,
-                scalar_type_names);
-        return EXIT_USAGE;
-    }
+    zepi_scalar_type_t type = 0;
     zepi_spec_constant_t *constants = list_constants(module, &count);
     for (uint32_t i = 0; constants && i < count; i++) {
-        if (constants[i].id != id)
-            continue;
-        if (type != 0 && !is_same_kind(type, constants[i].type) &&
-            scalar_size(type) == scalar_size(constants[i].type)) {
-            fprintf(stderr, "zepi: '%s': constant %u is %s\n", text, id,
-                    scalar_type_name(constants[i].type));
-            free(constants);
-            return EXIT_USAGE;
-        }
-        if (type == 0)
+        if (constants[i].id == id)
             type = constants[i].type;
     }
     free(constants);
-    // An id that is not declared: the plugin says which there are.
+    return type;
+}
+
+// The type behind the last colon of a value, 0 if there is none; *out_length is the length before
+// it. False after a message if there is one, but unknown.
+static bool parse_type(const char *text, const char *value, zepi_scalar_type_t *out_type,
+                       size_t *out_length)
+{
+    const char *colon = strrchr(value, ':');
+    *out_type = colon ? scalar_type(colon + 1) : 0;
+    *out_length = colon ? (size_t)(colon - value) : strlen(value);
+    if (!colon || *out_type != 0)
+        return true;
+    fprintf(stderr, "zepi: '%s': type '%s' is none of %s\n", text, colon + 1, scalar_type_names);
+    return false;
+}
+
+static int set_one(zepi_module_t module, uint32_t id, const char *text)
+{
+    uint8_t value[8] = {0};
+    size_t length;
+    zepi_scalar_type_t type;
+    const char *number = strchr(text, '=') + 1;
+    const zepi_scalar_type_t declared = declared_type(module, id);
+    if (!parse_type(text, number, &type, &length))
+        return EXIT_USAGE;
+    // Another size is the plugin's to refuse.
+    if (type != 0 && declared != 0 && !is_same_kind(type, declared) &&
+        scalar_size(type) == scalar_size(declared)) {
+        fprintf(stderr, "zepi: '%s': constant %u is %s\n", text, id, scalar_type_name(declared));
+        return EXIT_USAGE;
+    }
+    // So is an id that is not declared: it says which there are.
     if (type == 0)
-        type = ZEPI_SCALAR_UINT32;
-    if (!scalar_parse(type, number, value)) {
-        fprintf(stderr, "zepi: '%s': '%s' is no value of type %s\n", text, number,
+        type = declared != 0 ? declared : ZEPI_SCALAR_UINT64;
+    if (!scalar_parse_part(type, number, length, value) && declared != 0) {
+        fprintf(stderr, "zepi: '%s': '%.*s' is no value of type %s\n", text, (int)length, number,
                 scalar_type_name(type));
         return EXIT_USAGE;
     }
@@ -213,55 +224,94 @@ static int set_one(zepi_module_t module, const char *text)
                : host_fail(text);
 }
 
+// Whether values may be read as this type for each element.
+static bool suits(const struct composite *composite, zepi_scalar_type_t type)
+{
+    for (uint32_t i = 0; i < composite->count; i++) {
+        if (!is_same_kind(type, composite->types[i]) ||
+            scalar_size(type) != scalar_size(composite->types[i]))
+            return false;
+    }
+    return true;
+}
+
+// Reads "V1,V2,..." with as many values as there are elements.
+static bool parse_elements(const struct composite *composite, const char *text, const char *values,
+                           size_t length, zepi_scalar_type_t type, uint8_t *bytes)
+{
+    const char *at = values;
+    const char *end = values + length;
+    for (uint32_t i = 0; i < composite->count; i++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma ? comma : end;
+        const zepi_scalar_type_t element_type = type ? type : composite->types[i];
+        if (!scalar_parse_part(element_type, at, (size_t)(stop - at),
+                               bytes + composite->elements[i].offset_bytes) ||
+            (comma == NULL) != (i + 1 == composite->count)) {
+            fprintf(stderr, "zepi: '%s': expected %u values, number %u of type %s\n", text,
+                    composite->count, i + 1, scalar_type_name(element_type));
+            return false;
+        }
+        at = stop + 1;
+    }
+    return true;
+}
+
 static int set_elements(zepi_module_t module, const struct composite *composite, const char *text)
 {
-    const char *at = strchr(text, '=') + 1;
-    uint8_t *bytes = calloc(1, composite->size_bytes);
-    int code = bytes ? EXIT_OK : EXIT_FAILED;
-    for (uint32_t i = 0; i < composite->count && code == EXIT_OK; i++) {
-        char number[64];
-        const size_t length = strcspn(at, ",");
-        snprintf(number, sizeof(number), "%.*s", (int)length, at);
-        const bool is_last = at[length] == '\0';
-        if (!scalar_parse(composite->types[i], number,
-                          bytes + composite->elements[i].offset_bytes) ||
-            is_last != (i + 1 == composite->count)) {
-            fprintf(stderr, "zepi: '%s': expected %u values, number %u of type %s\n", text,
-                    composite->count, i + 1, scalar_type_name(composite->types[i]));
-            code = EXIT_USAGE;
-        }
-        at += length + !is_last;
+    const char *values = strchr(text, '=') + 1;
+    size_t length;
+    zepi_scalar_type_t type;
+    if (!parse_type(text, values, &type, &length))
+        return EXIT_USAGE;
+    if (type != 0 && !suits(composite, type)) {
+        fprintf(stderr, "zepi: '%s': composite '%s' is not made of %s\n", text, composite->name,
+                scalar_type_name(type));
+        return EXIT_USAGE;
     }
-    if (code == EXIT_OK &&
-        zepi.spec_constant_set_by_name(module, composite->name, composite->size_bytes, bytes) !=
-            ZEPI_SUCCESS)
+    uint8_t *bytes = calloc(1, composite->size_bytes);
+    int code = EXIT_OK;
+    if (!bytes) {
+        fprintf(stderr, "zepi: out of memory\n");
+        code = EXIT_FAILED;
+    } else if (!parse_elements(composite, text, values, length, type, bytes)) {
+        code = EXIT_USAGE;
+    } else if (zepi.spec_constant_set_by_name(module, composite->name, composite->size_bytes,
+                                              bytes) != ZEPI_SUCCESS) {
         code = host_fail(text);
+    }
     free(bytes);
     return code;
+}
+
+static int set_from_file(zepi_module_t module, const char *name, const char *path, const char *text)
+{
+    struct file_bytes file;
+    if (!file_read(path, &file))
+        return EXIT_FAILED;
+    const zepi_result_t result =
+        zepi.spec_constant_set_by_name(module, name, file.size_bytes, file.bytes);
+    free(file.bytes);
+    return result == ZEPI_SUCCESS ? EXIT_OK : host_fail(text);
 }
 
 static int set_composite(zepi_module_t module, const struct composites *composites,
                          const char *text)
 {
-    struct file_bytes file;
-    const char *equals = strchr(text, '=');
-    char name[256];
-    snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
-    if (equals[1] == '@') {
-        if (!file_read(equals + 2, &file))
-            return EXIT_FAILED;
-        const zepi_result_t result =
-            zepi.spec_constant_set_by_name(module, name, file.size_bytes, file.bytes);
-        free(file.bytes);
-        return result == ZEPI_SUCCESS ? EXIT_OK : host_fail(text);
-    }
+    const size_t length = strcspn(text, "=");
+    const struct composite *composite = NULL;
     for (uint32_t i = 0; i < composites->count; i++) {
-        if (strcmp(composites->list[i].name, name) == 0)
-            return set_elements(module, &composites->list[i], text);
+        const char *name = composites->list[i].name;
+        if (strlen(name) == length && memcmp(name, text, length) == 0)
+            composite = &composites->list[i];
     }
-    fprintf(stderr, "zepi: '%s': '%s' is no number of a constant, and no --layout names it\n", text,
-            name);
-    return EXIT_USAGE;
+    if (!composite) {
+        fprintf(stderr, "zepi: '%s': '%.*s' is no number of a constant, and no --layout names it\n",
+                text, (int)length, text);
+        return EXIT_USAGE;
+    }
+    return text[length + 1] == '@' ? set_from_file(module, composite->name, text + length + 2, text)
+                                   : set_elements(module, composite, text);
 }
 
 static int set_all(const struct spec_options *options, zepi_module_t module,
@@ -271,9 +321,8 @@ static int set_all(const struct spec_options *options, zepi_module_t module,
     for (uint32_t i = 0; i < options->spec_count && code == EXIT_OK; i++) {
         uint32_t id;
         const char *text = options->specs[i];
-        code = parse_id(text, (size_t)(strchr(text, '=') - text), &id)
-                   ? set_one(module, text)
-                   : set_composite(module, composites, text);
+        code = parse_id(text, strcspn(text, "="), &id) ? set_one(module, id, text)
+                                                       : set_composite(module, composites, text);
     }
     return code;
 }
@@ -283,12 +332,17 @@ static int create(const struct host_device *host, const struct file_bytes *file,
                   struct composites *composites, zepi_module_t *out_module)
 {
     zepi_spec_layout_t layouts[SPEC_MAX];
+    zepi_module_t plain;
     uint32_t constant_count;
-    int code = image_create_module(host, file, path, 0, NULL, out_module);
-    if (code != EXIT_OK || composites->count == 0)
+    int code = image_create_module(host, file, path, 0, NULL, &plain);
+    if (code != EXIT_OK)
         return code;
-    zepi_spec_constant_t *constants = list_constants(*out_module, &constant_count);
-    host_release(*out_module);
+    if (composites->count == 0) {
+        *out_module = plain;
+        return EXIT_OK;
+    }
+    zepi_spec_constant_t *constants = list_constants(plain, &constant_count);
+    host_release(plain);
     for (uint32_t i = 0; i < composites->count && code == EXIT_OK; i++) {
         struct composite *composite = &composites->list[i];
         if (!constants || !place(composite, constant_count, constants))
@@ -309,21 +363,20 @@ int spec_create_module(const struct spec_options *options, const struct host_dev
 {
     struct composites composites = {0};
     struct file_bytes file;
-    if (!parse_layouts(options, &composites)) {
-        composites_finish(&composites);
-        return EXIT_USAGE;
-    }
-    if (!file_read(path, &file)) {
-        composites_finish(&composites);
-        return EXIT_FAILED;
-    }
-    int code = create(host, &file, path, &composites, out_module);
+    zepi_module_t module = NULL;
+    int code = EXIT_USAGE;
+    if (parse_layouts(options, &composites))
+        code = file_read(path, &file) ? EXIT_OK : EXIT_FAILED;
     if (code == EXIT_OK) {
-        code = set_all(options, *out_module, &composites);
-        if (code != EXIT_OK)
-            host_release(*out_module);
+        code = create(host, &file, path, &composites, &module);
+        free(file.bytes);
     }
-    free(file.bytes);
+    if (code == EXIT_OK)
+        code = set_all(options, module, &composites);
+    if (code == EXIT_OK)
+        *out_module = module;
+    else
+        host_release(module);
     composites_finish(&composites);
     return code;
 }

@@ -7,14 +7,14 @@
 // Specialization constants on the command line.
 //
 //     --spec ID=VALUE[:TYPE]            one constant; TYPE is the declared one if left out
-//     --spec NAME=V1,V2,...             a composite whose elements --layout names
+//     --spec NAME=V1,V2,...[:TYPE]      a composite whose elements --layout names
 //     --spec NAME=@FILE                 the same, its bytes from a file
 //     --layout NAME=FIRST..LAST         elements with these ids, one behind the other
 //     --layout NAME=ID,ID,...
 #define SPEC_HELP                                                                                  \
     "  --spec ID=VALUE[:TYPE]     set a specialization constant; TYPE, if given, must be the\n"    \
     "                             declared one: bool i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64\n"  \
-    "  --spec NAME=V1,V2,...      set a composite, element by element\n"                           \
+    "  --spec NAME=V1,V2,...[:TYPE]  set a composite, element by element\n"                        \
     "  --spec NAME=@FILE          set a composite from the bytes of a file\n"                      \
     "  --layout NAME=FIRST..LAST  what the composite is made of: constants with these ids, one\n"  \
     "  --layout NAME=ID,ID,...    behind the other, each at its natural alignment\n"
