@@ -386,6 +386,8 @@ bool zepi_spirv_string(const struct zepi_spirv_walk *walk,
 static enum zepi_spirv_status take_string(struct cursor *cursor)
 {
     uint32_t length;
+    if (cursor->next >= cursor->instruction.length)
+        return too_short(cursor);
     if (!zepi_spirv_string(cursor->walk, cursor->instruction, cursor->next, &length, &cursor->next))
         return zepi_spirv_fail(cursor->walk, cursor->instruction.word,
                                "%s holds a string that does not end, expected a byte 0 in it",

@@ -14,9 +14,10 @@
 // begins, and everything else (types, literals) is read from the words again when it is needed.
 // Time and memory are linear in the size of the module, sorting aside.
 
-// The instructions that the walk does more with than checking operands, by their names in the
-// SPIR-V specification, section "Instructions".
+// The instructions that the walk and its messages call by name, by their names in the SPIR-V
+// specification, section "Instructions".
 #define ZEPI_SPIRV_OPCODES(X)                                                                      \
+    X(OpUndef, 1)                                                                                  \
     X(OpName, 5)                                                                                   \
     X(OpMemberName, 6)                                                                             \
     X(OpLine, 8)                                                                                   \
@@ -25,6 +26,8 @@
     X(OpMemoryModel, 14)                                                                           \
     X(OpEntryPoint, 15)                                                                            \
     X(OpExecutionMode, 16)                                                                         \
+    X(OpCapability, 17)                                                                            \
+    X(OpTypeVoid, 19)                                                                              \
     X(OpTypeBool, 20)                                                                              \
     X(OpTypeInt, 21)                                                                               \
     X(OpTypeFloat, 22)                                                                             \
@@ -35,11 +38,15 @@
     X(OpTypeStruct, 30)                                                                            \
     X(OpTypePointer, 32)                                                                           \
     X(OpTypeFunction, 33)                                                                          \
+    X(OpConstantTrue, 41)                                                                          \
+    X(OpConstantFalse, 42)                                                                         \
     X(OpConstant, 43)                                                                              \
+    X(OpConstantComposite, 44)                                                                     \
     X(OpConstantNull, 46)                                                                          \
     X(OpSpecConstantTrue, 48)                                                                      \
     X(OpSpecConstantFalse, 49)                                                                     \
     X(OpSpecConstant, 50)                                                                          \
+    X(OpSpecConstantComposite, 51)                                                                 \
     X(OpSpecConstantOp, 52)                                                                        \
     X(OpFunction, 54)                                                                              \
     X(OpFunctionParameter, 55)                                                                     \
@@ -48,11 +55,15 @@
     X(OpVariable, 59)                                                                              \
     X(OpLoad, 61)                                                                                  \
     X(OpStore, 62)                                                                                 \
+    X(OpAccessChain, 65)                                                                           \
+    X(OpInBoundsPtrAccessChain, 70)                                                                \
     X(OpDecorate, 71)                                                                              \
     X(OpMemberDecorate, 72)                                                                        \
     X(OpDecorationGroup, 73)                                                                       \
     X(OpGroupDecorate, 74)                                                                         \
     X(OpGroupMemberDecorate, 75)                                                                   \
+    X(OpCompositeConstruct, 80)                                                                    \
+    X(OpBitcast, 124)                                                                              \
     X(OpPhi, 245)                                                                                  \
     X(OpLoopMerge, 246)                                                                            \
     X(OpSelectionMerge, 247)                                                                       \
