@@ -44,11 +44,18 @@ expect 0 'demo' "$zepi" --help
 expect 0 'zepi ' "$zepi" --version
 for command in info build run demo cache compare; do
     expect 0 'usage' "$zepi" $command --help
-    expect 2 'usage' "$zepi" $command --no-such-option
+    expect 2 "zepi $command: unrecognized option" "$zepi" $command --no-such-option
+    expect 2 "usage: zepi $command" "$zepi" $command --no-such-option
 done
 
 expect 0 'right' "$zepi" demo --cpu
 json "$zepi" demo --cpu --json
+# A driver that completes launches without executing them gives wrong numbers.
+expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" demo --cpu
+expect 2 'exclude each other' "$zepi" demo --cpu --gpu
+expect 3 'no GPU' env ZE_ENABLE_ALT_DRIVERS="$(dirname "$zepi")/../lib/libze_cpu.so.1" "$zepi" demo --gpu
+expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
+expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
 json "$zepi" info --cpu --json
 ZE_CPU_DEVICES=2 ZE_CPU_SUB_DEVICES=2 json "$zepi" info --cpu --json

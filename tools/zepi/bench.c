@@ -248,8 +248,10 @@ int command_bench(int argc, char **argv)
             options.count = (unsigned)strtoul(optarg, NULL, 10);
             break;
         default:
-            fputs(usage, option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_OK : EXIT_USAGE;
+            if (option != 'h')
+                return command_refuse(usage);
+            fputs(usage, stdout);
+            return EXIT_OK;
         }
     }
     gather(bench_plain_cases);

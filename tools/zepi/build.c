@@ -91,10 +91,10 @@ static int parse(int argc, char **argv, struct build_options *options)
             options->is_show = true;
             break;
         case 'c':
-            options->driver = HOST_DRIVER_CPU;
+            is_good = host_choose(&options->driver, HOST_DRIVER_CPU);
             break;
         case 'g':
-            options->driver = HOST_DRIVER_GPU;
+            is_good = host_choose(&options->driver, HOST_DRIVER_GPU);
             break;
         case 'j':
             options->is_json = true;
@@ -115,8 +115,7 @@ static int parse(int argc, char **argv, struct build_options *options)
             fputs(usage, stdout);
             exit(EXIT_OK);
         default:
-            fputs(usage, stderr);
-            return EXIT_USAGE;
+            return command_refuse(usage);
         }
         if (!is_good)
             return EXIT_USAGE;

@@ -211,7 +211,7 @@ static bool read_subcommand(int count, char **words, size_t *out_index, const ch
     while (count > 0 && index < known && strcmp(words[0], subcommands[index].name) != 0)
         index++;
     if (count == 0 || index == known) {
-        fputs(usage, stderr);
+        command_refuse(usage);
         return false;
     }
     if (count > (subcommands[index].has_argument ? 2 : 1)) {
@@ -244,8 +244,10 @@ int command_cache(int argc, char **argv)
         else if (option == 'j')
             is_json = true;
         else {
-            fputs(usage, option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_OK : EXIT_USAGE;
+            if (option != 'h')
+                return command_refuse(usage);
+            fputs(usage, stdout);
+            return EXIT_OK;
         }
     }
     if (!read_subcommand(argc - optind, argv + optind, &index, &care.argument))

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_COMMANDS_H
 #define ZEPI_TOOL_COMMANDS_H
 
-// The subcommands. Each gets its own name as argv[0] and returns an exit code (host.h).
+// The subcommands. Each gets "zepi NAME" as argv[0] and returns an exit code (host.h).
 
 int command_info(int argc, char **argv);
 int command_build(int argc, char **argv);
@@ -11,5 +11,8 @@ int command_demo(int argc, char **argv);
 int command_cache(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_compare(int argc, char **argv);
+
+// Says the first line of a usage text on stderr, behind what getopt_long said. Returns EXIT_USAGE.
+int command_refuse(const char *usage);
 
 #endif

@@ -233,8 +233,10 @@ int command_compare(int argc, char **argv)
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option != 'j') {
-            fputs(usage, option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_OK : EXIT_USAGE;
+            if (option != 'h')
+                return command_refuse(usage);
+            fputs(usage, stdout);
+            return EXIT_OK;
         }
         is_json = true;
     }

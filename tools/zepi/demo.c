@@ -113,10 +113,12 @@ int command_demo(int argc, char **argv)
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'c':
-            driver = HOST_DRIVER_CPU;
+            if (!host_choose(&driver, HOST_DRIVER_CPU))
+                return EXIT_USAGE;
             break;
         case 'g':
-            driver = HOST_DRIVER_GPU;
+            if (!host_choose(&driver, HOST_DRIVER_GPU))
+                return EXIT_USAGE;
             break;
         case 'j':
             is_json = true;
@@ -125,8 +127,7 @@ int command_demo(int argc, char **argv)
             fputs(usage, stdout);
             return EXIT_OK;
         default:
-            fputs(usage, stderr);
-            return EXIT_USAGE;
+            return command_refuse(usage);
         }
     }
     if (optind < argc) {

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,19 +13,34 @@
 #include <unistd.h>
 
 #define PROBE_SECONDS 20
+#define MAX_LISTED 16
 
 zepi_plugin_t zepi;
 static const char *description = "";
+static enum host_driver chosen_driver;
 
-// A library beside this program: NAME in ../lib, or what the variable says.
+bool host_choose(enum host_driver *driver, enum host_driver choice)
+{
+    if (*driver != HOST_DRIVER_AUTO && *driver != choice) {
+        fprintf(stderr, "zepi: --cpu and --gpu exclude each other\n");
+        return false;
+    }
+    *driver = choice;
+    return true;
+}
+
+// A library beside this program: NAME in ../lib, or what the variable says. `path` says where it
+// would be even if it is not there.
 static bool find_library(const char *variable, const char *name, char path[PATH_MAX])
 {
     char program[PATH_MAX];
     const char *set = getenv(variable);
+    int written;
     if (set && set[0]) {
-        snprintf(path, PATH_MAX, "%s", set);
-        return access(path, R_OK) == 0;
+        written = snprintf(path, PATH_MAX, "%s", set);
+        return written < PATH_MAX && access(path, R_OK) == 0;
     }
+    snprintf(path, PATH_MAX, "../lib/%s", name);
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
     if (length < 0)
         return false;
@@ -33,7 +49,7 @@ static bool find_library(const char *variable, const char *name, char path[PATH_
     if (!slash)
         return false;
     *slash = '\0';
-    const int written = snprintf(path, PATH_MAX, "%s/../lib/%s", program, name);
+    written = snprintf(path, PATH_MAX, "%s/../lib/%s", program, name);
     return written < PATH_MAX && access(path, R_OK) == 0;
 }
 
@@ -42,8 +58,8 @@ static int load_plugin(void)
     char path[PATH_MAX];
     zepi_plugin_init_fn *init;
     if (!find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
-        fprintf(stderr,
-                "zepi: there is no libzepi.so at ../lib of this program; set ZEPI_PLUGIN\n");
+        fprintf(stderr, "zepi: %s: %s; ZEPI_PLUGIN says where libzepi.so is\n", path,
+                strerror(errno));
         return EXIT_NO_DEVICE;
     }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -61,25 +77,57 @@ static int load_plugin(void)
     return EXIT_OK;
 }
 
-static bool has_gpu(void)
+// How welcome a device is.
+enum rank { RANK_NONE, RANK_OTHER, RANK_ZE_CPU, RANK_GPU };
+
+static enum rank rank_of(zepi_platform_t platform, zepi_device_t device)
 {
-    zepi_platform_t platforms[8];
-    uint32_t platform_count;
-    if (zepi.platform_get(8, platforms, &platform_count) != ZEPI_SUCCESS)
-        return false;
-    for (uint32_t i = 0; i < platform_count && i < 8; i++) {
-        zepi_device_t device;
-        uint32_t count;
-        zepi_device_info_t info = {.size = sizeof(info)};
-        zepi_platform_info_t platform = {.size = sizeof(platform)};
-        if (zepi.platform_get_info(platforms[i], &platform) == ZEPI_SUCCESS &&
-            !platform.is_ze_cpu &&
-            zepi.device_get(platforms[i], 1, &device, &count) == ZEPI_SUCCESS && count > 0 &&
-            zepi.device_get_info(device, &info) == ZEPI_SUCCESS &&
-            info.type == ZEPI_DEVICE_TYPE_GPU)
-            return true;
+    zepi_platform_info_t driver = {.size = sizeof(driver)};
+    zepi_device_info_t info = {.size = sizeof(info)};
+    if (zepi.platform_get_info(platform, &driver) != ZEPI_SUCCESS ||
+        zepi.device_get_info(device, &info) != ZEPI_SUCCESS)
+        return RANK_NONE;
+    // ze_cpu's devices say that they are GPUs, too.
+    return driver.is_ze_cpu                    ? RANK_ZE_CPU
+           : info.type == ZEPI_DEVICE_TYPE_GPU ? RANK_GPU
+                                               : RANK_OTHER;
+}
+
+// Takes the device if it is more welcome than the one taken before.
+static void take(struct host_device *host, enum rank *rank, zepi_platform_t platform,
+                 zepi_device_t device)
+{
+    const enum rank its_rank = rank_of(platform, device);
+    if (its_rank <= *rank)
+        return;
+    host_release(host->device);
+    host_release(host->platform);
+    zepi.retain(device);
+    zepi.retain(platform);
+    host->device = device;
+    host->platform = platform;
+    *rank = its_rank;
+}
+
+static enum rank take_best_device(struct host_device *host)
+{
+    enum rank rank = RANK_NONE;
+    zepi_platform_t platforms[MAX_LISTED];
+    uint32_t platform_count = 0;
+    if (zepi.platform_get(MAX_LISTED, platforms, &platform_count) != ZEPI_SUCCESS)
+        return RANK_NONE;
+    for (uint32_t i = 0; i < platform_count && i < MAX_LISTED; i++) {
+        zepi_device_t devices[MAX_LISTED];
+        uint32_t count = 0;
+        if (zepi.device_get(platforms[i], MAX_LISTED, devices, &count) != ZEPI_SUCCESS)
+            count = 0;
+        for (uint32_t at = 0; at < count && at < MAX_LISTED; at++) {
+            take(host, &rank, platforms[i], devices[at]);
+            host_release(devices[at]);
+        }
+        host_release(platforms[i]);
     }
-    return false;
+    return rank;
 }
 
 // Looks for a GPU in a process of its own: the loader reads the environment once a process, and a
@@ -94,7 +142,8 @@ static bool probe_gpu(void)
         if (null >= 0)
             dup2(null, STDERR_FILENO);
         alarm(PROBE_SECONDS);
-        _exit(load_plugin() == EXIT_OK && has_gpu() ? 0 : 1);
+        struct host_device host = {0};
+        _exit(load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1);
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
@@ -103,16 +152,16 @@ static bool probe_gpu(void)
 int host_load(enum host_driver driver)
 {
     char path[PATH_MAX];
-    const char *chosen = getenv("ZE_ENABLE_ALT_DRIVERS");
-    if (driver == HOST_DRIVER_AUTO && chosen && chosen[0]) {
+    const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
+    chosen_driver = driver;
+    if (driver != HOST_DRIVER_CPU && named && named[0]) {
         description = "as ZE_ENABLE_ALT_DRIVERS says";
     } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && probe_gpu())) {
         description = "the installed Level Zero drivers";
     } else {
         if (!find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {
-            fprintf(stderr,
-                    "zepi: there is no GPU, and no libze_cpu.so.1 at ../lib of this program; set "
-                    "ZEPI_ZE_CPU\n");
+            fprintf(stderr, "zepi: %s%s: %s; ZEPI_ZE_CPU says where libze_cpu.so.1 is\n",
+                    driver == HOST_DRIVER_CPU ? "" : "no GPU was found; ", path, strerror(errno));
             return EXIT_NO_DEVICE;
         }
         setenv("ZE_ENABLE_ALT_DRIVERS", path, 1);
@@ -128,31 +177,17 @@ const char *host_driver_description(void)
     return description;
 }
 
-static bool take_first_device(struct host_device *host)
-{
-    zepi_platform_t platforms[8];
-    uint32_t platform_count = 0;
-    uint32_t device_count = 0;
-    if (zepi.platform_get(8, platforms, &platform_count) != ZEPI_SUCCESS)
-        return false;
-    if (platform_count > 8)
-        platform_count = 8;
-    for (uint32_t i = 0; i < platform_count; i++) {
-        if (!host->device &&
-            zepi.device_get(platforms[i], 1, &host->device, &device_count) == ZEPI_SUCCESS &&
-            device_count > 0)
-            host->platform = platforms[i];
-        else
-            host_release(platforms[i]);
-    }
-    return host->device != NULL;
-}
-
 int host_open(struct host_device *host, zepi_queue_flags_t queue_flags)
 {
     *host = (struct host_device){.info = {.size = sizeof(host->info)}};
-    if (!take_first_device(host)) {
+    const enum rank rank = take_best_device(host);
+    if (rank == RANK_NONE) {
         host_fail("there is no device");
+        return EXIT_NO_DEVICE;
+    }
+    if (chosen_driver == HOST_DRIVER_GPU && rank != RANK_GPU) {
+        fprintf(stderr, "zepi: --gpu: there is no GPU of a driver other than ze_cpu\n");
+        host_close(host);
         return EXIT_NO_DEVICE;
     }
     if (zepi.device_get_info(host->device, &host->info) != ZEPI_SUCCESS ||

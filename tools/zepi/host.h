@@ -20,8 +20,11 @@ enum exit_code {
 enum host_driver {
     HOST_DRIVER_AUTO, // a GPU if one comes up, else the CPU
     HOST_DRIVER_CPU,  // ze_cpu
-    HOST_DRIVER_GPU,  // whatever drivers are installed
+    HOST_DRIVER_GPU,  // a GPU of another driver, or none
 };
+
+// Takes --cpu or --gpu from the command line; false after saying that both are there.
+bool host_choose(enum host_driver *driver, enum host_driver choice);
 
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
@@ -31,7 +34,8 @@ int host_load(enum host_driver driver);
 // "Level Zero GPU", or "ze_cpu, which executes on the CPU (no GPU was found)".
 const char *host_driver_description(void);
 
-// A device of the first platform that has one, with a context and an in-order queue.
+// The first GPU of a driver other than ze_cpu, else, unless --gpu forbids it, the first device;
+// with a context and an in-order queue.
 struct host_device {
     zepi_platform_t platform;
     zepi_device_t device;

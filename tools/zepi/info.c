@@ -223,15 +223,16 @@ int command_info(int argc, char **argv)
     uint32_t platform_count;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        if (option == 'c')
-            driver = HOST_DRIVER_CPU;
-        else if (option == 'g')
-            driver = HOST_DRIVER_GPU;
-        else if (option == 'j')
+        if (option == 'c' || option == 'g') {
+            if (!host_choose(&driver, option == 'c' ? HOST_DRIVER_CPU : HOST_DRIVER_GPU))
+                return EXIT_USAGE;
+        } else if (option == 'j') {
             is_json = true;
-        else {
-            fputs(usage, option == 'h' ? stdout : stderr);
-            return option == 'h' ? EXIT_OK : EXIT_USAGE;
+        } else if (option == 'h') {
+            fputs(usage, stdout);
+            return EXIT_OK;
+        } else {
+            return command_refuse(usage);
         }
     }
     if (optind < argc) {

@@ -30,6 +30,12 @@ static void print_usage(FILE *file)
           file);
 }
 
+int command_refuse(const char *usage)
+{
+    fprintf(stderr, "%.*s\n(--help says more)\n", (int)strcspn(usage, "\n"), usage);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -45,10 +51,14 @@ int main(int argc, char **argv)
         return EXIT_OK;
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        // getopt_long begins its messages with it.
+        char title[32];
+        snprintf(title, sizeof(title), "zepi %s", commands[i].name);
+        argv[1] = title;
+        return commands[i].run(argc - 1, argv + 1);
     }
-    fprintf(stderr, "zepi: there is no command '%s'\n", argv[1]);
-    print_usage(stderr);
+    fprintf(stderr, "zepi: there is no command '%s'; zepi --help lists them\n", argv[1]);
     return EXIT_USAGE;
 }

@@ -123,11 +123,9 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
                    ? EXIT_OK
                    : refuse("--repeat", optarg, "a number from 1 to 1000000");
     case 'c':
-        options->driver = HOST_DRIVER_CPU;
-        return EXIT_OK;
+        return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
     case 'g':
-        options->driver = HOST_DRIVER_GPU;
-        return EXIT_OK;
+        return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;
@@ -135,8 +133,7 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
         fputs(usage, stdout);
         exit(EXIT_OK);
     default:
-        fputs(usage, stderr);
-        return EXIT_USAGE;
+        return command_refuse(usage);
     }
 }
 
