@@ -6,6 +6,7 @@
 // object was released. Nothing here calls a driver. The order is that of the enumerators, whatever
 // the order of registration.
 enum zepi_unload_stage {
+    ZEPI_UNLOAD_UNITS,   // translation units that are still registered
     ZEPI_UNLOAD_ADAPTER, // platforms, root devices
     ZEPI_UNLOAD_CACHE,   // machine code, interned images
     ZEPI_UNLOAD_OBJECTS, // the memory of objects

@@ -7,10 +7,12 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "module/handle_caches.h"
+#include "module/this_module.h"
 
 static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
+    zepi_unit_forget_context(context);
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);
     zepi_retire_finish(&context->retire);

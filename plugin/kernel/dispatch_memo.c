@@ -2,104 +2,137 @@
 #include "kernel/dispatch_memo.h"
 
 #include "base/alloc.h"
-#include "module/module.h"
+#include "module/spec_values.h"
 #include "module/this_module.h"
 #include "queue/queue.h"
 
-#define MAX_NAME_BYTES 120
-#define MAX_VALUES 16
+// Enough for the kernels of a loop, and few enough that what they keep alive does not matter.
+#define ANSWERS 8
 
-// A question as it was asked, and its answer. Under the queue's memo_mutex.
-struct zepi_dispatch_memo {
-    struct zepi_kernel *kernel; // reference; NULL: nothing is noted
+// A question as it was asked, and its answer. Immutable.
+struct answer {
+    struct zepi_held_target *target; // reference
     uint64_t generation;
     zepi_unit_t unit;
-    zepi_module_t module;       // not retained: the kernel's own, if it is still the one
-    zepi_kernel_t asked_kernel; // the same
+    const char *name; // lies behind the values
     uint32_t value_count;
-    struct zepi_spec_entry values[MAX_VALUES];
-    char name[MAX_NAME_BYTES];
+    struct zepi_spec_entry values[];
 };
+
+// Under the queue's memo_mutex.
+struct zepi_dispatch_memo {
+    uint32_t newest;                 // which one answered last
+    uint32_t next;                   // which one is replaced next
+    struct answer *answers[ANSWERS]; // owned
+};
+
+static void destroy_answer(struct answer *answer)
+{
+    if (!answer)
+        return;
+    zepi_held_target_release(answer->target);
+    zepi_free(answer);
+}
 
 void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo)
 {
-    if (!memo)
-        return;
-    zepi_release(memo->kernel);
+    for (uint32_t i = 0; memo && i < ANSWERS; i++)
+        destroy_answer(memo->answers[i]);
     zepi_free(memo);
 }
 
-static bool has_same_values(const struct zepi_dispatch_memo *memo, const zepi_launch_desc_t *desc)
+// The usual sizes without a call.
+static bool is_equal(const void *value, const uint8_t *known, size_t size_bytes)
 {
-    if (desc->spec_value_count != memo->value_count ||
+    return size_bytes == 4   ? memcmp(value, known, 4) == 0
+           : size_bytes == 8 ? memcmp(value, known, 8) == 0
+                             : memcmp(value, known, size_bytes) == 0;
+}
+
+static bool has_same_values(const struct answer *answer, const zepi_launch_desc_t *desc)
+{
+    if (desc->spec_value_count != answer->value_count ||
         (desc->spec_value_count > 0 && !desc->spec_values))
         return false;
-    for (uint32_t i = 0; i < memo->value_count; i++) {
+    for (uint32_t i = 0; i < answer->value_count; i++) {
         const zepi_spec_value_t *value = &desc->spec_values[i];
-        const struct zepi_spec_entry *known = &memo->values[i];
+        const struct zepi_spec_entry *known = &answer->values[i];
         if (value->id != known->id || value->size_bytes != known->size_bytes || !value->value ||
-            memcmp(value->value, known->value, known->size_bytes) != 0)
+            !is_equal(value->value, known->value, known->size_bytes))
             return false;
     }
     return true;
 }
 
-static bool is_same_question(const struct zepi_dispatch_memo *memo, const zepi_launch_desc_t *desc)
+static bool is_answer(const struct answer *answer, uint64_t generation,
+                      const zepi_launch_desc_t *desc)
 {
-    return memo->kernel && memo->generation == zepi_unit_generation() && memo->unit == desc->unit &&
-           memo->module == desc->module && memo->asked_kernel == desc->kernel &&
-           (desc->kernel || (desc->kernel_name && strcmp(memo->name, desc->kernel_name) == 0)) &&
-           has_same_values(memo, desc);
+    return answer && answer->generation == generation && answer->unit == desc->unit &&
+           has_same_values(answer, desc) && strcmp(answer->name, desc->kernel_name) == 0;
 }
 
-struct zepi_kernel *zepi_dispatch_memo_find(struct zepi_queue *queue,
-                                            const zepi_launch_desc_t *desc)
+struct zepi_held_target *zepi_dispatch_memo_find(struct zepi_queue *queue,
+                                                 const zepi_launch_desc_t *desc)
 {
-    struct zepi_kernel *kernel = NULL;
-    if (desc->selector)
+    struct zepi_held_target *target = NULL;
+    const uint64_t generation = zepi_unit_generation();
+    if (!desc->kernel_name)
         return NULL;
     pthread_mutex_lock(&queue->memo_mutex);
-    if (queue->memo && is_same_question(queue->memo, desc))
-        kernel = zepi_retain(queue->memo->kernel);
+    struct zepi_dispatch_memo *memo = queue->memo;
+    for (uint32_t i = 0; memo && i < ANSWERS; i++) {
+        const uint32_t at = (memo->newest + i) % ANSWERS;
+        if (!is_answer(memo->answers[at], generation, desc))
+            continue;
+        target = zepi_held_target_retain(memo->answers[at]->target);
+        memo->newest = at;
+        break;
+    }
     pthread_mutex_unlock(&queue->memo_mutex);
-    return kernel;
+    return target;
 }
 
-// A question with more than there is room for is asked again each time.
-static bool fill(struct zepi_dispatch_memo *memo, const zepi_launch_desc_t *desc)
+static struct answer *create_answer(const zepi_launch_desc_t *desc)
 {
-    const char *name = desc->kernel ? "" : desc->kernel_name;
-    if (desc->spec_value_count > MAX_VALUES || strlen(name) >= MAX_NAME_BYTES)
-        return false;
-    strcpy(memo->name, name);
-    memo->unit = desc->unit;
-    memo->module = desc->module;
-    memo->asked_kernel = desc->kernel;
-    memo->value_count = desc->spec_value_count;
+    const size_t values_size = desc->spec_value_count * sizeof(struct zepi_spec_entry);
+    const size_t name_size = strlen(desc->kernel_name) + 1;
+    struct answer *answer = zepi_allocate(1, sizeof(*answer) + values_size + name_size);
+    if (!answer)
+        return NULL;
+    answer->unit = desc->unit;
+    answer->value_count = desc->spec_value_count;
+    answer->name = memcpy((char *)answer->values + values_size, desc->kernel_name, name_size);
     for (uint32_t i = 0; i < desc->spec_value_count; i++) {
         const zepi_spec_value_t *value = &desc->spec_values[i];
-        memo->values[i] =
+        answer->values[i] =
             (struct zepi_spec_entry){.id = value->id, .size_bytes = (uint8_t)value->size_bytes};
-        memcpy(memo->values[i].value, value->value, value->size_bytes);
+        memcpy(answer->values[i].value, value->value, value->size_bytes);
     }
-    return true;
+    return answer;
 }
 
 void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                             uint64_t generation, struct zepi_kernel *kernel)
+                             uint64_t generation, struct zepi_held_target *target)
 {
-    if (desc->selector)
-        return;
-    struct zepi_dispatch_memo *memo = zepi_allocate(1, sizeof(*memo));
-    if (!memo || !fill(memo, desc)) {
-        zepi_free(memo);
+    struct zepi_dispatch_memo *made = zepi_allocate(1, sizeof(*made));
+    struct answer *answer = made ? create_answer(desc) : NULL;
+    if (!answer) {
+        zepi_free(made);
         return;
     }
-    memo->generation = generation;
-    memo->kernel = zepi_retain(kernel);
+    answer->generation = generation;
+    answer->target = zepi_held_target_retain(target);
     pthread_mutex_lock(&queue->memo_mutex);
-    struct zepi_dispatch_memo *old = queue->memo;
-    queue->memo = memo;
+    if (!queue->memo) {
+        queue->memo = made;
+        made = NULL;
+    }
+    struct zepi_dispatch_memo *memo = queue->memo;
+    memo->newest = memo->next;
+    memo->next = (memo->next + 1) % ANSWERS;
+    struct answer *old = memo->answers[memo->newest];
+    memo->answers[memo->newest] = answer;
     pthread_mutex_unlock(&queue->memo_mutex);
-    zepi_dispatch_memo_destroy(old);
+    destroy_answer(old);
+    zepi_free(made);
 }

@@ -2,18 +2,24 @@
 #ifndef ZEPI_KERNEL_DISPATCH_MEMO_H
 #define ZEPI_KERNEL_DISPATCH_MEMO_H
 
-#include "kernel/dispatch.h"
+#include "kernel/target.h"
 
-// Remembers in a queue what its last dispatch found. A queue holds its context anyway, so that the
-// kernel here keeps nothing alive that would be gone without it, but for the kernel's module.
+struct zepi_queue;
 
-// A new reference to the kernel of the same question, or NULL.
-struct zepi_kernel *zepi_dispatch_memo_find(struct zepi_queue *queue,
-                                            const zepi_launch_desc_t *desc);
+// Remembers in a queue what its last launches by name found in translation units: the same question
+// has the same answer as long as no unit comes or goes and no value is set on a unit's module. The
+// newest is compared first. A queue holds its context anyway, and a target holds no module.
 
-// Notes the answer, found while units had this generation. Lack of memory, or a selector, notes
-// nothing.
+struct zepi_dispatch_memo; // a queue's; opaque
+
+// A new reference to the target of the same question, or NULL.
+struct zepi_held_target *zepi_dispatch_memo_find(struct zepi_queue *queue,
+                                                 const zepi_launch_desc_t *desc);
+
+// Notes an answer that was found while units had this generation. Without memory nothing is noted.
 void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                             uint64_t generation, struct zepi_kernel *kernel);
+                             uint64_t generation, struct zepi_held_target *target);
+
+void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo); // NULL is fine
 
 #endif

@@ -6,23 +6,20 @@
 
 #include <string.h>
 
-// The image of the part that has emulated constants for the kernel, or NULL.
-static const struct zepi_image *find_image(const struct zepi_module_part *part,
-                                           const char *kernel_name)
+const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
+                                             const char *kernel_name, uint32_t *out_index)
 {
     for (uint32_t i = 0; i < part->image_count; i++) {
         const struct zepi_image *image = part->images[i];
-        for (uint32_t at = 0; at < image->emulated_kernel_count; at++) {
-            if (strcmp(image->emulated_kernels[at], kernel_name) == 0)
+        for (uint32_t at = 0; at < image->emulated_kernel_count && image->emulated_count > 0;
+             at++) {
+            if (strcmp(image->emulated_kernels[at], kernel_name) == 0) {
+                *out_index = i;
                 return image;
+            }
         }
     }
     return NULL;
-}
-
-bool zepi_emulation_is_used(const struct zepi_module_part *part, const char *kernel_name)
-{
-    return find_image(part, kernel_name) != NULL;
 }
 
 bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spec_values *values)
@@ -35,18 +32,6 @@ bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spe
             return false;
     }
     return true;
-}
-
-static const struct zepi_module_part *part_of(const struct zepi_kernel *kernel,
-                                              uint32_t device_index)
-{
-    const struct zepi_module *module = kernel->module;
-    const struct zepi_build_result *code = zepi_kernel_pool_of(kernel->pools[device_index])->code;
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        if (module->parts[i].code[device_index] == code)
-            return &module->parts[i];
-    }
-    return NULL;
 }
 
 static void write_values(const struct zepi_image *image, const struct zepi_spec_values *values,
@@ -62,32 +47,56 @@ static void write_values(const struct zepi_image *image, const struct zepi_spec_
     }
 }
 
-zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation,
-                                  const struct zepi_kernel *kernel, uint32_t device_index,
-                                  const zepi_launch_desc_t *desc)
+static zepi_result_t check_required(const struct zepi_image *image,
+                                    const struct zepi_spec_values *values)
 {
-    emulation->buffer = NULL;
-    emulation->desc = *desc;
-    const struct zepi_module_part *part =
-        kernel->pools[device_index] ? part_of(kernel, device_index) : NULL;
-    const struct zepi_image *image = part ? find_image(part, kernel->name) : NULL;
-    if (!image)
-        return ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        if (declaration->is_required && !declaration->has_baked_value &&
+            !zepi_spec_values_find(values, declaration->id))
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,
+                             "specialization constant %u (%s, %u bytes) must have a value for the "
+                             "launch",
+                             declaration->id, zepi_scalar_name(declaration->type),
+                             (unsigned)declaration->size_bytes);
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_arguments(const struct zepi_kernel_pool *pool,
+                                     const zepi_launch_desc_t *desc)
+{
     const uint32_t count = desc->argument_count;
+    if (count + 1 != pool->argument_count)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "kernel '%s' has %u arguments, the last of them for emulated "
+                         "specialization constants, got %u",
+                         pool->name, pool->argument_count, count);
     if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !desc->arguments))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "kernel '%s' gets %u arguments, expected at most %d, in a list",
-                         kernel->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
-    const zepi_result_t result = zepi_value_buffer_take(
-        kernel->module->context, image->emulation_size_bytes, &emulation->buffer);
+                         pool->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
+                                  const struct zepi_target *target, const zepi_launch_desc_t *desc)
+{
+    const uint32_t count = desc->argument_count;
+    zepi_result_t result = check_required(target->image, target->values);
+    if (result == ZEPI_SUCCESS)
+        result = check_arguments(zepi_kernel_pool_of(target->pool), desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_value_buffer_take(context, target->image->emulation_size_bytes,
+                                        &emulation->buffer);
     if (result != ZEPI_SUCCESS)
         return result;
-    write_values(image, kernel->values ? kernel->values : part->values[0],
-                 emulation->buffer->memory);
+    write_values(target->image, target->values, emulation->buffer->memory);
     if (count > 0)
         memcpy(emulation->arguments, desc->arguments, count * sizeof(desc->arguments[0]));
     emulation->arguments[count] =
         (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->buffer->memory};
+    emulation->desc = *desc;
     emulation->desc.arguments = emulation->arguments;
     emulation->desc.argument_count = count + 1;
     return ZEPI_SUCCESS;
@@ -95,6 +104,5 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation,
 
 void zepi_emulation_finish(struct zepi_emulation *emulation)
 {
-    if (emulation->buffer)
-        zepi_value_buffer_retire(emulation->buffer);
+    zepi_value_buffer_retire(emulation->buffer);
 }

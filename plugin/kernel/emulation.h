@@ -2,7 +2,7 @@
 #ifndef ZEPI_KERNEL_EMULATION_H
 #define ZEPI_KERNEL_EMULATION_H
 
-#include "kernel/kernel.h"
+#include "kernel/target.h"
 #include "memory/value_buffer.h"
 
 struct zepi_image;
@@ -12,8 +12,10 @@ struct zepi_spec_values;
 // Specialization constants of native images that reach their kernels through memory: the address of
 // the values is one more argument after the kernel's own.
 
-// Whether the kernel of this part takes that argument.
-bool zepi_emulation_is_used(const struct zepi_module_part *part, const char *kernel_name);
+// The image of the part whose constants the kernel takes that way, and its number in the part; NULL
+// if there is none.
+const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
+                                             const char *kernel_name, uint32_t *out_index);
 
 // Whether every constant of the image whose value is not the one it was made with is emulated.
 bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spec_values *values);
@@ -26,10 +28,10 @@ struct zepi_emulation {
     zepi_argument_t arguments[ZEPI_EMULATION_MAX_ARGUMENTS + 1];
 };
 
-// `kernel->is_emulated`. On success to be finished after the launch was submitted, or was not.
-zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation,
-                                  const struct zepi_kernel *kernel, uint32_t device_index,
-                                  const zepi_launch_desc_t *desc);
+// For a target with an image. On success to be finished after the launch was submitted, or was not.
+// The description's arguments are checked against the kernel's number of them.
+zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
+                                  const struct zepi_target *target, const zepi_launch_desc_t *desc);
 void zepi_emulation_finish(struct zepi_emulation *emulation);
 
 #endif

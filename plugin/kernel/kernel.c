@@ -19,7 +19,6 @@ static void kernel_destroy(void *object)
         zepi_build_result_release(kernel->pools[i]);
     if (kernel->pools != kernel->inline_pools)
         zepi_free(kernel->pools);
-    zepi_spec_values_release(kernel->values);
     zepi_release(kernel->module);
 }
 
@@ -37,9 +36,9 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
             return result;
         kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
     }
-    for (uint32_t i = 0; i < module->part_count && kernel->name; i++)
-        kernel->is_emulated =
-            kernel->is_emulated || zepi_emulation_is_used(&module->parts[i], kernel->name);
+    uint32_t index;
+    for (uint32_t i = 0; i < module->part_count && kernel->name && !kernel->is_emulated; i++)
+        kernel->is_emulated = zepi_emulation_find(&module->parts[i], kernel->name, &index);
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -66,25 +65,23 @@ static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
-                                         uint32_t device_index, const char *name,
-                                         struct zepi_spec_values *values,
-                                         struct zepi_kernel **out_kernel)
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
+                                      uint32_t *out_part_index)
 {
-    struct zepi_kernel *kernel = NULL;
-    struct zepi_build_result *code = module->parts[part_index].code[device_index];
-    zepi_result_t result = create(module, &kernel);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_pool_get(code, name, &kernel->pools[device_index]);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(kernel);
-        return result;
-    }
-    kernel->name = zepi_kernel_pool_of(kernel->pools[device_index])->name;
-    kernel->values = zepi_spec_values_retain(values);
-    kernel->is_emulated = zepi_emulation_is_used(&module->parts[part_index], name);
-    *out_kernel = kernel;
-    return ZEPI_SUCCESS;
+    const struct zepi_module *module = kernel->module;
+    struct zepi_target target = {.pool = kernel->pools[device_index]};
+    const struct zepi_build_result *code = zepi_kernel_pool_of(target.pool)->code;
+    uint32_t index = 0;
+    uint32_t image_index = 0;
+    // It came from the first one with this code.
+    while (module->parts[index].code[device_index] != code)
+        index++;
+    target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
+    if (target.image)
+        target.values = module->parts[index].values[image_index];
+    if (out_part_index)
+        *out_part_index = index;
+    return target;
 }
 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,

@@ -4,10 +4,9 @@
 
 #include "base/exports.h"
 #include "base/object.h"
-#include "kernel/kernel_pool.h"
+#include "kernel/target.h"
 
 struct zepi_module;
-struct zepi_spec_values;
 
 // A kernel of an executable module. It has no arguments: they come with each launch.
 struct zepi_kernel {
@@ -15,8 +14,6 @@ struct zepi_kernel {
     struct zepi_module *module; // retained
     const char *name;           // borrowed from the module
     bool is_emulated;           // on some device its constants come through an argument
-    struct zepi_spec_values
-        *values; // reference; what they are, NULL: what the module was built with
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device. `inline_pools` if they fit.
     struct zepi_build_result **pools;
@@ -30,12 +27,10 @@ extern const struct zepi_type zepi_kernel_type;
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
                                    struct zepi_kernel_pool **out_pool);
 
-// A kernel of one part of an executable, for one device of the context. `values`: of constants that
-// are emulated; NULL: what the part was built with.
-zepi_result_t zepi_kernel_create_of_part(struct zepi_module *module, uint32_t part_index,
-                                         uint32_t device_index, const char *name,
-                                         struct zepi_spec_values *values,
-                                         struct zepi_kernel **out_kernel);
+// What a launch of the kernel goes to on a device that it has a pool for. Borrowed from the kernel.
+// *out_part_index (may be NULL) is the part of the module that it is in.
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
+                                      uint32_t *out_part_index);
 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel);

@@ -9,6 +9,7 @@
 #include "kernel/arguments.h"
 #include "kernel/dispatch.h"
 #include "kernel/emulation.h"
+#include "kernel/kernel.h"
 #include "kernel/work_size.h"
 #include "module/module.h"
 #include "queue/submit.h"
@@ -163,56 +164,71 @@ static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
 }
 
 static zepi_result_t launch_with_arguments(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                           struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                           struct zepi_kernel_pool *pool, zepi_wait_list_t wait,
                                            zepi_event_t *out_event)
 {
-    struct launch launch = {.queue = queue, .desc = desc};
-    zepi_result_t result = zepi_kernel_get_pool(kernel, queue->device_index, &launch.pool);
+    struct launch launch = {.queue = queue, .desc = desc, .pool = pool};
+    zepi_result_t result = zepi_arguments_check(pool, desc->argument_count, desc->arguments);
     if (result == ZEPI_SUCCESS)
-        result = zepi_arguments_check(launch.pool, desc->argument_count, desc->arguments);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_lease_take(launch.pool, &launch.lease);
+        result = zepi_kernel_lease_take(pool, &launch.lease);
     if (result != ZEPI_SUCCESS)
         return result;
     result = launch_with_lease(&launch, wait, out_event);
-    zepi_kernel_lease_give(launch.pool, launch.lease);
+    zepi_kernel_lease_give(pool, launch.lease);
     return result;
 }
 
 static zepi_result_t launch_emulated(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                     struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                     const struct zepi_target *target, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
 {
     struct zepi_emulation emulation;
-    zepi_result_t result = zepi_emulation_init(&emulation, kernel, queue->device_index, desc);
+    zepi_result_t result = zepi_emulation_init(&emulation, queue->context, target, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = launch_with_arguments(queue, &emulation.desc, kernel, wait, out_event);
+    result = launch_with_arguments(queue, &emulation.desc, zepi_kernel_pool_of(target->pool), wait,
+                                   out_event);
     zepi_emulation_finish(&emulation);
     return result;
 }
 
-static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                   struct zepi_kernel *kernel, zepi_wait_list_t wait,
+static zepi_result_t launch_target(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   const struct zepi_target *target, zepi_wait_list_t wait,
                                    zepi_event_t *out_event)
 {
+    return target->image ? launch_emulated(queue, desc, target, wait, out_event)
+                         : launch_with_arguments(queue, desc, zepi_kernel_pool_of(target->pool),
+                                                 wait, out_event);
+}
+
+// A kernel object alone.
+static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   const struct zepi_kernel *kernel, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    struct zepi_kernel_pool *pool;
     if (kernel->module->context != queue->context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "kernel '%s' is of another context than the queue", kernel->name);
-    return kernel->is_emulated ? launch_emulated(queue, desc, kernel, wait, out_event)
-                               : launch_with_arguments(queue, desc, kernel, wait, out_event);
+    const zepi_result_t result = zepi_kernel_get_pool(kernel, queue->device_index, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!kernel->is_emulated)
+        return launch_with_arguments(queue, desc, pool, wait, out_event);
+    const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
+    return launch_target(queue, desc, &target, wait, out_event);
 }
 
 // A launch by name, or with values, a module or a selector.
 static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                        zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_kernel *kernel = NULL;
-    zepi_result_t result = zepi_dispatch_find(queue, desc, &kernel);
+    struct zepi_dispatch dispatch;
+    zepi_result_t result = zepi_dispatch_find(queue, desc, &dispatch);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = launch_kernel(queue, desc, kernel, wait, out_event);
-    zepi_release(kernel);
+    result = launch_target(queue, desc, &dispatch.target, wait, out_event);
+    zepi_held_target_release(dispatch.held);
     return result;
 }
 
@@ -224,7 +240,7 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
         result = check_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!desc->kernel || desc->module || desc->unit || desc->spec_value_count > 0 || desc->selector)
+    if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
         return launch_dispatched(queue, desc, wait, out_event);
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)

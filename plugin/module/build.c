@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From input to object (compile) and executable (build), and from native images.
+// From input to object (compile) and executable (build).
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
@@ -18,12 +18,19 @@ static bool is_for_device(const struct zepi_image *image, const struct zepi_devi
     return image->device_count == 0;
 }
 
-// Whether a native image was made with the values that are asked for.
-static bool has_baked_values(const struct zepi_image *image, const struct zepi_spec_values *values)
+// Whether a native image was made with the values that are asked for: those set, else the module's
+// defaults. A constant that is baked into all images has none, and whatever is there is right.
+static bool has_baked_values(const struct zepi_module *module, const struct zepi_image *image,
+                             const struct zepi_spec_values *values)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        const uint8_t *value = zepi_spec_effective(declaration, values);
+        const struct zepi_spec_declaration *united = zepi_spec_find_declaration(
+            module->declarations, module->declaration_count, declaration->id);
+        const struct zepi_spec_entry *set = zepi_spec_values_find(values, declaration->id);
+        const uint8_t *value = set                       ? set->value
+                               : united->has_baked_value ? declaration->default_value
+                                                         : united->default_value;
         if (memcmp(value, declaration->default_value, declaration->size_bytes) != 0)
             return false;
     }
@@ -106,7 +113,7 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_image *image = input->images[i];
         if (image->format != ZEPI_IMAGE_NATIVE || !is_for_device(image, device) ||
-            !(use == AS_MADE ? has_baked_values(image, build->values)
+            !(use == AS_MADE ? has_baked_values(input, image, build->values)
                              : zepi_emulation_covers(image, build->values)))
             continue;
         const zepi_result_t result = get_code(build, device_index, i);
@@ -202,7 +209,6 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
         zepi_release(output);
         return result;
     }
-    zepi_module_publish(output);
     *out_module = output;
     return ZEPI_SUCCESS;
 }
@@ -232,7 +238,6 @@ static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_
     }
     part->image_count = 1;
     part->values[0] = memo->values;
-    zepi_module_publish(output);
     *out_module = output;
     return ZEPI_SUCCESS;
 }
@@ -241,22 +246,27 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
                                         enum zepi_code_kind kind, zepi_module_t *out_module)
 {
     struct zepi_build_memo *memo;
+    struct zepi_module *output = NULL;
     zepi_result_t result = check_input(input, out_module);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
     if (kind == ZEPI_CODE_EXECUTABLE && zepi_build_memo_fits(memo, values, desc, kind)) {
-        result = build_by_memo(input, memo, desc, out_module);
+        result = build_by_memo(input, memo, desc, &output);
         if (result == ZEPI_SUCCESS)
             values = NULL;
     } else {
-        result = transform(input, values, desc, kind, out_module);
+        result = transform(input, values, desc, kind, &output);
         if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
             zepi_module_remember_build(input, values, desc, kind);
     }
     zepi_spec_values_release(values);
     zepi_build_memo_release(memo);
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(output);
+    *out_module = output;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
@@ -276,69 +286,4 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
                                   zepi_module_t *out_object)
 {
     return transform_snapshot(input, desc, ZEPI_CODE_OBJECT, out_object);
-}
-
-// Loads a native image on the devices that it is for. Taken by none is a failure.
-static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
-                               const struct zepi_build_options *options)
-{
-    const enum zepi_code_kind kind =
-        module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_CODE_EXECUTABLE : ZEPI_CODE_OBJECT;
-    struct zepi_module_part *part = &module->parts[index];
-    zepi_result_t result = ZEPI_SUCCESS;
-    bool is_taken = false;
-    part->image_count = 1;
-    part->images[0] = module->images[index];
-    for (uint32_t i = 0; i < module->context->device_count; i++) {
-        bool has_imports = false;
-        if (!is_for_device(part->images[0], module->context->devices[i]))
-            continue;
-        result =
-            zepi_code_get(module->context, i, part->images[0], NULL, options, kind, &part->code[i]);
-        if (result == ZEPI_ERROR_COMPILE_FAILURE)
-            continue;
-        // Several were linked, or are failures already.
-        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE &&
-            zepi_code_of(part->code[i])->unit_count == 1)
-            result =
-                zepi_ze_module_has_imports(zepi_code_of(part->code[i])->units[0].ze, &has_imports);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (has_imports)
-            return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
-                             "image %u is declared executable, but imports what nobody defines",
-                             index);
-        is_taken = true;
-    }
-    if (is_taken)
-        return ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS)
-        return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
-                         "image %u is for none of the context's devices", index);
-    zepi_error_prepend("image %u is taken by none of the context's devices: ", index);
-    return result;
-}
-
-zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
-                                         uint32_t image_count, struct zepi_image *const *images,
-                                         struct zepi_module **out_module)
-{
-    struct zepi_build_options options;
-    struct zepi_module *module;
-    const uint32_t part_count = state == ZEPI_MODULE_INPUT ? 0 : image_count;
-    zepi_result_t result =
-        zepi_module_make(context, state, image_count, images, part_count, &module);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_build_options_init(&options, NULL);
-    for (uint32_t i = 0; i < part_count && result == ZEPI_SUCCESS; i++)
-        result = load_part(module, i, &options);
-    zepi_build_options_finish(&options);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(module);
-        return result;
-    }
-    zepi_module_publish(module);
-    *out_module = module;
-    return ZEPI_SUCCESS;
 }

@@ -38,23 +38,21 @@ static bool is_same_part(const struct zepi_module_part *a, const struct zepi_mod
     return true;
 }
 
-static bool has_image(const struct zepi_module *module, const struct zepi_image *image)
+static uint32_t count_image(const struct zepi_module *module, const struct zepi_image *image)
 {
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        if (is_same_image(module->images[i], image))
-            return true;
-    }
-    return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->image_count; i++)
+        count += is_same_image(module->images[i], image);
+    return count;
 }
 
-static bool has_part(const struct zepi_module *module, uint32_t part_count,
-                     const struct zepi_module_part *part)
+static uint32_t count_part(const struct zepi_module *module, uint32_t part_count,
+                           const struct zepi_module_part *part)
 {
-    for (uint32_t i = 0; i < part_count; i++) {
-        if (is_same_part(&module->parts[i], part))
-            return true;
-    }
-    return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part_count; i++)
+        count += is_same_part(&module->parts[i], part);
+    return count;
 }
 
 static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
@@ -63,11 +61,12 @@ static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
         a->part_count != b->part_count)
         return false;
     for (uint32_t i = 0; i < a->image_count; i++) {
-        if (!has_image(b, a->images[i]))
+        if (count_image(a, a->images[i]) != count_image(b, a->images[i]))
             return false;
     }
     for (uint32_t i = 0; i < a->part_count; i++) {
-        if (!has_part(b, b->part_count, &a->parts[i]))
+        if (count_part(a, a->part_count, &a->parts[i]) !=
+            count_part(b, b->part_count, &a->parts[i]))
             return false;
     }
     return true;
@@ -131,28 +130,35 @@ static bool check_kernel(void *user, const char *name)
     return search.is_found;
 }
 
-// An empty module has nothing to disagree about.
+// Whether what the module does not list it does not have. An empty module has nothing to disagree
+// about, and what is in native images of an input is not known before they are loaded.
+static bool lists_all_kernels(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count && module->part_count == 0; i++) {
+        if (!zepi_image_spirv(module->images[i]))
+            return false;
+    }
+    return module->image_count > 0;
+}
+
 static zepi_result_t check_kernels(const struct zepi_module *a, const struct zepi_module *b,
-                                   uint32_t index)
+                                   uint32_t index, uint32_t other)
 {
     struct kernel_check check = {.other = b};
-    if (a->image_count == 0 || b->image_count == 0)
-        return ZEPI_SUCCESS;
-    zepi_module_for_each_kernel(a, check_kernel, &check);
-    if (!check.missing) {
+    if (lists_all_kernels(b))
+        zepi_module_for_each_kernel(a, check_kernel, &check);
+    if (!check.missing && lists_all_kernels(a)) {
         check.other = a;
         zepi_module_for_each_kernel(b, check_kernel, &check);
     }
     return check.missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                                     "modules 0 and %u cannot be joined: only one has kernel '%s'",
-                                     index, check.missing)
+                                     "modules %u and %u cannot be joined: only one has kernel '%s'",
+                                     other, index, check.missing)
                          : ZEPI_SUCCESS;
 }
 
-static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv_symbol *symbol,
-                       bool *out_is_known)
+static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv_symbol *symbol)
 {
-    *out_is_known = false;
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct zepi_spirv *spirv = zepi_image_spirv(module->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
@@ -160,49 +166,61 @@ static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv
                 spirv->symbols[at].linkage == symbol->linkage)
                 return true;
         }
-        *out_is_known = *out_is_known || spirv;
     }
     return false;
 }
 
-// What native images import and export is not known here.
-static zepi_result_t check_symbols(const struct zepi_module *a, const struct zepi_module *b,
-                                   uint32_t index)
+// What native images import and export is not known here, and an empty module has nothing.
+static bool lists_all_symbols(const struct zepi_module *module)
 {
-    bool is_known;
-    for (uint32_t i = 0; i < a->image_count; i++) {
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        if (!zepi_image_spirv(module->images[i]))
+            return false;
+    }
+    return module->image_count > 0;
+}
+
+static zepi_result_t check_symbols(const struct zepi_module *a, const struct zepi_module *b,
+                                   uint32_t index, uint32_t other)
+{
+    for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
         const struct zepi_spirv *spirv = zepi_image_spirv(a->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
-            if (!has_symbol(b, &spirv->symbols[at], &is_known) && is_known)
+            if (!has_symbol(b, &spirv->symbols[at]))
                 return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                                 "modules 0 and %u cannot be joined: only one has symbol '%s'",
-                                 index, spirv->symbols[at].name);
+                                 "modules %u and %u cannot be joined: only one has symbol '%s'",
+                                 other, index, spirv->symbols[at].name);
         }
     }
     return ZEPI_SUCCESS;
 }
 
+static zepi_result_t check_pair(const zepi_module_t *modules, uint32_t index, uint32_t other)
+{
+    const struct zepi_module *a = modules[other];
+    const struct zepi_module *b = modules[index];
+    if (a->context != b->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "modules %u and %u cannot be joined: their contexts differ", other, index);
+    if (a->state != b->state)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "modules %u and %u cannot be joined: one is %s, the other %s", other,
+                         index, zepi_module_state_name(a->state), zepi_module_state_name(b->state));
+    zepi_result_t result = check_kernels(a, b, index, other);
+    if (result == ZEPI_SUCCESS)
+        result = check_symbols(a, b, index, other);
+    return result == ZEPI_SUCCESS ? check_symbols(b, a, index, other) : result;
+}
+
+// Each with each: two may agree with a third that is empty or native, but not with each other.
 static zepi_result_t check_modules(uint32_t module_count, const zepi_module_t *modules)
 {
     if (module_count == 0 || !modules)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
     for (uint32_t i = 0; i < module_count; i++) {
         zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (modules[i]->context != modules[0]->context)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: their contexts differ", i);
-        if (modules[i]->state != modules[0]->state)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: one is %s, the other %s", i,
-                             zepi_module_state_name(modules[0]->state),
-                             zepi_module_state_name(modules[i]->state));
-        result = check_kernels(modules[0], modules[i], i);
-        if (result == ZEPI_SUCCESS)
-            result = check_symbols(modules[0], modules[i], i);
-        if (result == ZEPI_SUCCESS)
-            result = check_symbols(modules[i], modules[0], i);
+        for (uint32_t other = 0; other < i && result == ZEPI_SUCCESS; other++)
+            result = check_pair(modules, i, other);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -312,7 +330,7 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
     uint32_t part_count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
         for (uint32_t at = 0; at < modules[i]->part_count; at++) {
-            if (!has_part(joined, part_count, &modules[i]->parts[at]))
+            if (count_part(joined, part_count, &modules[i]->parts[at]) == 0)
                 copy_part(joined, &joined->parts[part_count++], &modules[i]->parts[at]);
         }
     }

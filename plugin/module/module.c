@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "kernel/named_kernel.h"
 #include "module/build_memo.h"
 #include "module/native_handle.h"
 #include "module/this_module.h"
@@ -14,6 +15,7 @@ static void module_destroy(void *object)
     if (module->unit)
         zepi_unit_forget(module);
     zepi_module_destroy_exports(module);
+    zepi_named_kernels_destroy(atomic_load_explicit(&module->named_kernels, memory_order_acquire));
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count; at++)
@@ -348,12 +350,14 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
         return zepi_fail_no_memory();
     result = create_images(state, image_count, descs, images);
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_make_of_images(context, state, image_count, images, &module);
+        result = zepi_module_make_of_images(context, state, image_count, images,
+                                            ZEPI_REFUSE_UNUSABLE, &module);
     for (uint32_t i = 0; i < image_count; i++)
         zepi_release(images[i]);
     zepi_free(images);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_module_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
 }

@@ -46,7 +46,8 @@ struct zepi_module {
     struct zepi_module_part *parts;
     char *options;          // owned; canonical, that an object was compiled with
     zepi_exports_t exports; // owned; each a struct zepi_code of its own
-    void *storage;          // parts and the lists in them: owned, or inline_storage
+    _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
+    void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };
 
@@ -60,10 +61,13 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
 // The same with the images of another module.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
-// A finished module of images that were declared with this state: native objects and executables
-// are loaded for the devices that take them.
+// A module of images that were declared with this state, still to be published: native objects and
+// executables are loaded for the devices that take them (load.c). An image that no device takes is
+// a compile failure, or left out.
+enum zepi_unusable_images { ZEPI_REFUSE_UNUSABLE, ZEPI_LEAVE_UNUSABLE_OUT };
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
                                          uint32_t image_count, struct zepi_image *const *images,
+                                         enum zepi_unusable_images unusable,
                                          struct zepi_module **out_module);
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
@@ -101,7 +105,8 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                                  zepi_module_t *out_module);
 
 // build.c
-// As zepi_module_build, with these values in place of the input's own. `desc` may be NULL.
+// As zepi_module_build, with these values in place of the input's own, and the module is not
+// published. `desc` may be NULL.
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
                                      const zepi_build_desc_t *desc,
                                      struct zepi_module **out_executable);

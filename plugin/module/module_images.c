@@ -4,13 +4,41 @@
 #include "base/alloc.h"
 #include "device/context.h"
 
-#include <stdlib.h>
-
-static int compare_declarations(const void *left, const void *right)
+// What one image declares, beside what others do. The literal of SPIR-V, or the default of an
+// emulated constant, counts for more than what native code was made with; else the first image's.
+static void unite_declaration(struct zepi_spec_declaration *known,
+                              const struct zepi_spec_declaration *more)
 {
-    const struct zepi_spec_declaration *a = left;
-    const struct zepi_spec_declaration *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
+    const bool is_native = known->is_native && more->is_native;
+    const bool is_required = known->is_required || more->is_required;
+    if (known->has_baked_value && !more->has_baked_value)
+        *known = *more;
+    known->is_native = is_native;
+    known->is_required = is_required;
+}
+
+// Adds to the sorted list.
+static zepi_result_t add_declaration(struct zepi_module_images *images, zepi_module_state_t state,
+                                     const struct zepi_spec_declaration *declaration)
+{
+    struct zepi_spec_declaration *all = images->own_declarations;
+    uint32_t at = images->declaration_count;
+    while (at > 0 && all[at - 1].id > declaration->id)
+        at--;
+    if (at == 0 || all[at - 1].id != declaration->id) {
+        memmove(&all[at + 1], &all[at], (images->declaration_count - at) * sizeof(*all));
+        all[at] = *declaration;
+        images->declaration_count++;
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_spec_declaration *known = &all[at - 1];
+    // Linked objects keep constants of their own; alternatives of the same code agree.
+    if (known->size_bytes != declaration->size_bytes && state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "the images disagree about specialization constant %u: %u and %u bytes",
+                         known->id, (unsigned)known->size_bytes, (unsigned)declaration->size_bytes);
+    unite_declaration(known, declaration);
+    return ZEPI_SUCCESS;
 }
 
 // Unites what several images declare.
@@ -18,38 +46,19 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
                                         zepi_module_state_t state)
 {
     size_t room = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < images->count; i++)
         room += images->images[i]->declaration_count;
-    struct zepi_spec_declaration *all = zepi_allocate(room, sizeof(*all));
-    if (!all)
+    images->own_declarations = zepi_allocate(room, sizeof(images->own_declarations[0]));
+    if (!images->own_declarations)
         return zepi_fail_no_memory();
-    images->own_declarations = all;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < images->count; i++) {
+    images->declarations = images->own_declarations;
+    for (uint32_t i = 0; i < images->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_image *image = images->images[i];
-        for (uint32_t at = 0; at < image->declaration_count; at++)
-            all[count++] = image->declarations[at];
+        for (uint32_t at = 0; at < image->declaration_count && result == ZEPI_SUCCESS; at++)
+            result = add_declaration(images, state, &image->declarations[at]);
     }
-    qsort(all, count, sizeof(*all), compare_declarations);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (kept == 0 || all[kept - 1].id != all[i].id) {
-            all[kept++] = all[i];
-            continue;
-        }
-        struct zepi_spec_declaration *known = &all[kept - 1];
-        // Linked objects keep constants of their own; alternatives of the same code agree.
-        if (known->size_bytes != all[i].size_bytes && state == ZEPI_MODULE_INPUT)
-            return zepi_fail(
-                ZEPI_ERROR_INVALID_OBJECT,
-                "the images disagree about specialization constant %u: %u and %u bytes", known->id,
-                (unsigned)known->size_bytes, (unsigned)all[i].size_bytes);
-        known->is_native = known->is_native && all[i].is_native;
-        known->is_required = known->is_required || all[i].is_required;
-    }
-    images->declarations = all;
-    images->declaration_count = kept;
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,

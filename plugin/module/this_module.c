@@ -2,20 +2,18 @@
 #include "module/this_module.h"
 
 #include "base/alloc.h"
+#include "base/unload.h"
 #include "device/context.h"
 #include "module/module.h"
 
-// A registered unit. Whoever holds one may use its images after it was unregistered.
-struct zepi_unit_entry {
-    struct zepi_unit_entry *next;
-    zepi_unit_t token;
-    atomic_uint references;
-    struct zepi_module *modules; // linked by unit_next, not retained
-    uint32_t image_count;
-    struct zepi_image *images[]; // retained
+// The values that were set on a unit's input in a context, while nobody holds that module.
+struct zepi_unit_values {
+    struct zepi_unit_values *next;
+    const struct zepi_context *context; // only compared; gone with the context
+    struct zepi_spec_values *values;    // reference; NULL: none, or the module has them
 };
 
-// Guards the list of units and their lists of modules; nothing is called under it but try-retain.
+// Guards the list of units and their lists; nothing is called under it but try-retain.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct zepi_unit_entry *units;
 static atomic_uint_fast64_t generation;
@@ -31,12 +29,19 @@ void zepi_unit_note_change(void)
     atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 
-static void unit_release(struct zepi_unit_entry *unit)
+void zepi_unit_release(struct zepi_unit_entry *unit)
 {
+    // Acquire and release: what others did is over before the memory goes.
     if (!unit || atomic_fetch_sub_explicit(&unit->references, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t i = 0; i < unit->image_count; i++)
         zepi_release(unit->images[i]);
+    while (unit->values) {
+        struct zepi_unit_values *values = unit->values;
+        unit->values = values->next;
+        zepi_spec_values_release(values->values);
+        zepi_free(values);
+    }
     zepi_free(unit);
 }
 
@@ -53,8 +58,7 @@ static zepi_result_t fail_unknown(zepi_unit_t token)
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no translation unit is registered under %p", token);
 }
 
-// A reference to a registered unit.
-static zepi_result_t unit_get(zepi_unit_t token, struct zepi_unit_entry **out_unit)
+zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit)
 {
     pthread_mutex_lock(&mutex);
     struct zepi_unit_entry *unit = find_locked(token);
@@ -67,17 +71,29 @@ static zepi_result_t unit_get(zepi_unit_t token, struct zepi_unit_entry **out_un
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_unit_check(zepi_unit_t token)
+const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
+                                                               uint32_t id)
 {
-    pthread_mutex_lock(&mutex);
-    const bool is_known = find_locked(token) != NULL;
-    pthread_mutex_unlock(&mutex);
-    return is_known ? ZEPI_SUCCESS : fail_unknown(token);
+    const struct zepi_spec_declaration *found = NULL;
+    for (uint32_t i = 0; i < unit->image_count; i++) {
+        const struct zepi_spec_declaration *declaration =
+            zepi_image_find_constant(unit->images[i], id);
+        if (!declaration)
+            continue;
+        if (unit->images[i]->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
+            return declaration;
+        if (!found)
+            found = declaration;
+    }
+    return found;
 }
+
+// ---- Registering ----
 
 static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
                                  const zepi_image_desc_t *descs, struct zepi_unit_entry **out_unit)
 {
+    // Every description in the list has the size that the first one states.
     const size_t stride = image_count > 0 ? descs[0].size : 0;
     struct zepi_unit_entry *unit =
         zepi_allocate(1, sizeof(*unit) + image_count * sizeof(unit->images[0]));
@@ -90,13 +106,24 @@ static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
             (const zepi_image_desc_t *)((const char *)descs + i * stride), &unit->images[i]);
         if (result != ZEPI_SUCCESS) {
             zepi_error_prepend("image %u: ", i);
-            unit_release(unit);
+            zepi_unit_release(unit);
             return result;
         }
+        unit->counts[unit->images[i]->state]++;
         unit->image_count++;
     }
     *out_unit = unit;
     return ZEPI_SUCCESS;
+}
+
+// Units that the host never unregistered, when the plugin is unloaded.
+static void release_units(void)
+{
+    while (units) {
+        struct zepi_unit_entry *unit = units;
+        units = unit->next;
+        zepi_unit_release(unit);
+    }
 }
 
 zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
@@ -109,6 +136,7 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
     const zepi_result_t result = create_unit(token, image_count, descs, &unit);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_at_unload(ZEPI_UNLOAD_UNITS, release_units);
     pthread_mutex_lock(&mutex);
     const bool is_taken = find_locked(token) != NULL;
     if (!is_taken) {
@@ -117,7 +145,7 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
     }
     pthread_mutex_unlock(&mutex);
     if (is_taken) {
-        unit_release(unit);
+        zepi_unit_release(unit);
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "a translation unit is registered under %p already", token);
     }
@@ -138,24 +166,70 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
     if (!unit)
         return fail_unknown(token);
     zepi_unit_note_change();
-    unit_release(unit);
+    zepi_unit_release(unit);
     return ZEPI_SUCCESS;
+}
+
+// ---- Modules ----
+
+static struct zepi_unit_values *find_values_locked(const struct zepi_unit_entry *unit,
+                                                   const struct zepi_context *context)
+{
+    struct zepi_unit_values *values = unit->values;
+    while (values && values->context != context)
+        values = values->next;
+    return values;
+}
+
+static bool is_of(const struct zepi_module *module, const struct zepi_context *context,
+                  zepi_module_state_t state)
+{
+    return module->context == context && module->state == state;
 }
 
 void zepi_unit_forget(struct zepi_module *module)
 {
     struct zepi_unit_entry *unit = module->unit;
+    bool has_successor = false;
     pthread_mutex_lock(&mutex);
     struct zepi_module **link = &unit->modules;
     while (*link && *link != module)
         link = &(*link)->unit_next;
     if (*link)
         *link = module->unit_next;
+    for (const struct zepi_module *other = unit->modules; other; other = other->unit_next)
+        has_successor = has_successor || is_of(other, module->context, module->state);
+    struct zepi_unit_values *kept = find_values_locked(unit, module->context);
+    // A successor took them already. Nobody sets any on this one any more.
+    if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
+        kept->values =
+            zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
     pthread_mutex_unlock(&mutex);
-    // Values that were set on it are gone with it.
-    if (module->values)
-        zepi_unit_note_change();
-    unit_release(unit);
+    zepi_unit_release(unit);
+}
+
+void zepi_unit_forget_context(const struct zepi_context *context)
+{
+    struct zepi_unit_values *gone = NULL;
+    pthread_mutex_lock(&mutex);
+    for (struct zepi_unit_entry *unit = units; unit; unit = unit->next) {
+        struct zepi_unit_values **link = &unit->values;
+        while (*link && (*link)->context != context)
+            link = &(*link)->next;
+        struct zepi_unit_values *values = *link;
+        if (!values)
+            continue;
+        *link = values->next;
+        values->next = gone;
+        gone = values;
+    }
+    pthread_mutex_unlock(&mutex);
+    while (gone) {
+        struct zepi_unit_values *values = gone;
+        gone = values->next;
+        zepi_spec_values_release(values->values);
+        zepi_free(values);
+    }
 }
 
 // A new reference to the unit's module, if somebody holds it.
@@ -164,9 +238,51 @@ static struct zepi_module *find_module_locked(const struct zepi_unit_entry *unit
                                               zepi_module_state_t state)
 {
     for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
-        if (module->context == context && module->state == state && zepi_try_retain(module))
+        if (is_of(module, context, state) && zepi_try_retain(module))
             return module;
     }
+    return NULL;
+}
+
+// The values that were set on the module's predecessor, which may be on its way out.
+static struct zepi_spec_values *take_values_locked(const struct zepi_unit_entry *unit,
+                                                   const struct zepi_context *context,
+                                                   struct zepi_unit_values *kept)
+{
+    for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
+        if (is_of(module, context, ZEPI_MODULE_INPUT))
+            return zepi_spec_values_retain(
+                atomic_load_explicit(&module->values, memory_order_relaxed));
+    }
+    struct zepi_spec_values *values = kept->values;
+    kept->values = NULL;
+    return values;
+}
+
+// Enters a module that was made, unless another thread was faster: returns a new reference to that
+// one. `values` is consumed if it is used; then it is NULL.
+static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made,
+                                        struct zepi_unit_values **values)
+{
+    struct zepi_module *there = find_module_locked(unit, made->context, made->state);
+    if (there)
+        return there;
+    atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
+    if (made->state == ZEPI_MODULE_INPUT) {
+        struct zepi_unit_values *kept = find_values_locked(unit, made->context);
+        if (!kept) {
+            kept = *values;
+            kept->next = unit->values;
+            unit->values = kept;
+            *values = NULL;
+        }
+        // Relaxed: nobody else has the module yet.
+        atomic_store_explicit(&made->values, take_values_locked(unit, made->context, kept),
+                              memory_order_relaxed);
+    }
+    made->unit = unit;
+    made->unit_next = unit->modules;
+    unit->modules = made;
     return NULL;
 }
 
@@ -181,11 +297,47 @@ static zepi_result_t create_module(struct zepi_unit_entry *unit, struct zepi_con
         if (unit->images[i]->state == state)
             images[count++] = unit->images[i];
     }
-    const zepi_result_t result =
-        zepi_module_make_of_images(context, state, count, images, out_module);
+    const zepi_result_t result = zepi_module_make_of_images(context, state, count, images,
+                                                            ZEPI_LEAVE_UNUSABLE_OUT, out_module);
     zepi_free(images);
     return result;
 }
+
+zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
+                                              struct zepi_context *context,
+                                              zepi_module_state_t state,
+                                              struct zepi_module **out_module)
+{
+    struct zepi_module *made = NULL;
+    pthread_mutex_lock(&mutex);
+    struct zepi_module *module = find_module_locked(unit, context, state);
+    pthread_mutex_unlock(&mutex);
+    if (module) {
+        *out_module = module;
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_unit_values *values = zepi_allocate(1, sizeof(*values));
+    if (!values)
+        return zepi_fail_no_memory();
+    values->context = context;
+    const zepi_result_t result = create_module(unit, context, state, &made);
+    if (result == ZEPI_SUCCESS) {
+        pthread_mutex_lock(&mutex);
+        module = enter_locked(unit, made, &values);
+        pthread_mutex_unlock(&mutex);
+    }
+    zepi_free(values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module)
+        zepi_release(made);
+    else
+        zepi_module_publish(made);
+    *out_module = module ? module : made;
+    return ZEPI_SUCCESS;
+}
+
+// ---- The table's functions ----
 
 static zepi_result_t check(zepi_context_t context, zepi_module_state_t state, const void *output)
 {
@@ -198,36 +350,6 @@ static zepi_result_t check(zepi_context_t context, zepi_module_state_t state, co
     return output ? ZEPI_SUCCESS : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
 }
 
-// Makes the unit's module, unless another thread was faster.
-static zepi_result_t find_or_create(struct zepi_unit_entry *unit, struct zepi_context *context,
-                                    zepi_module_state_t state, struct zepi_module **out_module)
-{
-    struct zepi_module *made = NULL;
-    pthread_mutex_lock(&mutex);
-    struct zepi_module *module = find_module_locked(unit, context, state);
-    pthread_mutex_unlock(&mutex);
-    if (module) {
-        *out_module = module;
-        return ZEPI_SUCCESS;
-    }
-    const zepi_result_t result = create_module(unit, context, state, &made);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    pthread_mutex_lock(&mutex);
-    module = find_module_locked(unit, context, state);
-    if (!module) {
-        atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
-        made->unit = unit;
-        made->unit_next = unit->modules;
-        unit->modules = made;
-    }
-    pthread_mutex_unlock(&mutex);
-    if (module)
-        zepi_release(made);
-    *out_module = module ? module : made;
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
                                    zepi_module_state_t state, zepi_module_t *out_module)
 {
@@ -235,12 +357,28 @@ zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
     struct zepi_module *module = NULL;
     zepi_result_t result = check(context, state, out_module);
     if (result == ZEPI_SUCCESS)
-        result = unit_get(token, &unit);
+        result = zepi_unit_acquire(token, &unit);
     if (result == ZEPI_SUCCESS)
-        result = find_or_create(unit, context, state, &module);
-    unit_release(unit);
+        result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_module = module;
+    return result;
+}
+
+// Whether get would answer with a module that is not empty: objects and executables that no device
+// of the context takes are left out of it.
+static zepi_result_t has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                zepi_module_state_t state, bool *out_has)
+{
+    struct zepi_module *module = NULL;
+    *out_has = unit->counts[state] > 0;
+    if (state == ZEPI_MODULE_INPUT || !*out_has)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    if (result == ZEPI_SUCCESS)
+        *out_has = module->image_count > 0;
+    zepi_release(module);
     return result;
 }
 
@@ -251,25 +389,27 @@ zepi_result_t zepi_unit_has_module(zepi_unit_t token, zepi_context_t context,
     bool has = false;
     zepi_result_t result = check(context, state, out_has);
     if (result == ZEPI_SUCCESS)
-        result = unit_get(token, &unit);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < unit->image_count; i++)
-        has = has || unit->images[i]->state == state;
-    unit_release(unit);
-    *out_has = has;
-    return ZEPI_SUCCESS;
+        result = zepi_unit_acquire(token, &unit);
+    if (result == ZEPI_SUCCESS)
+        result = has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
 }
 
 zepi_result_t zepi_unit_has_any_module(zepi_unit_t token, zepi_context_t context, bool *out_has)
 {
     struct zepi_unit_entry *unit = NULL;
+    bool has = false;
     zepi_result_t result = check(context, ZEPI_MODULE_INPUT, out_has);
     if (result == ZEPI_SUCCESS)
-        result = unit_get(token, &unit);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    *out_has = unit->image_count > 0;
-    unit_release(unit);
-    return ZEPI_SUCCESS;
+        result = zepi_unit_acquire(token, &unit);
+    for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
+         state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
+        result = has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
 }

@@ -2,13 +2,28 @@
 #ifndef ZEPI_MODULE_THIS_MODULE_H
 #define ZEPI_MODULE_THIS_MODULE_H
 
-#include <zepi/zepi.h>
+#include "base/object.h"
+#include "module/spec_values.h"
 
 // Translation units of the host: images under a token, and the modules that were made of them. A
-// unit knows its modules only as long as somebody else holds them.
+// unit knows its modules only as long as somebody else holds them; the values that were set on its
+// input in a context stay until the context goes.
 
+struct zepi_context;
+struct zepi_image;
 struct zepi_module;
-struct zepi_unit_entry; // opaque
+
+// A registered unit. Whoever holds one may use its images after it was unregistered.
+struct zepi_unit_entry {
+    struct zepi_unit_entry *next; // of those registered
+    zepi_unit_t token;
+    atomic_uint references;
+    struct zepi_module *modules;     // linked by unit_next, not retained
+    struct zepi_unit_values *values; // owned; one a context that the input was made in
+    uint32_t counts[4];              // of images in each state
+    uint32_t image_count;
+    struct zepi_image *images[]; // retained
+};
 
 // What goes up with every change that a dispatch might depend on: a unit that comes or goes, a
 // value that is set on a unit's module.
@@ -20,8 +35,23 @@ void zepi_unit_note_change(void);
 // The module is destroyed: its unit forgets it. Only for modules with a unit.
 void zepi_unit_forget(struct zepi_module *module);
 
-// Whether the token names a registered unit; an error says so.
-zepi_result_t zepi_unit_check(zepi_unit_t unit);
+// The context is destroyed, and so are all modules of it.
+void zepi_unit_forget_context(const struct zepi_context *context);
+
+// A new reference to a registered unit. A token that is not in use is an error.
+zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit);
+void zepi_unit_release(struct zepi_unit_entry *unit); // NULL is fine
+
+// What an image in any state declares: that of an input first, else native code's. NULL: no image
+// has the constant.
+const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
+                                                               uint32_t id);
+
+// The unit's images of a state as a module, always the same one. New reference.
+zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
+                                              struct zepi_context *context,
+                                              zepi_module_state_t state,
+                                              struct zepi_module **out_module);
 
 zepi_result_t zepi_unit_register(zepi_unit_t unit, uint32_t image_count,
                                  const zepi_image_desc_t *images);

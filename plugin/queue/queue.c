@@ -6,7 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "kernel/dispatch.h"
+#include "kernel/dispatch_memo.h"
 
 static void queue_destroy(void *object)
 {
