@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs a fuzz target over its corpus and over changes of it, without libFuzzer: the corpus as a
-// plain test. Arguments: files and folders.
+// plain test. Arguments: files, and folders of files. The changes are the same in every run.
 #include "test_env.h"
 
 #include <dirent.h>
@@ -10,47 +10,88 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CHANGES 2000
+enum { CHANGES = 2000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 
-static unsigned inputs;
+static unsigned input_count;
+static uint64_t state = 0x9e3779b97f4a7c15;
+
+static size_t random_below(size_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (size_t)(state >> 8) % limit;
+}
+
+// In a block of just that size, so that the address sanitizer sees a step beyond it.
+static void run(const uint8_t *bytes, size_t size_bytes)
+{
+    uint8_t *copy = malloc(size_bytes);
+    if (size_bytes > 0)
+        memcpy(copy, bytes, size_bytes);
+    LLVMFuzzerTestOneInput(copy, size_bytes);
+    free(copy);
+}
+
+// `bytes` has room for twice the size. Returns the new one.
+static size_t change(uint8_t *bytes, size_t size_bytes)
+{
+    for (size_t left = random_below(4) + 1; left > 0; left--) {
+        uint8_t *byte = &bytes[random_below(size_bytes)];
+        *byte = random_below(2) ? (uint8_t)random_below(256) : bytes[random_below(size_bytes)];
+    }
+    size_t from = random_below(size_bytes);
+    size_t length = random_below(size_bytes - from) + 1;
+    switch (random_below(8)) {
+    case 0: // cut off
+        return from;
+    case 1: // a piece is lost
+        memmove(bytes + from, bytes + from + length, size_bytes - from - length);
+        return size_bytes - length;
+    case 2: // a piece is there twice
+        memmove(bytes + from + length, bytes + from, size_bytes - from);
+        return size_bytes + length;
+    default:
+        return size_bytes;
+    }
+}
 
 static void replay(const char *path)
 {
     struct test_bytes file = test_env_read_file(path);
-    uint8_t *changed = malloc(file.size_bytes + 1);
-    LLVMFuzzerTestOneInput(file.data, file.size_bytes);
-    for (int i = 0; i < CHANGES && file.size_bytes > 0; i++) {
-        const size_t size = rand() % 8 ? file.size_bytes : (size_t)rand() % file.size_bytes;
+    uint8_t *changed = malloc(2 * file.size_bytes);
+    run(file.data, file.size_bytes);
+    for (unsigned i = 0; i < CHANGES && file.size_bytes > 0; i++) {
         memcpy(changed, file.data, file.size_bytes);
-        for (int at = rand() % 4; at >= 0; at--)
-            changed[(size_t)rand() % file.size_bytes] = (uint8_t)rand();
-        LLVMFuzzerTestOneInput(changed, size);
+        run(changed, change(changed, file.size_bytes));
     }
     free(changed);
     free(file.data);
-    inputs++;
+    input_count++;
 }
 
+// In the order of their names.
 static void replay_folder(const char *path)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
         char name[4096];
         struct stat info;
-        snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-        if (stat(name, &info) == 0 && S_ISREG(info.st_mode) && !strstr(entry->d_name, ".bc"))
+        snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name);
+        // The compiler's bitcode lies beside the SPIR-V made of it.
+        if (stat(name, &info) == 0 && S_ISREG(info.st_mode) && !strstr(entries[i]->d_name, ".bc"))
             replay(name);
+        free(entries[i]);
     }
-    if (folder)
-        closedir(folder);
+    if (count >= 0)
+        free(entries);
 }
 
 int main(int argc, char **argv)
 {
-    srand(1);
     for (int i = 1; i < argc; i++) {
         struct stat info;
         if (stat(argv[i], &info) == 0 && S_ISDIR(info.st_mode))
@@ -58,6 +99,6 @@ int main(int argc, char **argv)
         else
             replay(argv[i]);
     }
-    printf("%u inputs, %u changes of each\n", inputs, (unsigned)CHANGES);
-    return inputs > 0 ? 0 : 1;
+    printf("%u inputs, %u changes of each\n", input_count, (unsigned)CHANGES);
+    return input_count > 0 ? 0 : 1;
 }
