@@ -10,6 +10,7 @@
 struct demo_row {
     char name[48];
     char constants[64];
+    bool is_built;    // else a kernel of the module of the row before: no build times
     double build_ms;  // the first time: the cache folder is new, so this compiles
     double again_ms;  // the same build again, from memory
     double disk_ms;   // and again, after everything in memory was forgotten
@@ -36,7 +37,7 @@ int demo_single_value(struct demo *demo);
 // An input module of one of our kernels, with an optional composite layout.
 int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
                        zepi_module_t *out_module);
-// Builds three times and fills in the times. *out_executable is to be released.
+// Builds three times and fills in the times. On success *out_executable is to be released.
 int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
                zepi_module_t *out_executable);
 // Launches some times and fills in the best time.

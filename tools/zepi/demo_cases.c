@@ -9,6 +9,7 @@
 #define IMAGE_EDGE 1024
 #define MATRIX_EDGE 256
 #define LAUNCHES 5
+#define LAUNCHES_MS 200
 
 int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
                        zepi_module_t *out_module)
@@ -43,8 +44,10 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
     host_release(again);
     // Neither handles nor machine code are left in memory.
     if (zepi.cache_clear(demo->host->context) != ZEPI_SUCCESS ||
-        zepi.cache_clear(NULL) != ZEPI_SUCCESS)
+        zepi.cache_clear(NULL) != ZEPI_SUCCESS) {
+        host_release(*out_executable);
         return host_fail("cache_clear");
+    }
     const uint64_t cleared_ns = host_now_ns();
     if (zepi.module_build(input, NULL, &again) != ZEPI_SUCCESS) {
         host_release(*out_executable);
@@ -53,6 +56,7 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
     row->disk_ms = (double)(host_now_ns() - cleared_ns) / 1e6;
     row->again_ms = (double)(again_ns - built_ns) / 1e6;
     row->build_ms = (double)(built_ns - start_ns) / 1e6;
+    row->is_built = true;
     host_release(again);
     return EXIT_OK;
 }
@@ -60,14 +64,17 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
 int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row)
 {
     const zepi_wait_list_t no_wait = {0};
+    double sum_ms = 0;
     row->launch_ms = INFINITY;
-    for (int i = 0; i < LAUNCHES; i++) {
+    for (int i = 0; i < LAUNCHES && sum_ms < LAUNCHES_MS; i++) {
         const uint64_t start_ns = host_now_ns();
         if (zepi.queue_launch(demo->host->queue, desc, no_wait, NULL) != ZEPI_SUCCESS)
             return host_fail("queue_launch");
         if (zepi.queue_finish(demo->host->queue) != ZEPI_SUCCESS)
             return host_fail("queue_finish");
-        row->launch_ms = fmin(row->launch_ms, (double)(host_now_ns() - start_ns) / 1e6);
+        const double ms = (double)(host_now_ns() - start_ns) / 1e6;
+        row->launch_ms = fmin(row->launch_ms, ms);
+        sum_ms += ms;
     }
     return EXIT_OK;
 }
@@ -144,22 +151,27 @@ static zepi_argument_t local_argument(size_t size_bytes)
     return (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = size_bytes};
 }
 
-// Builds, launches one kernel and releases both.
+// Launches a kernel of a built module.
+static int run_kernel(struct demo *demo, zepi_module_t executable, const char *kernel_name,
+                      zepi_launch_desc_t *desc, struct demo_row *row)
+{
+    desc->size = sizeof(*desc);
+    if (zepi.module_get_kernel(executable, kernel_name, &desc->kernel) != ZEPI_SUCCESS)
+        return host_fail("module_get_kernel");
+    const int code = demo_launch(demo, desc, row);
+    host_release(desc->kernel);
+    return code;
+}
+
+// Builds a module and launches one kernel of it.
 static int run(struct demo *demo, zepi_module_t input, const char *kernel_name,
                zepi_launch_desc_t *desc, struct demo_row *row)
 {
     zepi_module_t executable;
-    zepi_kernel_t kernel = NULL;
     int code = demo_build(demo, input, row, &executable);
     if (code != EXIT_OK)
         return code;
-    if (zepi.module_get_kernel(executable, kernel_name, &kernel) != ZEPI_SUCCESS)
-        code = host_fail("module_get_kernel");
-    desc->size = sizeof(*desc);
-    desc->kernel = kernel;
-    if (code == EXIT_OK)
-        code = demo_launch(demo, desc, row);
-    host_release(kernel);
+    code = run_kernel(demo, executable, kernel_name, desc, row);
     host_release(executable);
     return code;
 }
@@ -256,19 +268,68 @@ static void multiply(const double *a, const double *b, double *c)
     }
 }
 
-// What one case multiplies: the same numbers as float and as int.
+// The factors' elements: whole numbers for int, fractions for float.
 static double factor(uint32_t i, bool is_float)
 {
     const double number = (double)(i * 2246822519u >> 20) - 2048;
     return is_float ? number / 1024 : (double)((int)number % 128);
 }
 
-static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers *buffers,
-                         bool is_float, int64_t edge)
+static void store(void *memory, uint32_t i, bool is_float, double number)
+{
+    if (is_float)
+        ((float *)memory)[i] = (float)number;
+    else
+        ((int *)memory)[i] = (int)number;
+}
+
+// The products that both kinds of kernel are compared with.
+struct products {
+    double *factors[2];
+    double *expected[2]; // int, float
+};
+
+static void products_finish(struct products *products)
+{
+    for (int i = 0; i < 2; i++) {
+        free(products->factors[i]);
+        free(products->expected[i]);
+    }
+}
+
+static int products_init(struct products *products)
+{
+    const uint32_t count = MATRIX_EDGE * MATRIX_EDGE;
+    bool is_good = true;
+    *products = (struct products){0};
+    for (int i = 0; i < 2; i++) {
+        products->factors[i] = calloc(count, sizeof(double));
+        products->expected[i] = calloc(count, sizeof(double));
+        is_good = is_good && products->factors[i] && products->expected[i];
+    }
+    if (!is_good) {
+        products_finish(products);
+        fprintf(stderr, "zepi: out of memory\n");
+        return EXIT_FAILED;
+    }
+    for (int is_float = 0; is_float < 2; is_float++) {
+        for (uint32_t i = 0; i < count; i++) {
+            products->factors[0][i] = factor(i, is_float);
+            products->factors[1][i] = factor(i + count, is_float);
+        }
+        multiply(products->factors[0], products->factors[1], products->expected[is_float]);
+    }
+    return EXIT_OK;
+}
+
+// One kernel of a module built for blocks of this edge.
+static int multiply_as(struct demo *demo, zepi_module_t executable, struct buffers *buffers,
+                       const struct products *products, bool is_float, size_t edge,
+                       struct demo_row *row)
 {
     const uint32_t count = MATRIX_EDGE * MATRIX_EDGE;
     const int size = MATRIX_EDGE;
-    const size_t block_bytes = (size_t)(edge * edge) * 4;
+    const size_t block_bytes = edge * edge * 4;
     const zepi_argument_t arguments[] = {
         pointer_argument(buffers->shared[0]), pointer_argument(buffers->shared[1]),
         pointer_argument(buffers->shared[2]), int_argument(&size),
@@ -277,56 +338,71 @@ static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers 
                                .argument_count = 6,
                                .work_dim = 2,
                                .global_size = {MATRIX_EDGE, MATRIX_EDGE},
-                               .group_size = {(size_t)edge, (size_t)edge}};
-    struct demo_row row = {.elements = count, .tolerance = is_float ? 1e-5 : 0};
-    snprintf(row.name, sizeof(row.name), "matrix multiply %dx%d %s", MATRIX_EDGE, MATRIX_EDGE,
+                               .group_size = {edge, edge}};
+    row->elements = count;
+    row->tolerance = is_float ? 1e-5 : 0;
+    snprintf(row->name, sizeof(row->name), "matrix multiply %dx%d %s", MATRIX_EDGE, MATRIX_EDGE,
              is_float ? "float" : "int");
-    snprintf(row.constants, sizeof(row.constants), "block = %lld", (long long)edge);
-    if (zepi.spec_constant_set(input, 0, sizeof(edge), &edge) != ZEPI_SUCCESS)
-        return host_fail("spec_constant_set");
-    double *a = malloc(2 * count * sizeof(double));
-    if (!a)
-        return host_fail("out of memory");
-    double *b = a + count;
     for (uint32_t i = 0; i < count; i++) {
-        a[i] = factor(i, is_float);
-        b[i] = factor(i + count, is_float);
-        if (is_float) {
-            ((float *)buffers->shared[0])[i] = (float)a[i];
-            ((float *)buffers->shared[1])[i] = (float)b[i];
-        } else {
-            ((int *)buffers->shared[0])[i] = (int)a[i];
-            ((int *)buffers->shared[1])[i] = (int)b[i];
-        }
+        store(buffers->shared[0], i, is_float, factor(i, is_float));
+        store(buffers->shared[1], i, is_float, factor(i + count, is_float));
+        store(buffers->shared[2], i, is_float, -1);
     }
-    const int code =
-        run(demo, input, is_float ? "matrix_multiply_float" : "matrix_multiply_int", &desc, &row);
-    if (code == EXIT_OK) {
-        multiply(a, b, buffers->expected);
-        for (uint32_t i = 0; i < count; i++)
-            buffers->found[i] = is_float ? (double)((float *)buffers->shared[2])[i]
-                                         : (double)((int *)buffers->shared[2])[i];
-        demo_compare(demo, buffers->expected, buffers->found, &row);
-    }
-    free(a);
+    const int code = run_kernel(
+        demo, executable, is_float ? "matrix_multiply_float" : "matrix_multiply_int", &desc, row);
+    if (code != EXIT_OK)
+        return code;
+    for (uint32_t i = 0; i < count; i++)
+        buffers->found[i] = is_float ? (double)((float *)buffers->shared[2])[i]
+                                     : (double)((int *)buffers->shared[2])[i];
+    demo_compare(demo, products->expected[is_float], buffers->found, row);
+    return EXIT_OK;
+}
+
+// Both kernels of one module; edge 0: the constant is left as it is.
+static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers *buffers,
+                         const struct products *products, int64_t edge)
+{
+    struct demo_row row = {0};
+    zepi_module_t executable;
+    if (edge == 0)
+        snprintf(row.constants, sizeof(row.constants), "block unset (default 1)");
+    else
+        snprintf(row.constants, sizeof(row.constants), "block = %lld", (long long)edge);
+    if (edge != 0 && zepi.spec_constant_set(input, 0, sizeof(edge), &edge) != ZEPI_SUCCESS)
+        return host_fail("spec_constant_set");
+    int code = demo_build(demo, input, &row, &executable);
+    if (code != EXIT_OK)
+        return code;
+    const size_t block_edge = edge ? (size_t)edge : 1;
+    code = multiply_as(demo, executable, buffers, products, true, block_edge, &row);
+    row.is_built = false;
+    if (code == EXIT_OK)
+        code = multiply_as(demo, executable, buffers, products, false, block_edge, &row);
+    host_release(executable);
     return code;
 }
 
 int demo_matrix_multiply(struct demo *demo)
 {
-    static const int64_t edges[] = {4, 8, 16};
+    static const int64_t edges[] = {0, 4, 8, 16};
+    struct products products;
     struct buffers buffers;
     zepi_module_t input = NULL;
-    int code = buffers_init(&buffers, demo, (size_t)MATRIX_EDGE * MATRIX_EDGE);
+    int code = products_init(&products);
     if (code != EXIT_OK)
         return code;
-    code = demo_create_module(demo, "matrix_multiply", NULL, &input);
-    for (int kind = 0; kind < 2 && code == EXIT_OK; kind++) {
-        for (int i = 0; i < 3 && code == EXIT_OK; i++)
-            code = multiply_with(demo, input, &buffers, kind == 0, edges[i]);
+    code = buffers_init(&buffers, demo, (size_t)MATRIX_EDGE * MATRIX_EDGE);
+    if (code != EXIT_OK) {
+        products_finish(&products);
+        return code;
     }
+    code = demo_create_module(demo, "matrix_multiply", NULL, &input);
+    for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]) && code == EXIT_OK; i++)
+        code = multiply_with(demo, input, &buffers, &products, edges[i]);
     host_release(input);
     buffers_finish(&buffers);
+    products_finish(&products);
     return code;
 }
 
