@@ -8,36 +8,77 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_ROUNDS 5000
 
+// What is made to fail.
+struct failure {
+    const char *name; // of the walk
+    story_fn *story;
+    const char *function; // of Level Zero, "*": any; NULL: allocations or file operations
+    const char *code;     // that it answers
+    int error;            // that the n-th file operation answers; 0: the n-th allocation fails
+    // What the story's result may be beside success, and words of its text.
+    zepi_result_t expected;
+    const char *words;
+};
+
+static const struct {
+    const char *code;
+    zepi_result_t result;
+} codes[] = {
+    {"ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY", ZEPI_ERROR_OUT_OF_HOST_MEMORY},
+    {"ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", ZEPI_ERROR_OUT_OF_DEVICE_MEMORY},
+    {"ZE_RESULT_ERROR_DEVICE_LOST", ZEPI_ERROR_DEVICE_LOST},
+    {"ZE_RESULT_ERROR_UNKNOWN", ZEPI_ERROR_UNKNOWN},
+};
+
 static struct test_ze_cpu ze_cpu;
-static atomic_uint allocations_left; // the one that brings it to 0 fails; 0: none does
-static const char *where = "";
 static uint64_t kept; // objects in the driver that are not the story's
+static bool has_children;
+static const char *where = "";
+static unsigned round_number;
+static char text_of_failure[1024]; // of the story's last failing step
+
+// The call that brings `left` to 0 fails; 0: none does.
+static atomic_uint left;
+static int seam_error; // 0: allocations fail
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 zepi_plugin_init_fn *const walk_plugin_init = zepiPluginInit;
 
-static int fail_allocation(enum zepi_seam_call call)
+static int fail_seam(enum zepi_seam_call call)
 {
-    if (call != ZEPI_SEAM_ALLOCATE || atomic_load(&allocations_left) == 0)
+    if ((call == ZEPI_SEAM_ALLOCATE) != (seam_error == 0) || atomic_load(&left) == 0)
         return 0;
-    return atomic_fetch_sub(&allocations_left, 1) == 1 ? ENOMEM : 0;
+    return atomic_fetch_sub(&left, 1) == 1 ? (seam_error ? seam_error : ENOMEM) : 0;
 }
 
 void walk_begin(void)
 {
     ze_cpu = test_ze_cpu_use();
     test_plugin_load();
-    zepi_seam_set_hook(fail_allocation);
+    zepi_seam_set_hook(fail_seam);
 }
 
 void walk_keep(void)
 {
     kept = ze_cpu.get_live_objects();
+}
+
+void walk_in_children(bool are_children)
+{
+    has_children = are_children;
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "%s, failure %u: %s (last error: %s)\n", where, round_number, what,
+            zepi.last_error(NULL));
+    exit(1);
 }
 
 zepi_result_t walk_step(zepi_result_t result, const char *call)
@@ -46,11 +87,19 @@ zepi_result_t walk_step(zepi_result_t result, const char *call)
     if (result == ZEPI_SUCCESS)
         return result;
     if (!zepi.last_error(&noted)[0] || noted != result) {
-        fprintf(stderr, "%s: %s answers %s, but the last error is %s: '%s'\n", where, call,
-                zepi.result_name(result), zepi.result_name(noted), zepi.last_error(NULL));
-        exit(1);
+        fprintf(stderr, "%s answers %s, but the last error is %s\n", call, zepi.result_name(result),
+                zepi.result_name(noted));
+        give_up("a failure without its text");
     }
+    // Releasing what the story made may fail on the way out, and leave a text of its own.
+    snprintf(text_of_failure, sizeof(text_of_failure), "%s", zepi.last_error(NULL));
     return result;
+}
+
+void walk_expect(bool is_so, const char *condition)
+{
+    if (!is_so)
+        give_up(condition);
 }
 
 void walk_release(void *object)
@@ -59,102 +108,125 @@ void walk_release(void *object)
         TEST_OK(zepi.release(object));
 }
 
-static _Noreturn void give_up(const char *name, unsigned round, const char *what)
+void walk_settle(zepi_queue_t queue)
 {
-    fprintf(stderr, "%s, failure %u: %s (last error: %s)\n", name, round, what,
-            zepi.last_error(NULL));
-    exit(1);
+    while (queue && zepi.queue_finish(queue) != ZEPI_SUCCESS)
+        ;
 }
 
-// After the failure is gone, the same story works.
-static void check_recovery(const char *name, unsigned round, story_fn *story)
+static void arm(const struct failure *failure, unsigned round)
 {
-    if (story() != ZEPI_SUCCESS)
-        give_up(name, round, "the story fails after the failure is gone");
-    if (ze_cpu.get_live_objects() != kept)
-        give_up(name, round, "objects are left in the driver after a good round");
-}
-
-static void fail_call(const char *name, unsigned round, const char *code)
-{
-    char failure[64];
-    snprintf(failure, sizeof(failure), "*:%u:%s", round, code);
-    ze_cpu.reset_counts();
-    if (ze_cpu.set_fail(failure) != 0)
-        give_up(name, round, "zeCpuSetFail refuses");
-}
-
-void walk_calls_in_children(const char *name, story_fn *story, const char *code, unsigned rounds)
-{
-    unsigned failed = 0;
-    for (unsigned round = 1; round <= rounds; round++) {
-        char failure[64];
-        int status;
-        fflush(NULL);
-        const pid_t child = fork();
-        if (child == 0) {
-            // The driver reads it when the loader brings it up.
-            snprintf(failure, sizeof(failure), "*:%u:%s", round, code);
-            setenv("ZE_CPU_FAIL", failure, 1);
-            where = name;
-            const zepi_result_t result = story();
-            if (ze_cpu.get_live_objects() != kept)
-                give_up(name, round, "objects are left in the driver");
-            _exit(result == ZEPI_SUCCESS ? 0 : 2);
-        }
-        if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
-            (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2))
-            give_up(name, round, "the process ends badly");
-        failed += WEXITSTATUS(status) == 2;
+    char text[128];
+    round_number = round;
+    if (!failure->function) {
+        seam_error = failure->error;
+        atomic_store(&left, round);
+        return;
     }
-    printf("%s: %u calls, %u of them fatal to the story\n", name, rounds, failed);
-    if (failed == 0)
-        give_up(name, rounds, "no call was fatal");
+    snprintf(text, sizeof(text), "%s:%u:%s", failure->function, round, failure->code);
+    ze_cpu.reset_counts();
+    if (ze_cpu.set_fail(text) != 0)
+        give_up("zeCpuSetFail refuses");
+}
+
+// Returns whether it was met.
+static bool disarm(const struct failure *failure, unsigned round)
+{
+    if (!failure->function)
+        return atomic_exchange(&left, 0) == 0;
+    ze_cpu.set_fail("");
+    return ze_cpu.get_count(failure->function) >= round;
+}
+
+enum round_end {
+    NOT_MET, // the walk is over
+    HARMLESS,
+    FATAL, // to the story
+};
+
+static enum round_end walk_round(const struct failure *failure, unsigned round)
+{
+    arm(failure, round);
+    const zepi_result_t result = failure->story();
+    const bool was_met = disarm(failure, round);
+    if (ze_cpu.get_live_objects() != kept)
+        give_up("objects are left in the driver");
+    if (!was_met && result != ZEPI_SUCCESS)
+        give_up("the story fails although nothing was made to fail");
+    if (result == ZEPI_SUCCESS)
+        return was_met ? HARMLESS : NOT_MET;
+    if (result != failure->expected || !strstr(text_of_failure, failure->words)) {
+        fprintf(stderr, "%s: '%s', expected %s, and '%s' in the text\n", zepi.result_name(result),
+                text_of_failure, zepi.result_name(failure->expected), failure->words);
+        give_up("a failure of another kind");
+    }
+    if (failure->story() != ZEPI_SUCCESS)
+        give_up("the story fails after the failure is gone");
+    if (ze_cpu.get_live_objects() != kept)
+        give_up("objects are left in the driver after a good round");
+    return FATAL;
+}
+
+// The round in a child, which exits with its end.
+static enum round_end walk_round_in_child(const struct failure *failure, unsigned round)
+{
+    enum { GOOD = 10 };
+    int status;
+    round_number = round;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        exit(GOOD + (int)walk_round(failure, round));
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+        WEXITSTATUS(status) < GOOD + NOT_MET || WEXITSTATUS(status) > GOOD + FATAL)
+        give_up("the process ends badly");
+    return (enum round_end)(WEXITSTATUS(status) - GOOD);
+}
+
+static unsigned walk(const struct failure *failure)
+{
+    unsigned fatal = 0;
+    where = failure->name;
+    for (unsigned round = 1; round < MAX_ROUNDS; round++) {
+        const enum round_end end =
+            has_children ? walk_round_in_child(failure, round) : walk_round(failure, round);
+        fatal += end == FATAL;
+        if (end != NOT_MET)
+            continue;
+        printf("%s: %u failures, %u of them fatal to the story\n", failure->name, round - 1, fatal);
+        if (round == 1)
+            give_up("the failure is never met");
+        return round - 1;
+    }
+    give_up("the story does not end");
+}
+
+unsigned walk_calls_of(const char *name, story_fn *story, const char *function, const char *code)
+{
+    struct failure failure = {
+        .name = name, .story = story, .function = function, .code = code, .words = code};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (strcmp(codes[i].code, code) == 0)
+            failure.expected = codes[i].result;
+    }
+    return walk(&failure);
 }
 
 unsigned walk_calls(const char *name, story_fn *story, const char *code)
 {
-    unsigned failed = 0;
-    where = name;
-    for (unsigned round = 1; round < MAX_ROUNDS; round++) {
-        fail_call(name, round, code);
-        const zepi_result_t result = story();
-        const bool was_met = ze_cpu.get_count("*") >= round;
-        ze_cpu.set_fail("");
-        if (ze_cpu.get_live_objects() != kept)
-            give_up(name, round, "objects are left in the driver");
-        failed += result != ZEPI_SUCCESS;
-        if (!was_met && result != ZEPI_SUCCESS)
-            give_up(name, round, "the story fails although no call did");
-        if (!was_met) {
-            printf("%s: %u calls, %u of them fatal to the story\n", name, round - 1, failed);
-            return round - 1;
-        }
-        if (round % 16 == 0)
-            check_recovery(name, round, story);
-    }
-    give_up(name, MAX_ROUNDS, "the story does not end");
+    return walk_calls_of(name, story, "*", code);
 }
 
 unsigned walk_allocations(const char *name, story_fn *story)
 {
-    unsigned failed = 0;
-    where = name;
-    for (unsigned round = 1; round < MAX_ROUNDS; round++) {
-        atomic_store(&allocations_left, round);
-        const zepi_result_t result = story();
-        const bool was_met = atomic_exchange(&allocations_left, 0) == 0;
-        if (ze_cpu.get_live_objects() != kept)
-            give_up(name, round, "objects are left in the driver");
-        failed += result != ZEPI_SUCCESS;
-        if (!was_met && result != ZEPI_SUCCESS)
-            give_up(name, round, "the story fails although no allocation did");
-        if (!was_met) {
-            printf("%s: %u allocations, %u of them fatal to the story\n", name, round - 1, failed);
-            return round - 1;
-        }
-        if (round % 16 == 0)
-            check_recovery(name, round, story);
-    }
-    give_up(name, MAX_ROUNDS, "the story does not end");
+    const struct failure failure = {
+        .name = name, .story = story, .expected = ZEPI_ERROR_OUT_OF_HOST_MEMORY, .words = "memory"};
+    return walk(&failure);
+}
+
+unsigned walk_files(const char *name, story_fn *story, int error)
+{
+    const struct failure failure = {
+        .name = name, .story = story, .error = error, .expected = ZEPI_SUCCESS, .words = ""};
+    return walk(&failure);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Walks a story along its failures: the 1st, 2nd, 3rd ... call fails until the story gets by
-// without meeting the failure. After each round nothing may be left.
+// without meeting the failure. In each round the story either succeeds or fails with the code and
+// the words of what was made to fail; nothing is left in the driver; and then the same story works.
 #ifndef ZEPI_TESTS_FAULT_WALK_H
 #define ZEPI_TESTS_FAULT_WALK_H
 
@@ -22,15 +23,20 @@ void walk_begin(void);
 // What is in the driver now belongs to the test, and is there after each round.
 void walk_keep(void);
 
-// The same with every round in a process of its own, for what happens once a process. Before
-// anything else touches Level Zero in this one. Ends the walk after the first `rounds` calls.
-void walk_calls_in_children(const char *name, story_fn *story, const char *code, unsigned rounds);
+// Each of these returns the number of rounds that met the failure, or ends the process.
 
-// The n-th Level Zero call answers `code`. Returns the number of rounds, or ends the process.
+// The n-th Level Zero call answers `code`, the name of a ze_result_t.
 unsigned walk_calls(const char *name, story_fn *story, const char *code);
-
+// The n-th call of one function.
+unsigned walk_calls_of(const char *name, story_fn *story, const char *function, const char *code);
 // The n-th allocation of the plugin fails.
 unsigned walk_allocations(const char *name, story_fn *story);
+// The n-th file operation of the cache answers `error`, an errno. The story must not notice.
+unsigned walk_files(const char *name, story_fn *story, int error);
+
+// From here on every round has a process of its own, for what happens once a process: before
+// anything else touches Level Zero in this one. Or no longer.
+void walk_in_children(bool are_children);
 
 // Evaluates a call of the table inside a story: on failure checks that it left an error text, and
 // leaves for the label `out` with `result` set.
@@ -42,7 +48,14 @@ unsigned walk_allocations(const char *name, story_fn *story);
     } while (false)
 zepi_result_t walk_step(zepi_result_t result, const char *call);
 
+// Ends the process unless it is so: numbers inside a story.
+#define WALK_EXPECT(condition) walk_expect((condition), #condition)
+void walk_expect(bool is_so, const char *condition);
+
 // Releases unless NULL; must succeed.
 void walk_release(void *object);
+
+// Waits until everything in the queue is over: the failure may hit this wait, too. NULL is fine.
+void walk_settle(zepi_queue_t queue);
 
 #endif
