@@ -123,5 +123,7 @@ int main(void)
                                                      : "dynamic, allocations",
                          link_and_run);
     }
+    TEST_OK(zepi.usm_free(gear.context, data));
+    test_gear_destroy(&gear);
     return 0;
 }

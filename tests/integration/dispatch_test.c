@@ -447,3 +447,29 @@ Test(dispatch, of_two_threads_with_and_without_values_mixes_nothing_up)
         pthread_join(threads[i], NULL);
     TEST_OK(zepi.unit_unregister(UNIT));
 }
+
+Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
+{
+    const int32_t baked = 41;
+    const zepi_build_desc_t no_options = {.size = sizeof(no_options)};
+    zepi_spec_value_t value = {7, 4, &baked};
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t object;
+    TEST_OK(zepi.spec_constant_set(input, 7, 4, &baked));
+    TEST_OK(zepi.module_compile(input, &no_options, &object));
+    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), native_image(object, &value)};
+    struct launch launch;
+    images[1].state = ZEPI_MODULE_OBJECT;
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.unit_register(UNIT, 2, images));
+    launch_init(&launch);
+    const uint64_t before = ze_cpu.get_count("compile:spirv");
+    expect(&launch, 41, 41);
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), before);
+    expect(&launch, 42, 42);
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    free((void *)images[1].bytes);
+}

@@ -233,3 +233,27 @@ Test(emulation, counts_the_hidden_argument)
     TEST_OK(zepi.usm_free(gear.context, out));
     free((void *)image.bytes);
 }
+
+Test(emulation, is_told_for_each_image_and_for_the_module)
+{
+    zepi_image_desc_t images[2] = {emulated_image(ZEPI_MODULE_INPUT), test_spirv_image("negate")};
+    zepi_module_t input;
+    zepi_image_t listed[2];
+    uint32_t count;
+    zepi_module_info_t module = {.size = sizeof(module)};
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.module_get_info(input, &module));
+    cr_assert(module.has_spec_constants && !module.has_native_spec_constants);
+    TEST_OK(zepi.module_get_images(input, 2, listed, &count));
+    cr_assert_eq(count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        zepi_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.image_get_info(listed[i], &info));
+        const bool is_native = info.format == ZEPI_IMAGE_NATIVE;
+        cr_assert_eq(info.has_spec_constants, is_native);
+        cr_assert_eq(info.has_native_spec_constants, !is_native);
+        TEST_OK(zepi.release(listed[i]));
+    }
+    TEST_OK(zepi.release(input));
+    free((void *)images[0].bytes);
+}

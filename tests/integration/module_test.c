@@ -427,3 +427,53 @@ Test(module, may_be_empty)
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(empty));
 }
+
+Test(module, builds_with_constants_of_half_precision)
+{
+    const uint16_t minus_two = 0xc000;
+    zepi_spec_constant_t constant;
+    uint32_t count;
+    uint16_t *out;
+    zepi_module_t input = test_input(gear.context, "half_constant");
+    zepi_module_t executable;
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.spec_constant_list(input, NULL, 1, &constant, &count));
+    cr_assert_eq(count, 1);
+    cr_assert_eq(constant.type, ZEPI_SCALAR_FLOAT16);
+    cr_assert_eq(constant.size_bytes, 2);
+    TEST_OK(zepi.spec_constant_set(input, 4, 2, &minus_two));
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    TEST_OK(zepi.module_get_kernel(executable, "show_half", &kernel));
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 2, 0, (void **)&out));
+    const zepi_argument_t argument = TEST_POINTER(out);
+    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(out[0], minus_two);
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+}
+
+Test(module, once_built_launches_every_kernel_without_another_build)
+{
+    static const char *const names[] = {"scaled_copy_int", "scaled_copy_float", "show_constants"};
+    int64_t *memory;
+    zepi_module_t executable = test_executable(gear.context, "scaled_copy");
+    const uint64_t modules = ze_cpu.get_count("zeModuleCreate");
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 96, 0, (void **)&memory));
+    for (int i = 0; i < 3; i++) {
+        zepi_kernel_t kernel;
+        const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 6)};
+        TEST_OK(zepi.module_get_kernel(executable, names[i], &kernel));
+        const zepi_launch_desc_t launch = test_launch(kernel, i < 2 ? 2 : 1, arguments, 1);
+        TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        TEST_OK(zepi.release(kernel));
+    }
+    cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), modules);
+    cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), 0);
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    TEST_OK(zepi.release(executable));
+}
