@@ -57,6 +57,7 @@ expect 3 'no GPU' env ZE_ENABLE_ALT_DRIVERS="$(dirname "$zepi")/../lib/libze_cpu
 expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
 expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
+expect 0 'max_group_size_per_dimension: ' "$zepi" info --cpu
 json "$zepi" info --cpu --json
 ZE_CPU_DEVICES=2 ZE_CPU_SUB_DEVICES=2 json "$zepi" info --cpu --json
 
@@ -124,6 +125,7 @@ expect 0 'argument 0: 100 103 106 109' "$zepi" run "$scratch/linked" --cpu \
 expect 1 "function 'triple'" "$zepi" build --link "$data/importer.spv" --cpu
 expect 0 'images: 1' "$zepi" build --join "$data/negate.spv" "$data/negate.spv" --cpu --show
 expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv" --cpu
+expect 2 '--link takes no --spec' "$zepi" build --link "$data/scaled_copy.spv" --spec 7=1 --cpu
 
 # What goes wrong is said in a line.
 expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1

@@ -126,6 +126,11 @@ static int parse(int argc, char **argv, struct build_options *options)
                 argc - optind);
         return EXIT_USAGE;
     }
+    if (options->mode == COMPOSE_LINK &&
+        (options->spec.spec_count > 0 || options->spec.layout_count > 0)) {
+        fprintf(stderr, "zepi build: --link takes no --spec: values are set at --compile\n");
+        return EXIT_USAGE;
+    }
     options->inputs = (const char *const *)argv + optind;
     options->input_count = (uint32_t)(argc - optind);
     return EXIT_OK;
@@ -169,28 +174,31 @@ static int build(const struct host_device *host, struct built *built)
 
 // ---- Showing ----
 
-#define MAX_LISTED 4096
+static cJSON *describe_constant(const zepi_spec_constant_t *constant)
+{
+    char text[SCALAR_TEXT_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "id", constant->id);
+    cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
+    cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
+    cJSON_AddStringToObject(object, "default",
+                            scalar_format(constant->type, constant->default_value, text));
+    cJSON_AddStringToObject(object, "value", scalar_format(constant->type, constant->value, text));
+    cJSON_AddBoolToObject(object, "is_set", constant->is_set);
+    return object;
+}
 
 static cJSON *describe_constants(zepi_module_t module)
 {
-    zepi_spec_constant_t *constants = calloc(MAX_LISTED, sizeof(*constants));
     uint32_t count = 0;
     cJSON *array = cJSON_CreateArray();
-    if (constants)
-        zepi.spec_constant_list(module, NULL, MAX_LISTED, constants, &count);
-    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
-        char text[SCALAR_TEXT_SIZE];
-        const zepi_spec_constant_t *constant = &constants[i];
-        cJSON *object = cJSON_CreateObject();
-        cJSON_AddNumberToObject(object, "id", constant->id);
-        cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
-        cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
-        cJSON_AddStringToObject(object, "default",
-                                scalar_format(constant->type, constant->default_value, text));
-        cJSON_AddStringToObject(object, "value",
-                                scalar_format(constant->type, constant->value, text));
-        cJSON_AddBoolToObject(object, "is_set", constant->is_set);
-        cJSON_AddItemToArray(array, object);
+    if (zepi.spec_constant_list(module, NULL, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+        return array;
+    zepi_spec_constant_t *constants = calloc(count, sizeof(*constants));
+    if (constants &&
+        zepi.spec_constant_list(module, NULL, count, constants, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++)
+            cJSON_AddItemToArray(array, describe_constant(&constants[i]));
     }
     free(constants);
     return array;
@@ -198,13 +206,15 @@ static cJSON *describe_constants(zepi_module_t module)
 
 static cJSON *describe_kernels(zepi_module_t module)
 {
-    const char **names = calloc(MAX_LISTED, sizeof(*names));
     uint32_t count = 0;
     cJSON *array = cJSON_CreateArray();
-    if (names)
-        zepi.module_get_kernel_names(module, MAX_LISTED, names, &count);
-    for (uint32_t i = 0; i < count && i < MAX_LISTED; i++)
-        cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+    if (zepi.module_get_kernel_names(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+        return array;
+    const char **names = calloc(count, sizeof(*names));
+    if (names && zepi.module_get_kernel_names(module, count, names, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++)
+            cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+    }
     free(names);
     return array;
 }
@@ -324,8 +334,7 @@ int command_build(int argc, char **argv)
     if (code == EXIT_OK)
         print(&built);
     host_release(built.executable);
-    if (code == EXIT_OK || built.input)
-        host_release(built.input);
+    host_release(built.input);
     host_close(&host);
     return code;
 }

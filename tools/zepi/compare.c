@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROUNDS 25
 #define BLOCK_EDGE 16
@@ -148,19 +149,25 @@ static void release_opencl(struct opencl_way *way)
 
 static bool measure(struct way ways[2], int edge)
 {
+    const bool shows_progress = isatty(STDERR_FILENO);
+    bool is_good = true;
     ways[0].best_ms = ways[1].best_ms = 1e30;
-    for (int round = 0; round < ROUNDS + 2; round++) {
+    for (int round = 0; is_good && round < ROUNDS + 2; round++) {
+        if (shows_progress)
+            fprintf(stderr, "\r%d x %d: round %d of %d ", edge, edge, round + 1, ROUNDS + 2);
         for (int i = 0; i < 2; i++) {
             const uint64_t start_ns = host_now_ns();
-            if (!ways[i].run(ways[i].self, edge))
-                return false;
+            is_good = is_good && ways[i].run(ways[i].self, edge);
             const double ms = (double)(host_now_ns() - start_ns) / 1e6;
             // Two rounds warm up.
             if (round >= 2 && ms < ways[i].best_ms)
                 ways[i].best_ms = ms;
         }
     }
-    return true;
+    // The line's end, cleared.
+    if (shows_progress)
+        fputs("\r\033[K", stderr);
+    return is_good;
 }
 
 // Three matrices for both ways, of which the second result must equal the first.

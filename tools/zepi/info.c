@@ -34,17 +34,26 @@ static void add_version(cJSON *object, const char *name, uint32_t version, int s
     cJSON_AddStringToObject(object, name, text);
 }
 
+static void add_numbers(cJSON *object, const char *name, const uint32_t *numbers, uint32_t count)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, name);
+    for (uint32_t i = 0; i < count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(numbers[i]));
+}
+
 static void add_sizes(cJSON *object, const zepi_device_info_t *info)
 {
+    const uint32_t sub_group_size_count =
+        info->sub_group_size_count < 8 ? info->sub_group_size_count : 8;
     cJSON_AddNumberToObject(object, "compute_units", info->compute_unit_count);
     cJSON_AddNumberToObject(object, "clock_rate_mhz", info->clock_rate_mhz);
     cJSON_AddNumberToObject(object, "global_memory_bytes", (double)info->global_memory_bytes);
     cJSON_AddNumberToObject(object, "max_allocation_bytes", (double)info->max_allocation_bytes);
     cJSON_AddNumberToObject(object, "max_local_memory_bytes", info->max_local_memory_bytes);
     cJSON_AddNumberToObject(object, "max_group_size", info->max_group_size);
-    cJSON *sub_groups = cJSON_AddArrayToObject(object, "sub_group_sizes");
-    for (uint32_t i = 0; i < info->sub_group_size_count && i < 8; i++)
-        cJSON_AddItemToArray(sub_groups, cJSON_CreateNumber(info->sub_group_sizes[i]));
+    add_numbers(object, "max_group_size_per_dimension", info->max_group_size_per_dimension, 3);
+    add_numbers(object, "max_group_count", info->max_group_count, 3);
+    add_numbers(object, "sub_group_sizes", info->sub_group_sizes, sub_group_size_count);
     cJSON_AddNumberToObject(object, "timer_resolution_ns", (double)info->timer_resolution_ns);
 }
 
@@ -176,27 +185,54 @@ static cJSON *describe(uint32_t *out_platform_count)
     return document;
 }
 
+// A member that stands on one line, as a person reads it.
+static void print_value(const cJSON *value)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    const char *name = value->string ? value->string : "";
+    const char *suffix = strstr(name, "_bytes");
+    if (cJSON_IsString(value)) {
+        fputs(value->valuestring, stdout);
+    } else if (cJSON_IsBool(value)) {
+        fputs(cJSON_IsTrue(value) ? "yes" : "no", stdout);
+    } else if (strcmp(name, "vendor_id") == 0 || strcmp(name, "device_id") == 0) {
+        printf("0x%04x", (unsigned)value->valuedouble);
+    } else if (suffix && suffix[strlen("_bytes")] == '\0' && value->valuedouble >= 1024) {
+        double number = value->valuedouble;
+        size_t unit = 0;
+        for (; number >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+            number /= 1024;
+        printf("%.0f (%.4g %s)", value->valuedouble, number, units[unit]);
+    } else {
+        printf("%.0f", value->valuedouble);
+    }
+}
+
+static bool is_list_of_numbers(const cJSON *item)
+{
+    return cJSON_IsArray(item) && cJSON_IsNumber(item->child);
+}
+
 // Prints any of the documents above, a line a member.
 static void print_item(const cJSON *item, int depth)
 {
     const cJSON *child;
     cJSON_ArrayForEach(child, item)
     {
-        printf("%*s", depth * 2, "");
-        if (child->string)
-            printf("%s: ", child->string);
-        if (cJSON_IsString(child))
-            printf("%s\n", child->valuestring);
-        else if (cJSON_IsBool(child))
-            printf("%s\n", cJSON_IsTrue(child) ? "yes" : "no");
-        else if (cJSON_IsNumber(child))
-            printf("%.0f\n", child->valuedouble);
-        else if (cJSON_GetArraySize(child) == 0)
-            printf("none\n");
-        else {
-            printf("%s\n", child->string ? "" : "-");
-            print_item(child, depth + 1);
+        printf("%*s%s%s", depth * 2, "", child->string ? child->string : "-",
+               child->string ? ":" : "");
+        if (is_list_of_numbers(child)) {
+            const cJSON *number;
+            cJSON_ArrayForEach(number, child) printf(" %.0f", number->valuedouble);
+        } else if (!cJSON_IsArray(child) && !cJSON_IsObject(child)) {
+            putchar(' ');
+            print_value(child);
+        } else if (cJSON_GetArraySize(child) == 0) {
+            fputs(" none", stdout);
         }
+        putchar('\n');
+        if ((cJSON_IsArray(child) && !is_list_of_numbers(child)) || cJSON_IsObject(child))
+            print_item(child, depth + 1);
     }
 }
 

@@ -24,7 +24,7 @@ static const char usage[] =
         SPEC_HELP "  --options TEXT             options for the device compiler\n"
     "  --repeat N                 build and launch N times, and build once more from the disk; "
     "the\n"
-    "                             times of each are printed\n"
+    "                             times of each are printed; buffers are filled once\n"
     "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
     "  --json                     print results and times as JSON\n"
     "\n"
