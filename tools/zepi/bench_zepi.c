@@ -30,7 +30,7 @@ static void set_three(const struct bench *bench, zepi_argument_t arguments[3], c
 
 static bool launch_three(struct bench *bench, unsigned count)
 {
-    zepi_argument_t arguments[3];
+    zepi_argument_t arguments[3] = {{0}};
     const zepi_launch_desc_t launch = launch_of(bench->three, 3, arguments);
     for (unsigned i = 0; i < count; i++) {
         const int value = (int)(i & 1);
@@ -43,7 +43,7 @@ static bool launch_three(struct bench *bench, unsigned count)
 
 static bool launch_twelve(struct bench *bench, unsigned count)
 {
-    zepi_argument_t arguments[12];
+    zepi_argument_t arguments[12] = {{0}};
     const zepi_launch_desc_t launch = launch_of(bench->twelve, 12, arguments);
     for (unsigned i = 0; i < count; i++) {
         const int number = (int)(i & 1);
@@ -69,7 +69,7 @@ static bool launch_twelve(struct bench *bench, unsigned count)
 
 static bool launch_with_event(struct bench *bench, unsigned count)
 {
-    zepi_argument_t arguments[3];
+    zepi_argument_t arguments[3] = {{0}};
     const zepi_launch_desc_t launch = launch_of(bench->three, 3, arguments);
     for (unsigned i = 0; i < count; i++) {
         const int value = (int)(i & 1);
@@ -84,7 +84,7 @@ static bool launch_with_event(struct bench *bench, unsigned count)
 
 static bool launch_depending(struct bench *bench, unsigned count)
 {
-    zepi_argument_t arguments[3];
+    zepi_argument_t arguments[3] = {{0}};
     const zepi_launch_desc_t launch = launch_of(bench->three, 3, arguments);
     zepi_event_t last = NULL;
     for (unsigned i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static bool launch_depending(struct bench *bench, unsigned count)
 
 static bool launch_suggested(struct bench *bench, unsigned count)
 {
-    zepi_argument_t arguments[3];
+    zepi_argument_t arguments[3] = {{0}};
     zepi_launch_desc_t launch = launch_of(bench->three, 3, arguments);
     launch.group_size[0] = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static bool launch_dispatched(struct bench *bench, unsigned count)
     uint32_t image_count;
     const int specialized = 3;
     const zepi_spec_value_t spec = {0, sizeof(specialized), &specialized};
-    zepi_argument_t arguments[3];
+    zepi_argument_t arguments[3] = {{0}};
     zepi_launch_desc_t launch = launch_of(NULL, 3, arguments);
     launch.kernel_name = "three";
     launch.unit = &unit_token;
