@@ -45,6 +45,10 @@ zepi_result_t zepi_result_of_ze(ze_result_t result);
 zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
     __attribute__((cold, noinline));
 
+// For questions about what a driver may lack, which it says in many ways: success unless it could
+// not answer (out of memory, device lost), since what is not known is no answer for ever.
+zepi_result_t zepi_check_ze_answer(ze_result_t result, const char *function);
+
 // Translates the answer of Level Zero's `function`, and notes it if it is a failure.
 static inline zepi_result_t zepi_check_ze(ze_result_t result, const char *function)
 {

@@ -5,57 +5,90 @@
 #include "base/options.h"
 #include "base/ze.h"
 
-static bool has_extension(ze_driver_handle_t driver, const char *name)
+struct extensions {
+    ze_driver_extension_properties_t *list; // owned
+    uint32_t count;
+};
+
+static zepi_result_t list_extensions(ze_driver_handle_t driver, struct extensions *extensions)
 {
+    static const char function[] = "zeDriverGetExtensionProperties";
     uint32_t count = 0;
-    bool has = false;
-    if (zepi_ze.zeDriverGetExtensionProperties(driver, &count, NULL) != ZE_RESULT_SUCCESS)
-        return false;
-    ze_driver_extension_properties_t *extensions = zepi_allocate(count, sizeof(*extensions));
-    if (extensions &&
-        zepi_ze.zeDriverGetExtensionProperties(driver, &count, extensions) == ZE_RESULT_SUCCESS) {
-        for (uint32_t i = 0; i < count && !has; i++)
-            has = strncmp(extensions[i].name, name, sizeof(extensions[i].name)) == 0;
-    }
-    zepi_free(extensions);
-    return has;
+    *extensions = (struct extensions){0};
+    ze_result_t ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, NULL);
+    if (ze != ZE_RESULT_SUCCESS || count == 0)
+        return zepi_check_ze_answer(ze, function);
+    extensions->list = zepi_allocate(count, sizeof(extensions->list[0]));
+    if (!extensions->list)
+        return zepi_fail_no_memory();
+    ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, extensions->list);
+    if (ze == ZE_RESULT_SUCCESS)
+        extensions->count = count;
+    return zepi_check_ze_answer(ze, function);
 }
 
-// Finds a function of the specification's version `since`.
-static void *find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
-                  uint32_t api_version, uint32_t since, const char *name)
+static bool has_extension(const struct extensions *extensions, const char *name)
+{
+    for (uint32_t i = 0; i < extensions->count; i++) {
+        if (strncmp(extensions->list[i].name, name, sizeof(extensions->list[i].name)) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Finds a function of the specification's version `since`; NULL: it is not there.
+static zepi_result_t find(ze_driver_handle_t driver, uint32_t api_version, uint32_t since,
+                          const char *name, void **out_function, bool *out_is_drivers)
 {
     void *function = api_version >= since ? zepi_ze_symbol(name) : NULL;
-    if (function)
-        return function;
-    if (zepi_ze.zeDriverGetExtensionFunctionAddress(driver, name, &function) != ZE_RESULT_SUCCESS)
-        return NULL;
-    if (function)
-        optional->has_driver_functions = true;
-    return function;
+    *out_is_drivers = false;
+    if (!function) {
+        const ze_result_t ze = zepi_ze.zeDriverGetExtensionFunctionAddress(driver, name, &function);
+        if (ze != ZE_RESULT_SUCCESS) {
+            *out_function = NULL;
+            return zepi_check_ze_answer(ze, "zeDriverGetExtensionFunctionAddress");
+        }
+        *out_is_drivers = function != NULL;
+    }
+    *out_function = function;
+    return ZEPI_SUCCESS;
 }
 
-void zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
-                           uint32_t api_version)
+static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_driver_handle_t driver)
 {
-    *optional = (struct zepi_ze_optional){0};
-    optional->has_module_program = has_extension(driver, ZE_MODULE_PROGRAM_EXP_NAME);
-    optional->has_linkage_inspection =
-        zepi_ze.zeModuleInspectLinkageExt && has_extension(driver, ZE_LINKAGE_INSPECTION_EXT_NAME);
+    struct extensions extensions;
+    const zepi_result_t result = list_extensions(driver, &extensions);
+    optional->has_module_program = has_extension(&extensions, ZE_MODULE_PROGRAM_EXP_NAME);
+    optional->has_linkage_inspection = zepi_ze.zeModuleInspectLinkageExt &&
+                                       has_extension(&extensions, ZE_LINKAGE_INSPECTION_EXT_NAME);
     optional->has_global_offset =
-        zepi_ze.zeKernelSetGlobalOffsetExp && has_extension(driver, ZE_GLOBAL_OFFSET_EXP_NAME);
-    optional->has_ip_version = has_extension(driver, "ZE_extension_device_ip_version");
+        zepi_ze.zeKernelSetGlobalOffsetExp && has_extension(&extensions, ZE_GLOBAL_OFFSET_EXP_NAME);
+    optional->has_ip_version = has_extension(&extensions, "ZE_extension_device_ip_version");
     optional->has_relaxed_allocation_limits =
-        has_extension(driver, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
-    if (!zepi_options()->newer_functions)
-        return;
+        has_extension(&extensions, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
+    zepi_free(extensions.list);
+    return result;
+}
+
+zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                                    uint32_t api_version)
+{
+    void *function;
+    *optional = (struct zepi_ze_optional){0};
+    zepi_result_t result = find_extensions(optional, driver);
+    if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
+        return result;
     optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
-    void *function = find(optional, driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
-                          "zeCommandListHostSynchronize");
+    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
+                  &function, &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
-    function = find(optional, driver, api_version, ZEPI_ZE_API_VERSION(1, 14),
-                    "zeCommandListAppendLaunchKernelWithArguments");
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 14),
+                  "zeCommandListAppendLaunchKernelWithArguments", &function,
+                  &optional->is_launch_drivers);
     memcpy(&optional->append_launch_kernel_with_arguments, &function, sizeof(function));
+    return result;
 }
 
 void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)

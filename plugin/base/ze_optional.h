@@ -2,6 +2,8 @@
 #ifndef ZEPI_BASE_ZE_OPTIONAL_H
 #define ZEPI_BASE_ZE_OPTIONAL_H
 
+#include "base/status.h"
+
 #include <level_zero/loader/ze_loader.h>
 #include <level_zero/ze_api.h>
 
@@ -44,8 +46,10 @@ struct zepi_ze_optional {
     bool has_ip_version;
     bool has_global_offset;
     bool has_relaxed_allocation_limits;
-    // Handles for functions that came from the driver itself must be the driver's own.
-    bool has_driver_functions;
+    // Which of the functions below came from the driver itself, not from the loader: such a
+    // function takes the driver's own handles.
+    bool is_synchronize_drivers;
+    bool is_launch_drivers;
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
     // 1.14. Argument i is read from arguments[i].
@@ -54,9 +58,10 @@ struct zepi_ze_optional {
         void **, const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
 };
 
-// `api_version` is the driver's. Notes nothing: what is not there is not there.
-void zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
-                           uint32_t api_version);
+// `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for
+// the moment (out of memory, device lost) is.
+zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                                    uint32_t api_version);
 
 // The driver's own handle for one of the loader's, for functions that came from the driver. With
 // one driver they are the same, with several the loader wraps handles.

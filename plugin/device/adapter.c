@@ -109,11 +109,17 @@ static zepi_result_t bring_up_locked(void)
         result = zepi_platform_create(drivers.handles[i], &made[made_count]);
         if (result == ZEPI_SUCCESS)
             made_count++;
+        else if (result == ZEPI_ERROR_OUT_OF_HOST_MEMORY)
+            break;
         else
             zepi_log(ZEPI_LOG_ERROR, "a driver does not come up: %s", zepi_last_error(NULL));
     }
     zepi_free(drivers.handles);
-    if (made_count == 0) {
+    // Platforms stay as they are: without memory for all of them there are none, until the next
+    // call.
+    if (made_count == 0 || result == ZEPI_ERROR_OUT_OF_HOST_MEMORY) {
+        while (made_count > 0)
+            zepi_release(made[--made_count]);
         zepi_free(made);
         return result;
     }

@@ -96,11 +96,20 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
             device->copy_count = groups[i].numQueues;
         }
     }
-    // The null driver describes no group, or one without queues; queue 0 of group 0 is always there.
+    // The null driver describes no group, or one without queues; queue 0 of group 0 is always
+    // there.
     if (!has_compute || device->compute_count == 0)
         device->compute_count = 1;
     zepi_free(groups);
     return result;
+}
+
+static zepi_result_t query_images(struct zepi_device *device)
+{
+    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
+    const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &images);
+    device->has_images = ze == ZE_RESULT_SUCCESS && images.maxImageDims2D > 0;
+    return zepi_check_ze_answer(ze, "zeDeviceGetImageProperties");
 }
 
 static zepi_result_t create_sub_devices(struct zepi_device *device)
@@ -142,12 +151,10 @@ zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_dev
         result = query_memory(device);
     if (result == ZEPI_SUCCESS)
         result = query_queue_groups(device);
-    if (result == ZEPI_SUCCESS) {
-        ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
-        device->has_images = zepi_ze.zeDeviceGetImageProperties(ze, &images) == ZE_RESULT_SUCCESS &&
-                             images.maxImageDims2D > 0;
+    if (result == ZEPI_SUCCESS)
+        result = query_images(device);
+    if (result == ZEPI_SUCCESS)
         result = create_sub_devices(device);
-    }
     if (result != ZEPI_SUCCESS) {
         zepi_release(device);
         return result;

@@ -58,8 +58,8 @@ static zepi_result_t query(struct zepi_platform *platform)
         return result;
     platform->is_ze_cpu =
         memcmp(platform->properties.uuid.id, ze_cpu_uuid, sizeof(ze_cpu_uuid)) == 0;
-    zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
-    return create_devices(platform);
+    result = zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
+    return result == ZEPI_SUCCESS ? create_devices(platform) : result;
 }
 
 zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform)

@@ -70,7 +70,7 @@ zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
         return result;
     }
     lease->driver_ze = lease->ze;
-    if (zepi_code_of(pool->code)->context->platform->optional.has_driver_functions)
+    if (zepi_code_of(pool->code)->context->platform->optional.is_launch_drivers)
         lease->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, lease->ze);
     *out_lease = lease;
     return ZEPI_SUCCESS;

@@ -30,7 +30,7 @@ struct zepi_argument_state {
 struct zepi_kernel_lease {
     struct zepi_retired retired; // while its last command may still run
     ze_kernel_handle_t ze;
-    ze_kernel_handle_t driver_ze; // for functions that came from the driver itself
+    ze_kernel_handle_t driver_ze; // for a launch function that may have come from the driver itself
     bool is_state_unknown;        // a launch with arguments went by: forget what is below
     uint32_t group_size[3];       // zeros: not set
     uint32_t offset[3];

@@ -68,10 +68,11 @@ static zepi_result_t set_group_size(struct launch *launch)
 static bool has_one_call(const struct launch *launch, const struct zepi_submit *submit)
 {
     const struct zepi_queue *queue = launch->queue;
-    return queue->device->platform->optional.append_launch_kernel_with_arguments &&
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    return optional->append_launch_kernel_with_arguments &&
            !(launch->desc->flags & ZEPI_LAUNCH_COOPERATIVE) &&
            launch->desc->argument_count <= MAX_POINTERS &&
-           (queue->driver_lists[0] == queue->lists[0] ||
+           (!optional->is_launch_drivers || queue->driver_lists[0] == queue->lists[0] ||
             (!submit->signal && submit->wait_count == 0));
 }
 
@@ -79,6 +80,10 @@ static zepi_result_t append_with_arguments(const struct launch *launch,
                                            const struct zepi_submit *submit)
 {
     const zepi_launch_desc_t *desc = launch->desc;
+    const struct zepi_queue *queue = launch->queue;
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    const ze_command_list_handle_t list =
+        optional->is_launch_drivers ? queue->driver_lists[submit->list_index] : submit->list;
     const struct zepi_ze_group_size group = {launch->size.group[0], launch->size.group[1],
                                              launch->size.group[2]};
     void *pointers[MAX_POINTERS];
@@ -88,12 +93,10 @@ static zepi_result_t append_with_arguments(const struct launch *launch,
                       : argument->kind == ZEPI_ARGUMENT_POINTER ? (void *)&argument->value
                                                                 : (void *)&argument->size_bytes;
     }
-    return zepi_check_ze(
-        launch->queue->device->platform->optional.append_launch_kernel_with_arguments(
-            launch->queue->driver_lists[submit->list_index], launch->lease->driver_ze,
-            launch->size.count, group, pointers, NULL, submit->signal, submit->wait_count,
-            submit->waits),
-        "zeCommandListAppendLaunchKernelWithArguments");
+    return zepi_check_ze(optional->append_launch_kernel_with_arguments(
+                             list, launch->lease->driver_ze, launch->size.count, group, pointers,
+                             NULL, submit->signal, submit->wait_count, submit->waits),
+                         "zeCommandListAppendLaunchKernelWithArguments");
 }
 
 // Sets group size and arguments one by one, what differs from the last time.

@@ -69,21 +69,21 @@ static zepi_result_t create_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
-    const struct zepi_ze_optional *optional = &device->platform->optional;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
     for (uint32_t i = 0; i < queue->list_count; i++) {
         const zepi_result_t result = create_list(queue, device->compute_ordinal,
                                                  i % device->compute_count, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
-        queue->driver_lists[i] = queue->lists[i];
-        if (optional->has_driver_functions)
-            queue->driver_lists[i] =
-                zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->lists[i]);
+        queue->driver_lists[i] = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->lists[i]);
     }
-    if (!is_in_order && device->copy_ordinal != UINT32_MAX)
-        return create_list(queue, device->copy_ordinal, 0, &queue->copy_list);
-    return ZEPI_SUCCESS;
+    if (is_in_order || device->copy_ordinal == UINT32_MAX)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = create_list(queue, device->copy_ordinal, 0, &queue->copy_list);
+    if (result == ZEPI_SUCCESS)
+        queue->driver_lists[ZEPI_QUEUE_LISTS] =
+            zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->copy_list);
+    return result;
 }
 
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,

@@ -22,8 +22,9 @@ struct zepi_queue {
     uint32_t list_count;    // one if in order
     ze_command_list_handle_t lists[ZEPI_QUEUE_LISTS];
     ze_command_list_handle_t copy_list; // of a copy engine, out-of-order queues only; or NULL
-    // Lists for functions that came from the driver itself (ze_optional.h).
-    ze_command_list_handle_t driver_lists[ZEPI_QUEUE_LISTS];
+    // The driver's own handles of these, the copy engine's last, for functions that came from the
+    // driver itself (ze_optional.h). The same handles, unless the loader wraps them.
+    ze_command_list_handle_t driver_lists[ZEPI_QUEUE_LISTS + 1];
     // Guards appending, `next_list` and `retire.submitted`. The one lock under which the driver is
     // called: a command list may be in one thread only, and its order is the queue's order.
     pthread_mutex_t mutex;

@@ -9,15 +9,19 @@
 
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 
+// Whose handles.
+enum handles { LOADERS, DRIVERS };
+
 // All lists of the queue, that of the copy engine too. Returns how many.
-static uint32_t get_lists(const struct zepi_queue *queue,
+static uint32_t get_lists(const struct zepi_queue *queue, enum handles handles,
                           ze_command_list_handle_t out_lists[MAX_LISTS])
 {
     uint32_t count = 0;
-    for (; count < ZEPI_QUEUE_LISTS && queue->lists[count]; count++)
-        out_lists[count] = queue->lists[count];
+    for (; count < queue->list_count; count++)
+        out_lists[count] = handles == DRIVERS ? queue->driver_lists[count] : queue->lists[count];
     if (queue->copy_list)
-        out_lists[count++] = queue->copy_list;
+        out_lists[count++] =
+            handles == DRIVERS ? queue->driver_lists[ZEPI_QUEUE_LISTS] : queue->copy_list;
     return count;
 }
 
@@ -51,10 +55,11 @@ static void give_events(struct list_events *events, void (*give)(struct zepi_eve
 }
 
 // For drivers that cannot wait for a list: an event after everything in each, then waits for these.
-static zepi_result_t wait_by_events(struct zepi_queue *queue, uint32_t count,
-                                    const ze_command_list_handle_t *lists)
+static zepi_result_t wait_by_events(struct zepi_queue *queue)
 {
     struct list_events events;
+    ze_command_list_handle_t lists[MAX_LISTS];
+    const uint32_t count = get_lists(queue, LOADERS, lists);
     zepi_result_t result = take_events(queue, count, &events);
     if (result != ZEPI_SUCCESS) {
         give_events(&events, zepi_event_slot_give);
@@ -70,27 +75,29 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue, uint32_t count,
     return result;
 }
 
+static zepi_result_t wait_by_lists(struct zepi_queue *queue,
+                                   const struct zepi_ze_optional *optional)
+{
+    ze_command_list_handle_t lists[MAX_LISTS];
+    const uint32_t count =
+        get_lists(queue, optional->is_synchronize_drivers ? DRIVERS : LOADERS, lists);
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = zepi_check_ze(optional->command_list_host_synchronize(lists[i], UINT64_MAX),
+                               "zeCommandListHostSynchronize");
+    return result;
+}
+
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_retire *retire = &queue->context->retire;
-    ze_command_list_handle_t lists[MAX_LISTS];
     if (zepi_retire_is_idle(&queue->retire))
         return ZEPI_SUCCESS;
     const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, &queue->retire);
-    const uint32_t count = get_lists(queue, lists);
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (!optional->command_list_host_synchronize) {
-        result = wait_by_events(queue, count, lists);
-    } else {
-        for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-            void *list = optional->has_driver_functions
-                             ? zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, lists[i])
-                             : lists[i];
-            result = zepi_check_ze(optional->command_list_host_synchronize(list, UINT64_MAX),
-                                   "zeCommandListHostSynchronize");
-        }
-    }
+    const zepi_result_t result = optional->command_list_host_synchronize
+                                     ? wait_by_lists(queue, optional)
+                                     : wait_by_events(queue);
     if (result == ZEPI_SUCCESS)
         zepi_retire_end_wait(retire, &queue->retire, mark);
     return result;
@@ -132,7 +139,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     // A wait list says what a marker is for: one list can do that. Everything else in a queue of
     // several lists needs all of them.
     const bool is_local = kind == MARKER && wait.count > 0;
-    const uint32_t count = get_lists(queue, lists);
+    const uint32_t count = get_lists(queue, LOADERS, lists);
     if (!is_local && count > 1)
         result = take_events(queue, count, &events);
     if (result == ZEPI_SUCCESS)

@@ -39,6 +39,7 @@ static const struct {
 static struct test_ze_cpu ze_cpu;
 static uint64_t kept; // objects in the driver that are not the story's
 static bool has_children;
+static const char *lasting_words;
 static const char *where = "";
 static unsigned round_number;
 static char text_of_failure[1024]; // of the story's last failing step
@@ -67,6 +68,11 @@ void walk_begin(void)
 void walk_keep(void)
 {
     kept = ze_cpu.get_live_objects();
+}
+
+void walk_let_last(const char *words)
+{
+    lasting_words = words;
 }
 
 void walk_in_children(bool are_children)
@@ -160,6 +166,8 @@ static enum round_end walk_round(const struct failure *failure, unsigned round)
                 text_of_failure, zepi.result_name(failure->expected), failure->words);
         give_up("a failure of another kind");
     }
+    if (lasting_words && strstr(text_of_failure, lasting_words))
+        return FATAL;
     if (failure->story() != ZEPI_SUCCESS)
         give_up("the story fails after the failure is gone");
     if (ze_cpu.get_live_objects() != kept)

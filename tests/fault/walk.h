@@ -34,6 +34,9 @@ unsigned walk_allocations(const char *name, story_fn *story);
 // The n-th file operation of the cache answers `error`, an errno. The story must not notice.
 unsigned walk_files(const char *name, story_fn *story, int error);
 
+// A failure with these words in its text lasts: no second try is expected to work.
+void walk_let_last(const char *words);
+
 // From here on every round has a process of its own, for what happens once a process: before
 // anything else touches Level Zero in this one. Or no longer.
 void walk_in_children(bool are_children);
