@@ -24,7 +24,6 @@ static uint32_t count_decorations(const struct zepi_spirv_walk *walk,
 }
 
 // All parts in one block, those of the strictest alignment first. Counts are upper bounds.
-// *out_block is NULL if there is nothing to store.
 static bool allocate_parts(const struct zepi_spirv_walk *walk, struct parts *out_parts,
                            void **out_block)
 {
@@ -33,11 +32,7 @@ static bool allocate_parts(const struct zepi_spirv_walk *walk, struct parts *out
     size_t constants = count_decorations(walk, ZEPI_SPIRV_SPEC_ID) * sizeof(*out_parts->constants);
     size_t arguments = walk->argument_count * sizeof(*out_parts->arguments);
     size_t size_bytes = kernels + symbols + constants + arguments + walk->names.count;
-    *out_parts = (struct parts){0};
-    *out_block = NULL;
-    if (size_bytes == 0)
-        return true;
-    char *block = calloc(1, size_bytes);
+    char *block = calloc(1, size_bytes + 1); // a block even if there is nothing to store
     if (!block)
         return false;
     out_parts->kernels = (void *)block;

@@ -17,6 +17,8 @@ extern char message[512];
 // behind.
 enum zepi_spirv_status spirv_walk(const void *bytes, size_t size_bytes);
 void spirv_tear_down(void);
+// Whether `spirv` is zeroed, as a refusal leaves it.
+bool spirv_is_empty(void);
 
 // Walk what must be taken: words, or tests/data/NAME.cl.
 void spirv_take(const uint32_t *words, size_t count);

@@ -23,9 +23,9 @@ static void expect_arguments(const char *name, const uint32_t *pairs, size_t wor
     cr_assert(kernel, "no kernel %s", name);
     cr_assert_eq(kernel->argument_count, word_count / 2, "%s", name);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        cr_assert_eq(kernel->arguments[i].kind, pairs[2 * i], "%s, argument %u", name, i);
-        cr_assert_eq(kernel->arguments[i].size_bytes, pairs[2 * i + 1], "%s, argument %u: %u bytes",
-                     name, i, kernel->arguments[i].size_bytes);
+        cr_assert_eq(kernel->arguments[i].kind, pairs[(size_t)2 * i], "%s, argument %u", name, i);
+        cr_assert_eq(kernel->arguments[i].size_bytes, pairs[(size_t)2 * i + 1],
+                     "%s, argument %u: %u bytes", name, i, kernel->arguments[i].size_bytes);
     }
 }
 

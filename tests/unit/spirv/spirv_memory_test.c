@@ -60,7 +60,6 @@ void __wrap_free(void *memory)
 // The n-th allocation fails, n = 1, 2, 3 ... until the walk makes fewer.
 static void walk_all_failures(const char *name, struct test_bytes file)
 {
-    static const struct zepi_spirv nothing;
     int live_before = live_count;
     enum zepi_spirv_status status;
     unsigned n = 0;
@@ -73,7 +72,7 @@ static void walk_all_failures(const char *name, struct test_bytes file)
         if (status != ZEPI_SPIRV_OK) {
             cr_assert_eq(status, ZEPI_SPIRV_OUT_OF_MEMORY, "%s, allocation %u", name, n);
             cr_assert_str_eq(message, "out of memory");
-            cr_assert_eq(memcmp(&spirv, &nothing, sizeof(spirv)), 0);
+            cr_assert(spirv_is_empty());
         }
         zepi_spirv_finish(&spirv);
         cr_assert_eq(live_count, live_before, "%s, allocation %u: %d left", name, n,
