@@ -9,14 +9,16 @@ trap 'rm -rf "$scratch"' EXIT
 export ZEPI_CACHE_DIR=$scratch/cache
 failures=0
 
-# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams).
+# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams); what a
+# sanitizer found would be hidden by an expected exit code of 1.
 expect()
 {
     local code=$1 words=$2 output status
     shift 2
     output=$("$@" 2>&1 </dev/null)
     status=$?
-    if [ "$status" -ne "$code" ] || ! grep -q -F -e "$words" <<<"$output"; then
+    if [ "$status" -ne "$code" ] || ! grep -q -F -e "$words" <<<"$output" ||
+        grep -q -E 'Sanitizer:|: runtime error:' <<<"$output"; then
         echo "FAILED: $*"
         echo "    exit code $status, expected $code; expected in the output: $words"
         sed 's/^/    /' <<<"$output" | head -n 20
@@ -138,6 +140,7 @@ expect 2 'not made of i32' "$zepi" build "$kernels/convolution.spv" --cpu --layo
     --spec c=1,2:i32
 expect 2 'expected 2 values' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..1 \
     --spec c=1,2,3
+expect 1 'constant 1 is there twice' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=1,2,1
 expect 2 'every value one of the type' "$zepi" run "$data/negate.spv" --cpu --kernel negate \
     --global 1 --arg buffer:u8:3,ramp=254:1
 expect 2 'one of fill=, ramp= and file=' "$zepi" run "$data/negate.spv" --cpu --kernel negate \

@@ -121,6 +121,13 @@ static bool place(struct composite *composite, uint32_t count,
                     composite->name, element->id);
             return false;
         }
+        for (uint32_t before = 0; before < i; before++) {
+            if (composite->elements[before].id == element->id) {
+                fprintf(stderr, "zepi: composite '%s': constant %u is there twice\n",
+                        composite->name, element->id);
+                return false;
+            }
+        }
         const size_t size = constants[at].size_bytes;
         composite->types[i] = constants[at].type;
         element->size_bytes = size;
