@@ -3,36 +3,64 @@
 
 #include "device/context.h"
 #include "kernel/dispatch_memo.h"
+#include "kernel/kernel.h"
 #include "kernel/question.h"
 
-// Whether the answer is worth remembering in the queue. What launches find in a module, the module
-// remembers itself.
-static bool is_memorable(const zepi_launch_desc_t *desc)
+// The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
+// NULL: its unit is asked.
+static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   struct zepi_module **out_module)
 {
-    return !desc->kernel && !desc->module && !desc->selector;
+    zepi_result_t result =
+        desc->kernel ? zepi_check_object(desc->kernel, &zepi_kernel_type) : ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS && desc->module)
+        result = zepi_check_object(desc->module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
+    if (module && module->context != queue->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is of another context than the queue",
+                         desc->kernel ? "kernel" : "module");
+    if (desc->kernel && desc->module && module != desc->module)
+        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL,
+                         "kernel '%s' is of another module than the one that the launch names",
+                         desc->kernel->name);
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                          struct zepi_module *module, struct zepi_dispatch *out_dispatch)
+{
+    struct zepi_question question;
+    zepi_result_t result = zepi_question_init(&question, queue, desc, module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    out_dispatch->held = NULL;
+    result = module ? zepi_dispatch_in_module(&question, out_dispatch)
+                    : zepi_dispatch_in_unit(&question, out_dispatch);
+    zepi_question_finish(&question);
+    return result;
 }
 
 zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                  struct zepi_dispatch *out_dispatch)
 {
-    struct zepi_question question;
-    out_dispatch->held = is_memorable(desc) ? zepi_dispatch_memo_find(queue, desc) : NULL;
-    if (out_dispatch->held) {
-        out_dispatch->target = out_dispatch->held->target;
-        return ZEPI_SUCCESS;
-    }
-    if (!desc->kernel && !desc->kernel_name)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
-    // Before anything is looked at: a change from now on makes the answer out of date.
-    const uint64_t generation = zepi_unit_generation();
-    zepi_result_t result = zepi_question_init(&question, queue, desc);
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check_handles(queue, desc, &module);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = question.module ? zepi_dispatch_in_module(&question, out_dispatch)
-                             : zepi_dispatch_in_unit(&question, out_dispatch);
-    zepi_question_finish(&question);
-    if (result == ZEPI_SUCCESS && is_memorable(desc))
-        zepi_dispatch_memo_note(queue, desc, generation, out_dispatch->held);
+    if (!desc->kernel && !desc->kernel_name)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
+    if (desc->selector)
+        return find(queue, desc, module, out_dispatch);
+    if (zepi_dispatch_memo_find(queue, desc, module, out_dispatch))
+        return ZEPI_SUCCESS;
+    // Before anything is looked at: a change from now on makes the answer out of date.
+    const uint64_t generation = zepi_unit_generation();
+    result = find(queue, desc, module, out_dispatch);
+    if (result == ZEPI_SUCCESS)
+        zepi_dispatch_memo_note(queue, desc, module, generation, out_dispatch);
     return result;
 }
 
@@ -83,6 +111,7 @@ zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_l
                                                 uint32_t id, size_t size_bytes, void *out_value)
 {
     struct zepi_question question;
+    struct zepi_module *module = NULL;
     uint8_t value[8] = {0};
     size_t size = 0;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
@@ -95,7 +124,9 @@ zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_l
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the size of the launch description is %zu, expected sizeof it (%zu)",
                          desc->size, sizeof(*desc));
-    result = zepi_question_init(&question, queue, desc);
+    result = check_handles(queue, desc, &module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_question_init(&question, queue, desc, module);
     if (result != ZEPI_SUCCESS)
         return result;
     result = read_value(&question, id, value, &size);

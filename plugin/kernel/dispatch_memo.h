@@ -2,23 +2,27 @@
 #ifndef ZEPI_KERNEL_DISPATCH_MEMO_H
 #define ZEPI_KERNEL_DISPATCH_MEMO_H
 
-#include "kernel/target.h"
+#include "kernel/dispatch.h"
 
+struct zepi_module;
 struct zepi_queue;
 
-// Remembers in a queue what its last launches by name found in translation units: the same question
-// has the same answer as long as no unit comes or goes and no value is set on a unit's module. The
-// newest is compared first. A queue holds its context anyway, and a target holds no module.
+// Remembers in a queue what its last dispatched launches found: the same question has the same
+// answer. The newest is compared first. Answers from a translation unit hold as long as no unit
+// comes or goes and no value is set on a unit's module; they keep code alive, but no module.
+// Answers from a module hold nothing: they are found only by a launch that names it.
 
 struct zepi_dispatch_memo; // a queue's; opaque
 
-// A new reference to the target of the same question, or NULL.
-struct zepi_held_target *zepi_dispatch_memo_find(struct zepi_queue *queue,
-                                                 const zepi_launch_desc_t *desc);
+// Whether the same was asked before: then the answer is in *out_dispatch. `module`: that of the
+// launch or of its kernel, checked; NULL: its unit is asked.
+bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                             struct zepi_module *module, struct zepi_dispatch *out_dispatch);
 
-// Notes an answer that was found while units had this generation. Without memory nothing is noted.
+// Notes an answer, found while units had this generation. Without memory nothing is noted.
 void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                             uint64_t generation, struct zepi_held_target *target);
+                             struct zepi_module *module, uint64_t generation,
+                             const struct zepi_dispatch *dispatch);
 
 void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo); // NULL is fine
 

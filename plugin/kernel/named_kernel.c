@@ -11,6 +11,7 @@
 
 // Chains that only grow.
 struct zepi_named_kernels {
+    uint64_t id;
     _Atomic(struct zepi_named_kernel *) buckets[BUCKETS];
 };
 
@@ -46,9 +47,11 @@ static zepi_result_t find_or_create_table(struct zepi_module *module,
     struct zepi_named_kernels *kernels =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
     if (!kernels) {
+        static atomic_uint_fast64_t last_id;
         struct zepi_named_kernels *made = zepi_allocate(1, sizeof(*made));
         if (!made)
             return zepi_fail_no_memory();
+        made->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
         // Release: who finds the table sees it empty, not unwritten.
         if (atomic_compare_exchange_strong_explicit(&module->named_kernels, &kernels, made,
                                                     memory_order_acq_rel, memory_order_acquire))
@@ -58,6 +61,12 @@ static zepi_result_t find_or_create_table(struct zepi_module *module,
     }
     *out_kernels = kernels;
     return ZEPI_SUCCESS;
+}
+
+uint64_t zepi_named_kernels_id(struct zepi_module *module)
+{
+    struct zepi_named_kernels *kernels = NULL;
+    return find_or_create_table(module, &kernels) == ZEPI_SUCCESS ? kernels->id : 0;
 }
 
 static bool has_kernel(const struct zepi_module *module, uint32_t part_index, uint32_t device_index,

@@ -28,6 +28,10 @@ struct zepi_named_kernel {
 
 struct zepi_named_kernels; // a module's; opaque
 
+// A number that no other module has or will have: what is noted under it is about this module. 0
+// without memory.
+uint64_t zepi_named_kernels_id(struct zepi_module *module);
+
 // Borrowed from the module. kernel-not-found if no part has the kernel for this device.
 zepi_result_t zepi_named_kernel_get(struct zepi_module *module, uint32_t device_index,
                                     const char *name, struct zepi_named_kernel **out_kernel);

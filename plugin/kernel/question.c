@@ -7,39 +7,13 @@
 
 // ---- What the launch names ----
 
-static zepi_result_t check_module(const struct zepi_queue *queue, const zepi_launch_desc_t *desc)
-{
-    const struct zepi_module *module = desc->module;
-    if (module->state != ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "launches take executable modules; this one is %s",
-                         zepi_module_state_name(module->state));
-    if (module->context != queue->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "the module is of another context than the queue");
-    if (desc->kernel && desc->kernel->module != module)
-        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL,
-                         "kernel '%s' is of another module than the one that the launch names",
-                         desc->kernel->name);
-    return ZEPI_SUCCESS;
-}
-
 static zepi_result_t read_names(struct zepi_question *question)
 {
-    const struct zepi_queue *queue = question->queue;
     const zepi_launch_desc_t *desc = question->desc;
-    zepi_result_t result =
-        desc->kernel ? zepi_check_object(desc->kernel, &zepi_kernel_type) : ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS && desc->module)
-        result = zepi_check_object(desc->module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS && desc->module)
-        result = check_module(queue, desc);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (desc->kernel && desc->kernel->module->context != queue->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "kernel '%s' is of another context than the queue", desc->kernel->name);
     question->name = desc->kernel ? desc->kernel->name : desc->kernel_name;
-    question->module = desc->kernel ? desc->kernel->module : desc->module;
+    if (question->module && question->module->state != ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "launches take executable modules; this one is %s",
+                         zepi_module_state_name(question->module->state));
     if (question->module)
         return ZEPI_SUCCESS;
     if (!desc->unit)
@@ -128,10 +102,11 @@ zepi_result_t zepi_question_fail_mismatch(const struct zepi_spec_entry *asked, c
 }
 
 zepi_result_t zepi_question_init(struct zepi_question *question, struct zepi_queue *queue,
-                                 const zepi_launch_desc_t *desc)
+                                 const zepi_launch_desc_t *desc, struct zepi_module *module)
 {
     question->queue = queue;
     question->desc = desc;
+    question->module = module;
     question->unit = NULL;
     question->value_count = 0;
     question->entries = question->inline_entries;

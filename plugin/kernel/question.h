@@ -25,9 +25,10 @@ struct zepi_question {
     struct zepi_image *chosen;
 };
 
-// Reads what the launch names and its values. On failure there is nothing to finish.
+// Reads what the launch names and its values. `module`: of the launch or of its kernel, in the
+// queue's context; NULL: its unit is asked. On failure there is nothing to finish.
 zepi_result_t zepi_question_init(struct zepi_question *question, struct zepi_queue *queue,
-                                 const zepi_launch_desc_t *desc);
+                                 const zepi_launch_desc_t *desc, struct zepi_module *module);
 void zepi_question_finish(struct zepi_question *question);
 
 // The launch's own value of a constant, or NULL.
