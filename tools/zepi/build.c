@@ -56,6 +56,50 @@ struct built {
     double build_ms;
 };
 
+// Takes one option of the command line.
+static int parse_one(struct build_options *options, int option)
+{
+    switch (option) {
+    case 's':
+        return spec_add(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
+    case 'l':
+        return spec_add_layout(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
+    case 'x':
+        options->desc.options = optarg;
+        return EXIT_OK;
+    case 'd':
+        options->desc.flags |= ZEPI_BUILD_DEBUG;
+        return EXIT_OK;
+    case 'w':
+        options->is_show = true;
+        return EXIT_OK;
+    case 'c':
+        return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
+    case 'g':
+        return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
+    case 'j':
+        options->is_json = true;
+        return EXIT_OK;
+    case 'o':
+        options->output = optarg;
+        return EXIT_OK;
+    case 'C':
+        options->mode = COMPOSE_COMPILE;
+        return EXIT_OK;
+    case 'L':
+        options->mode = COMPOSE_LINK;
+        return EXIT_OK;
+    case 'J':
+        options->mode = COMPOSE_JOIN;
+        return EXIT_OK;
+    case 'h':
+        fputs(usage, stdout);
+        exit(EXIT_OK);
+    default:
+        return command_refuse(usage);
+    }
+}
+
 static int parse(int argc, char **argv, struct build_options *options)
 {
     static const struct option list[] = {{"spec", required_argument, NULL, 's'},
@@ -73,52 +117,9 @@ static int parse(int argc, char **argv, struct build_options *options)
                                          {0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
-        bool is_good = true;
-        switch (option) {
-        case 's':
-            is_good = spec_add(&options->spec, optarg);
-            break;
-        case 'l':
-            is_good = spec_add_layout(&options->spec, optarg);
-            break;
-        case 'x':
-            options->desc.options = optarg;
-            break;
-        case 'd':
-            options->desc.flags |= ZEPI_BUILD_DEBUG;
-            break;
-        case 'w':
-            options->is_show = true;
-            break;
-        case 'c':
-            is_good = host_choose(&options->driver, HOST_DRIVER_CPU);
-            break;
-        case 'g':
-            is_good = host_choose(&options->driver, HOST_DRIVER_GPU);
-            break;
-        case 'j':
-            options->is_json = true;
-            break;
-        case 'o':
-            options->output = optarg;
-            break;
-        case 'C':
-            options->mode = COMPOSE_COMPILE;
-            break;
-        case 'L':
-            options->mode = COMPOSE_LINK;
-            break;
-        case 'J':
-            options->mode = COMPOSE_JOIN;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            exit(EXIT_OK);
-        default:
-            return command_refuse(usage);
-        }
-        if (!is_good)
-            return EXIT_USAGE;
+        const int code = parse_one(options, option);
+        if (code != EXIT_OK)
+            return code;
     }
     const bool takes_several = options->mode == COMPOSE_LINK || options->mode == COMPOSE_JOIN;
     if (argc == optind || (argc - optind != 1 && !takes_several)) {
