@@ -23,8 +23,6 @@ extern const struct zepi_type zepi_event_type;
 
 // An event for a command of the queue, not yet appended. One reference.
 zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
-// The command was not appended: nobody will signal the event.
-void zepi_event_abandon(struct zepi_event *event);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {

@@ -15,6 +15,9 @@ static void queue_destroy(void *object)
     if (queue->retire.queue) {
         zepi_queue_wait(queue);
         zepi_retire_remove_queue(&queue->context->retire, &queue->retire);
+        // For a probe that another thread sent meanwhile.
+        zepi_queue_wait(queue);
+        zepi_probe_finish(queue);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++) {
         if (queue->lists[i])

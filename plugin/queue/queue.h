@@ -3,6 +3,7 @@
 #define ZEPI_QUEUE_QUEUE_H
 
 #include "base/object.h"
+#include "queue/probe.h"
 #include "queue/retire.h"
 
 struct zepi_context;
@@ -30,6 +31,7 @@ struct zepi_queue {
     pthread_mutex_t mutex;
     uint32_t next_list;
     struct zepi_retire_queue retire;
+    struct zepi_probe probe;
     pthread_mutex_t memo_mutex;      // guards `memo`; nothing is called under it
     struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
 };

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "queue/retire.h"
 
+#include "queue/probe.h"
 #include "queue/queue.h"
 
 #include <stddef.h>
 
+// Between two looks at probes that did not come back.
+#define PROBE_STEP (ZEPI_RETIRE_LIMIT / 8)
+
 void zepi_retire_init(struct zepi_retire *retire)
 {
     pthread_mutex_init(&retire->mutex, NULL);
+    pthread_cond_init(&retire->unpinned, NULL);
+    retire->probe_weight = ZEPI_RETIRE_LIMIT;
 }
 
 static void destroy_all(struct zepi_retired *first)
@@ -28,6 +34,7 @@ void zepi_retire_finish(struct zepi_retire *retire)
         retire->weight = 0;
         destroy_all(first);
     }
+    pthread_cond_destroy(&retire->unpinned);
     pthread_mutex_destroy(&retire->mutex);
 }
 
@@ -69,12 +76,17 @@ static struct zepi_retired *take_finished_locked(struct zepi_retire *retire)
     if (!retire->first)
         retire->last = NULL;
     last->next = NULL;
+    retire->probe_weight = retire->weight + PROBE_STEP;
+    if (retire->probe_weight < ZEPI_RETIRE_LIMIT)
+        retire->probe_weight = ZEPI_RETIRE_LIMIT;
     return first;
 }
 
 void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
 {
     pthread_mutex_lock(&retire->mutex);
+    while (entry->pins > 0)
+        pthread_cond_wait(&retire->unpinned, &retire->mutex);
     struct zepi_retire_queue **link = &retire->queues;
     while (*link && *link != entry)
         link = &(*link)->next;
@@ -85,23 +97,54 @@ void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_que
     destroy_all(finished);
 }
 
+static void unpin(struct zepi_retire *retire, struct zepi_retire_queue *entry)
+{
+    pthread_mutex_lock(&retire->mutex);
+    if (--entry->pins == 0)
+        pthread_cond_broadcast(&retire->unpinned);
+    pthread_mutex_unlock(&retire->mutex);
+}
+
+// Whether the queue may use what was retired up to `epoch`.
+static bool holds_up_locked(struct zepi_retire_queue *entry, uint64_t epoch)
+{
+    return !zepi_retire_is_idle(entry) && entry->synchronized_epoch < epoch;
+}
+
 // Waits for one busy queue that holds things up. Returns false if there is none.
 static bool wait_for_one(struct zepi_retire *retire, uint64_t epoch)
 {
-    struct zepi_queue *queue = NULL;
     pthread_mutex_lock(&retire->mutex);
-    for (struct zepi_retire_queue *entry = retire->queues; entry && !queue; entry = entry->next) {
-        // A queue on its way out waits for its commands itself.
-        if (!zepi_retire_is_idle(entry) && entry->synchronized_epoch < epoch &&
-            zepi_try_retain(entry->queue))
-            queue = entry->queue;
+    struct zepi_retire_queue *entry = retire->queues;
+    while (entry && !holds_up_locked(entry, epoch))
+        entry = entry->next;
+    if (entry)
+        entry->pins++;
+    pthread_mutex_unlock(&retire->mutex);
+    if (!entry)
+        return false;
+    const bool is_done = zepi_queue_wait(entry->queue) == ZEPI_SUCCESS;
+    unpin(retire, entry);
+    return is_done;
+}
+
+// Looks after one busy queue that holds things up, each once. Returns false if there is no more.
+static bool probe_one(struct zepi_retire *retire, uint64_t epoch)
+{
+    pthread_mutex_lock(&retire->mutex);
+    struct zepi_retire_queue *entry = retire->queues;
+    while (entry && (entry->probed_epoch >= epoch || !holds_up_locked(entry, epoch)))
+        entry = entry->next;
+    if (entry) {
+        entry->probed_epoch = epoch;
+        entry->pins++;
     }
     pthread_mutex_unlock(&retire->mutex);
-    if (!queue)
+    if (!entry)
         return false;
-    const bool is_done = zepi_queue_wait(queue) == ZEPI_SUCCESS;
-    zepi_release(queue);
-    return is_done;
+    zepi_probe_look(entry->queue);
+    unpin(retire, entry);
+    return true;
 }
 
 void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
@@ -116,11 +159,16 @@ void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
         retire->first = retired;
     retire->last = retired;
     retire->weight += retired->weight;
+    const bool is_urgent = retired->weight >= ZEPI_RETIRE_LIMIT;
     struct zepi_retired *finished = take_finished_locked(retire);
-    const bool is_too_long = retire->weight >= ZEPI_RETIRE_LIMIT;
+    const bool is_due = retire->weight >= retire->probe_weight;
+    if (is_due)
+        retire->probe_weight = retire->weight + PROBE_STEP;
     pthread_mutex_unlock(&retire->mutex);
     destroy_all(finished);
-    while (is_too_long && wait_for_one(retire, epoch))
+    while (is_urgent && wait_for_one(retire, epoch))
+        ;
+    while (is_due && probe_one(retire, epoch))
         ;
 }
 

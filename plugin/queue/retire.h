@@ -11,8 +11,9 @@
 // cost for a launch. A queue counts what it was given and what it is known to have completed.
 // Something that retires gets the number of its epoch; it goes when each queue of the context is
 // empty or has been waited for since. Those who wait for a queue anyway do the destroying; if they
-// do not come and what is retired weighs ZEPI_RETIRE_LIMIT, the one who retires waits for the busy
-// queues.
+// do not come and what is retired weighs ZEPI_RETIRE_LIMIT, the one who retires sends probes behind
+// what the busy queues have to do (probe.h), and does the destroying when they are back. He does
+// not wait: the queues may be waiting for him. Only for what weighs the limit by itself he does.
 
 #define ZEPI_RETIRE_LIMIT 4096
 #define ZEPI_RETIRE_WEIGHT_EVENT 1
@@ -35,14 +36,18 @@ struct zepi_retire_queue {
     atomic_uint_fast64_t submitted; // commands; written under the queue's mutex
     atomic_uint_fast64_t completed; // of these, known to be complete
     uint64_t synchronized_epoch;    // the last epoch that was over before the queue was waited for
+    uint64_t probed_epoch;          // the last epoch for whose sake the queue was probed
+    unsigned pins;                  // threads that look at the queue: it stays until they are gone
 };
 
 struct zepi_retire {
-    pthread_mutex_t mutex; // guards what is below; nothing is called under it but try-retain
+    pthread_mutex_t mutex;   // guards what is below; nothing is called under it
+    pthread_cond_t unpinned; // a queue's last pin went
     struct zepi_retire_queue *queues;
     struct zepi_retired *first; // oldest
     struct zepi_retired *last;
-    uint64_t weight; // of the list
+    uint64_t weight;       // of the list
+    uint64_t probe_weight; // that makes the next look at the probes due
     uint64_t epoch;
 };
 
@@ -52,7 +57,8 @@ void zepi_retire_finish(struct zepi_retire *retire);
 
 void zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry,
                            struct zepi_queue *queue);
-// The queue is empty and will not be used again.
+// The queue is empty and will not be used again. Waits for those who look at it, who may send one
+// more probe before this returns.
 void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry);
 
 // Destroys `retired` when no command can use it any more: now, or later on any thread.

@@ -106,8 +106,8 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     pthread_mutex_unlock(&queue->mutex);
     free_waits(submit);
     if (appended != ZEPI_SUCCESS) {
-        if (submit->event)
-            zepi_event_abandon(submit->event);
+        // Not known to be complete, so that it is kept from others until the queue is empty.
+        zepi_release(submit->event);
         return appended;
     }
     if (submit->event)

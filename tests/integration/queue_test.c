@@ -1,87 +1,47 @@
 // SPDX-License-Identifier: MIT
-// Order, waiting, events: in every kind of queue, with and without in-order lists of the driver.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+// Order: in every kind of queue, with and without in-order lists of the driver.
+#include "queue_fixture.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEMS 256
+static struct queue_kind all_kinds[] = {{ZEPI_QUEUE_IN_ORDER, true},
+                                        {ZEPI_QUEUE_IN_ORDER, false},
+                                        {ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING, true},
+                                        {0, true},
+                                        {0, false},
+                                        {ZEPI_QUEUE_PROFILING | ZEPI_QUEUE_PRIORITY_HIGH, true}};
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-static zepi_module_t module;
-static zepi_kernel_t add;
+#define FOR_ALL_KINDS(suite, name)                                                                 \
+    ParameterizedTestParameters(suite, name)                                                       \
+    {                                                                                              \
+        return cr_make_param_array(struct queue_kind, all_kinds,                                   \
+                                   sizeof(all_kinds) / sizeof(all_kinds[0]));                      \
+    }                                                                                              \
+    ParameterizedTest(struct queue_kind *kind, suite, name)
 
-static void set_up(zepi_queue_flags_t flags, bool newer)
+static void set_up_out_of_order(void)
 {
-    if (!newer)
-        setenv("ZEPI_NEWER_FUNCTIONS", "off", 1);
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(flags);
-    module = test_executable(gear.context, "vector_add");
-    TEST_OK(zepi.module_get_kernel(module, "vector_add", &add));
+    queue_set_up(0, true);
 }
 
-static void tear_down(void)
-{
-    TEST_OK(zepi.release(add));
-    TEST_OK(zepi.release(module));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-struct kind {
-    zepi_queue_flags_t flags;
-    bool newer;
-};
-
-ParameterizedTestParameters(queue, keeps_dependent_commands_in_order)
-{
-    static struct kind kinds[] = {{ZEPI_QUEUE_IN_ORDER, true},
-                                  {ZEPI_QUEUE_IN_ORDER, false},
-                                  {ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING, true},
-                                  {0, true},
-                                  {0, false},
-                                  {ZEPI_QUEUE_PROFILING | ZEPI_QUEUE_PRIORITY_HIGH, true}};
-    return cr_make_param_array(struct kind, kinds, sizeof(kinds) / sizeof(kinds[0]));
-}
-
-static float *allocate(size_t count)
-{
-    float *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, count * sizeof(float), 0,
-                              (void **)&memory));
-    memset(memory, 0, count * sizeof(float));
-    return memory;
-}
-
-static void add_to(float *a, float *b, float *sum, zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    const zepi_argument_t arguments[] = {TEST_POINTER(a), TEST_POINTER(b), TEST_POINTER(sum)};
-    const zepi_launch_desc_t launch = test_launch(add, 3, arguments, ITEMS);
-    TEST_OK(zepi.queue_launch(gear.queue, &launch, wait, out_event));
-}
+TestSuite(queue_info, .init = set_up_out_of_order, .fini = queue_tear_down);
 
 // A chain of 200 launches, each reading what the one before wrote; explicit events where the queue
 // keeps no order.
-ParameterizedTest(struct kind *kind, queue, keeps_dependent_commands_in_order)
+FOR_ALL_KINDS(queue, keeps_dependent_commands_in_order)
 {
-    set_up(kind->flags, kind->newer);
+    queue_set_up(kind->flags, kind->newer);
     const bool is_in_order = kind->flags & ZEPI_QUEUE_IN_ORDER;
-    float *one = allocate(ITEMS);
-    float *sum = allocate(ITEMS);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
     zepi_event_t last = NULL;
-    for (int i = 0; i < ITEMS; i++)
-        one[i] = 1;
     for (int i = 0; i < 200; i++) {
         zepi_event_t event = NULL;
         const zepi_wait_list_t wait = {&last, last != NULL};
-        add_to(one, sum, sum, wait, is_in_order ? NULL : &event);
+        queue_add(gear.queue, one, sum, sum, wait, is_in_order ? NULL : &event);
         if (last)
             TEST_OK(zepi.release(last));
         last = event;
@@ -91,30 +51,143 @@ ParameterizedTest(struct kind *kind, queue, keeps_dependent_commands_in_order)
         cr_assert_eq(sum[i], 200, "item %d is %g", i, (double)sum[i]);
     if (last)
         TEST_OK(zepi.release(last));
-    TEST_OK(zepi.usm_free(gear.context, one));
-    TEST_OK(zepi.usm_free(gear.context, sum));
-    tear_down();
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
 }
 
-ParameterizedTestParameters(queue, has_barriers_that_hold_up_what_comes_later)
+// Commands of every sort on the same memory, without an event; some with a wait or an event all the
+// same. 1, 2, 3 ... times: fill, add, copy there and back.
+ParameterizedTestParameters(in_order_queue, keeps_the_order_of_all_sorts_of_commands)
 {
-    static struct kind kinds[] = {{ZEPI_QUEUE_IN_ORDER, true}, {0, true}, {0, false}};
-    return cr_make_param_array(struct kind, kinds, sizeof(kinds) / sizeof(kinds[0]));
+    return cr_make_param_array(struct queue_kind, all_kinds, 3);
 }
 
-ParameterizedTest(struct kind *kind, queue, has_barriers_that_hold_up_what_comes_later)
+ParameterizedTest(struct queue_kind *kind, in_order_queue, keeps_the_order_of_all_sorts_of_commands)
 {
-    set_up(kind->flags, kind->newer);
-    float *one = allocate(ITEMS);
-    float *sum = allocate(ITEMS);
-    float *result = allocate(ITEMS);
-    for (int i = 0; i < ITEMS; i++)
-        one[i] = 1;
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    float *copy = queue_allocate(ITEMS);
+    float *plain = calloc(ITEMS, sizeof(float));
+    const size_t size = ITEMS * sizeof(float);
+    for (int round = 1; round <= 30; round++) {
+        const float start = (float)round;
+        zepi_event_t added;
+        TEST_OK(zepi.queue_fill(gear.queue, sum, &start, 4, size, TEST_NO_WAIT, NULL));
+        queue_add(gear.queue, one, sum, sum, TEST_NO_WAIT, &added);
+        TEST_OK(zepi.queue_copy(gear.queue, plain, sum, size, WAIT_FOR(added), NULL));
+        TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_copy(gear.queue, copy, plain, size, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_prefetch(gear.queue, copy, size, TEST_NO_WAIT, NULL));
+        queue_add(gear.queue, one, copy, copy, TEST_NO_WAIT, NULL);
+        TEST_OK(zepi.release(added));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        for (int i = 0; i < ITEMS; i++)
+            cr_assert_eq(copy[i], start + 2, "round %d, item %d is %g", round, i, (double)copy[i]);
+    }
+    free(plain);
+    queue_free(one);
+    queue_free(sum);
+    queue_free(copy);
+    queue_tear_down();
+}
+
+// Every node is the sum of two that came before, wherever these ran: chains, diamonds, waits across
+// queues. The numbers are those of a loop on the host.
+FOR_ALL_KINDS(queue, follows_any_graph_of_events_over_several_queues)
+{
+    enum { NODES = 150, QUEUES = 3 };
+    queue_set_up(kind->flags, kind->newer);
+    zepi_queue_t queues[QUEUES] = {gear.queue};
+    float *nodes[NODES];
+    float expected[NODES];
+    zepi_event_t events[NODES] = {NULL};
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queues[1]));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queues[2]));
+    srand(11);
+    for (int i = 0; i < NODES; i++) {
+        nodes[i] = queue_allocate_filled(i < 2 ? (float)(i + 1) : 0);
+        expected[i] = (float)(i + 1);
+        if (i < 2)
+            continue;
+        const int a = rand() % i;
+        const int b = i % 5 ? i - 1 : rand() % i;
+        zepi_event_t waits[2];
+        uint32_t count = 0;
+        if (events[a])
+            waits[count++] = events[a];
+        if (events[b])
+            waits[count++] = events[b];
+        queue_add(queues[rand() % QUEUES], nodes[a], nodes[b], nodes[i],
+                  (zepi_wait_list_t){waits, count}, &events[i]);
+        // Small numbers, which floats keep exactly.
+        expected[i] = expected[a] + expected[b];
+        if (expected[i] > 1e6f) {
+            TEST_OK(zepi.event_wait(1, &events[i], UINT64_MAX));
+            for (int at = 0; at < ITEMS; at++)
+                cr_assert_eq(nodes[i][at], expected[i]);
+            for (int at = 0; at < ITEMS; at++)
+                nodes[i][at] = 1;
+            expected[i] = 1;
+        }
+    }
+    for (int i = 2; i < NODES; i++)
+        TEST_OK(zepi.event_wait(1, &events[i], UINT64_MAX));
+    for (int i = 0; i < NODES; i++) {
+        for (int at = 0; at < ITEMS; at++)
+            cr_assert_eq(nodes[i][at], expected[i], "node %d is %g", i, (double)nodes[i][at]);
+        queue_free(nodes[i]);
+        if (events[i])
+            TEST_OK(zepi.release(events[i]));
+    }
+    TEST_OK(zepi.release(queues[1]));
+    TEST_OK(zepi.release(queues[2]));
+    queue_tear_down();
+}
+
+FOR_ALL_KINDS(queue, waits_for_as_many_events_as_there_are)
+{
+    enum { COUNT = 100 };
+    queue_set_up(kind->flags, kind->newer);
+    zepi_queue_t other;
+    zepi_event_t events[COUNT];
+    uint32_t *memory = (uint32_t *)queue_allocate(2 * COUNT);
+    const uint32_t value = 0xabcdef01;
+    zepi_event_t gate;
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+    for (int i = 0; i < COUNT; i++)
+        TEST_OK(zepi.queue_fill(other, &memory[i], &value, 4, 4, WAIT_FOR(gate), &events[i]));
+    zepi_event_t copied;
+    TEST_OK(zepi.queue_copy(gear.queue, memory + COUNT, memory, COUNT * sizeof(*memory),
+                            (zepi_wait_list_t){events, COUNT}, &copied));
+    TEST_FAILS(zepi.event_wait(1, &copied, 5000000), ZEPI_ERROR_NOT_READY);
+    cr_assert_eq(memory[COUNT], 0);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &copied, UINT64_MAX));
+    for (int i = 0; i < COUNT; i++) {
+        cr_assert_eq(memory[COUNT + i], value);
+        TEST_OK(zepi.release(events[i]));
+    }
+    TEST_OK(zepi.release(copied));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(other));
+    queue_free(memory);
+    queue_tear_down();
+}
+
+FOR_ALL_KINDS(queue, has_barriers_that_hold_up_what_comes_later)
+{
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    float *result = queue_allocate(ITEMS);
     for (int i = 0; i < 50; i++) {
         zepi_event_t event;
-        add_to(one, sum, sum, TEST_NO_WAIT, NULL);
+        queue_add(gear.queue, one, sum, sum, TEST_NO_WAIT, NULL);
         TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, i % 2 ? &event : NULL));
-        add_to(one, sum, result, TEST_NO_WAIT, NULL);
+        queue_add(gear.queue, one, sum, result, TEST_NO_WAIT, NULL);
         TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, NULL));
         if (i % 2)
             TEST_OK(zepi.release(event));
@@ -125,198 +198,132 @@ ParameterizedTest(struct kind *kind, queue, has_barriers_that_hold_up_what_comes
     for (int i = 0; i < ITEMS; i++)
         cr_assert(sum[i] == 50 && result[i] == 51);
     TEST_OK(zepi.release(marker));
-    TEST_OK(zepi.usm_free(gear.context, one));
-    TEST_OK(zepi.usm_free(gear.context, sum));
-    TEST_OK(zepi.usm_free(gear.context, result));
-    tear_down();
+    queue_free(one);
+    queue_free(sum);
+    queue_free(result);
+    queue_tear_down();
 }
 
-static void set_up_out_of_order(void)
+// In whichever list the later commands end up.
+FOR_ALL_KINDS(queue, has_barriers_with_a_wait_list_that_hold_up_what_comes_later)
 {
-    set_up(0, true);
-}
-
-static void set_up_profiling(void)
-{
-    set_up(ZEPI_QUEUE_PROFILING, true);
-}
-
-TestSuite(event, .init = set_up_out_of_order, .fini = tear_down);
-
-Test(event, of_the_host_holds_up_any_number_of_commands)
-{
-    enum { COUNT = 40 };
+    enum { COUNT = 8 };
+    queue_set_up(kind->flags, kind->newer);
+    uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
+    const uint32_t value = 3;
     zepi_event_t gate;
-    zepi_event_t events[COUNT];
-    zepi_event_status_t status;
-    uint32_t value = 0x01010101;
-    uint32_t *memory = (uint32_t *)allocate(COUNT);
+    zepi_event_t last[COUNT];
     TEST_OK(zepi.event_create(gear.context, &gate));
+    TEST_OK(zepi.queue_barrier(gear.queue, WAIT_FOR(gate), NULL));
     for (int i = 0; i < COUNT; i++)
-        TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, (zepi_wait_list_t){&gate, 1},
-                                &events[i]));
-    // More than the wait list's own room, too.
-    zepi_event_t all;
-    TEST_OK(zepi.queue_marker(gear.queue, (zepi_wait_list_t){events, COUNT}, &all));
-    TEST_FAILS_SAYING(zepi.event_wait(1, &all, 20000000), ZEPI_ERROR_NOT_READY, "not complete");
-    TEST_OK(zepi.event_get_status(all, &status));
-    cr_assert_eq(status, ZEPI_EVENT_SUBMITTED);
-    for (int i = 0; i < COUNT; i++)
+        TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, TEST_NO_WAIT, &last[i]));
+    for (int i = 0; i < COUNT; i++) {
+        TEST_FAILS(zepi.event_wait(1, &last[i], 2000000), ZEPI_ERROR_NOT_READY);
         cr_assert_eq(memory[i], 0);
+    }
     TEST_OK(zepi.event_signal(gate));
-    TEST_OK(zepi.event_wait(1, &all, UINT64_MAX));
-    TEST_OK(zepi.event_get_status(all, &status));
-    cr_assert_eq(status, ZEPI_EVENT_COMPLETE);
+    TEST_OK(zepi.event_wait(COUNT, last, UINT64_MAX));
     for (int i = 0; i < COUNT; i++) {
         cr_assert_eq(memory[i], value);
-        TEST_OK(zepi.release(events[i]));
+        TEST_OK(zepi.release(last[i]));
     }
-    TEST_FAILS(zepi.event_signal(all), ZEPI_ERROR_INVALID_VALUE);
-    TEST_OK(zepi.release(all));
     TEST_OK(zepi.release(gate));
-    TEST_OK(zepi.usm_free(gear.context, memory));
+    queue_free(memory);
+    queue_tear_down();
 }
 
-Test(event, may_be_released_before_its_command_is_complete)
+// A marker without a wait list is complete when everything before it is.
+FOR_ALL_KINDS(queue, has_markers_for_what_came_before)
 {
-    float *one = allocate(ITEMS);
-    float *sum = allocate(ITEMS);
+    enum { COUNT = 9 };
+    queue_set_up(kind->flags, kind->newer);
+    uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
+    const uint32_t value = 5;
     zepi_event_t gate;
+    zepi_event_t markers[2];
     TEST_OK(zepi.event_create(gear.context, &gate));
-    zepi_event_t last = zepi.retain(gate) == ZEPI_SUCCESS ? gate : NULL;
-    for (int i = 0; i < ITEMS; i++)
-        one[i] = 1;
-    for (int i = 0; i < 100; i++) {
-        zepi_event_t event;
-        add_to(one, sum, sum, (zepi_wait_list_t){&last, 1}, &event);
-        TEST_OK(zepi.release(last));
-        last = event;
-    }
-    TEST_OK(zepi.release(last));
-    TEST_OK(zepi.event_signal(gate));
-    TEST_OK(zepi.release(gate));
-    TEST_OK(zepi.queue_finish(gear.queue));
-    cr_assert_eq(sum[0], 100);
-    TEST_OK(zepi.usm_free(gear.context, one));
-    TEST_OK(zepi.usm_free(gear.context, sum));
-}
-
-Test(event, is_recycled_however_many_there_were)
-{
-    float *one = allocate(ITEMS);
-    uint64_t after_warm_up = 0;
-    for (int i = 0; i < 30000; i++) {
-        zepi_event_t event;
-        add_to(one, one, one, TEST_NO_WAIT, &event);
-        if (i % 3 == 0)
-            TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-        TEST_OK(zepi.release(event));
-        if (i == 10000)
-            after_warm_up = ze_cpu.get_live_objects();
-    }
-    cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up);
-    TEST_OK(zepi.queue_finish(gear.queue));
-    TEST_OK(zepi.usm_free(gear.context, one));
-}
-
-Test(event, orders_commands_of_two_queues)
-{
-    zepi_queue_t other;
-    float *one = allocate(ITEMS);
-    float *sum = allocate(ITEMS);
-    zepi_event_t last = NULL;
-    const zepi_queue_t first = gear.queue;
-    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &other));
-    for (int i = 0; i < ITEMS; i++)
-        one[i] = 1;
-    for (int i = 0; i < 100; i++) {
-        zepi_event_t event;
-        gear.queue = i % 2 ? first : other;
-        add_to(one, sum, sum, (zepi_wait_list_t){&last, last != NULL}, &event);
-        if (last)
-            TEST_OK(zepi.release(last));
-        last = event;
-    }
-    gear.queue = first;
-    TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));
-    cr_assert_eq(sum[ITEMS - 1], 100);
-    TEST_OK(zepi.release(last));
-    TEST_OK(zepi.release(other));
-    TEST_OK(zepi.usm_free(gear.context, one));
-    TEST_OK(zepi.usm_free(gear.context, sum));
-}
-
-Test(event, of_another_context_is_refused_in_a_wait_list)
-{
-    zepi_context_t other;
-    zepi_event_t event;
-    TEST_OK(zepi.context_create(1, &gear.device, &other));
-    TEST_OK(zepi.event_create(other, &event));
-    TEST_FAILS_SAYING(zepi.queue_barrier(gear.queue, (zepi_wait_list_t){&event, 1}, NULL),
-                      ZEPI_ERROR_INVALID_OBJECT, "another context");
-    TEST_FAILS(zepi.queue_barrier(gear.queue, (zepi_wait_list_t){NULL, 1}, NULL),
-               ZEPI_ERROR_INVALID_VALUE);
-    TEST_OK(zepi.release(event));
-    TEST_OK(zepi.release(other));
-}
-
-Test(event, without_profiling_has_no_times)
-{
-    zepi_event_t event;
-    zepi_event_times_t times = {.size = sizeof(times)};
-    TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &event));
-    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-    TEST_FAILS_SAYING(zepi.event_get_times(event, &times), ZEPI_ERROR_UNSUPPORTED, "profiling");
-    TEST_OK(zepi.release(event));
-}
-
-// Device time is the host's here, so the times lie between two looks at the clock, wrapped or not.
-static void check_times(void)
-{
-    enum { COUNT = 20 };
-    uint64_t host;
-    uint64_t before;
-    uint64_t after;
-    zepi_event_t events[COUNT];
-    float *one = allocate(ITEMS);
-    TEST_OK(zepi.device_get_time(gear.device, &host, &before));
     for (int i = 0; i < COUNT; i++)
-        add_to(one, one, one, TEST_NO_WAIT, &events[i]);
-    TEST_OK(zepi.event_wait(COUNT, events, UINT64_MAX));
-    TEST_OK(zepi.device_get_time(gear.device, &host, &after));
-    for (int i = 0; i < COUNT; i++) {
-        zepi_event_times_t times = {.size = sizeof(times)};
-        TEST_OK(zepi.event_get_times(events[i], &times));
-        cr_assert_leq(before, times.submit_ns);
-        cr_assert_leq(times.submit_ns, times.start_ns);
-        cr_assert_leq(times.start_ns, times.end_ns);
-        cr_assert_leq(times.end_ns, after);
-        TEST_OK(zepi.release(events[i]));
-    }
-    TEST_OK(zepi.usm_free(gear.context, one));
+        TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, WAIT_FOR(gate), NULL));
+    TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &markers[0]));
+    TEST_OK(zepi.queue_marker(gear.queue, WAIT_FOR(markers[0]), &markers[1]));
+    TEST_FAILS(zepi.event_wait(1, &markers[0], 5000000), ZEPI_ERROR_NOT_READY);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(2, markers, UINT64_MAX));
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_eq(memory[i], value);
+    TEST_OK(zepi.release(markers[0]));
+    TEST_OK(zepi.release(markers[1]));
+    TEST_OK(zepi.release(gate));
+    queue_free(memory);
+    queue_tear_down();
 }
 
-Test(event_times, lie_between_submission_and_the_end_of_the_wait, .init = set_up_profiling,
-     .fini = tear_down)
+FOR_ALL_KINDS(queue, is_empty_when_it_was_waited_for)
 {
-    check_times();
+    queue_set_up(kind->flags, kind->newer);
+    zepi_queue_info_t info = {.size = sizeof(info)};
+    uint32_t *memory = (uint32_t *)queue_allocate(64);
+    const uint32_t value = 6;
+    zepi_event_t gate;
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.queue_get_info(gear.queue, &info));
+    cr_assert(info.is_empty);
+    cr_assert_eq(info.has_in_order_list, (kind->flags & ZEPI_QUEUE_IN_ORDER) != 0 && kind->newer);
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    TEST_OK(zepi.queue_fill(gear.queue, memory, &value, 4, 256, WAIT_FOR(gate), NULL));
+    TEST_OK(zepi.queue_get_info(gear.queue, &info));
+    cr_assert(!info.is_empty);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(memory[63], value);
+    TEST_OK(zepi.queue_get_info(gear.queue, &info));
+    cr_assert(info.is_empty);
+    TEST_OK(zepi.release(gate));
+    queue_free(memory);
+    queue_tear_down();
 }
 
-Test(event_times, do_not_wrap_where_the_device_does)
+FOR_ALL_KINDS(queue, waits_for_its_commands_when_it_goes)
 {
-    setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);
-    set_up_profiling();
-    check_times();
-    tear_down();
-}
-
-Test(queue_flags, that_contradict_or_are_not_known_are_refused, .init = set_up_out_of_order,
-     .fini = tear_down)
-{
+    queue_set_up(kind->flags, kind->newer);
     zepi_queue_t queue;
-    TEST_FAILS(zepi.queue_create(gear.context, gear.device,
-                                 ZEPI_QUEUE_PRIORITY_HIGH | ZEPI_QUEUE_PRIORITY_LOW, &queue),
-               ZEPI_ERROR_INVALID_VALUE);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    TEST_OK(
+        zepi.queue_create(gear.context, gear.device, kind->flags | ZEPI_QUEUE_IN_ORDER, &queue));
+    for (int i = 0; i < 100; i++)
+        queue_add(queue, one, sum, sum, TEST_NO_WAIT, NULL);
+    TEST_OK(zepi.release(queue));
+    cr_assert_eq(sum[ITEMS - 1], 100);
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
+}
+
+Test(queue_info, says_what_the_queue_was_made_of)
+{
+    zepi_queue_info_t info = {.size = sizeof(info)};
+    zepi_queue_t queue;
+    void *native = NULL;
+    const zepi_queue_flags_t flags =
+        ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING | ZEPI_QUEUE_PRIORITY_LOW;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, flags, &queue));
+    TEST_OK(zepi.queue_get_info(queue, &info));
+    cr_assert_eq(info.size, sizeof(info));
+    cr_assert(info.context == gear.context && info.device == gear.device && info.flags == flags);
+    TEST_OK(zepi.queue_get_native(queue, &native));
+    cr_assert_not_null(native);
+    TEST_FAILS(zepi.queue_get_native(queue, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(queue));
+}
+
+Test(queue_info, flags_that_contradict_or_are_not_known_are_refused)
+{
+    zepi_queue_t queue = NULL;
+    TEST_FAILS_SAYING(zepi.queue_create(gear.context, gear.device,
+                                        ZEPI_QUEUE_PRIORITY_HIGH | ZEPI_QUEUE_PRIORITY_LOW, &queue),
+                      ZEPI_ERROR_INVALID_VALUE, "both high and low");
     TEST_FAILS_SAYING(zepi.queue_create(gear.context, gear.device, 0x100, &queue),
                       ZEPI_ERROR_INVALID_VALUE, "0x100");
+    cr_assert_null(queue);
 }

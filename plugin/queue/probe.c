@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "queue/probe.h"
+
+#include "base/ze.h"
+#include "device/context.h"
+#include "queue/queue.h"
+
+static_assert(ZEPI_PROBE_EVENTS == ZEPI_QUEUE_LISTS + 1, "a list of a copy engine is one more");
+
+static void give_all(struct zepi_probe *probe, void (*give)(struct zepi_event_slot *))
+{
+    while (probe->count > 0)
+        give(probe->slots[--probe->count]);
+}
+
+static bool has_come_back(const struct zepi_probe *probe)
+{
+    for (uint32_t i = 0; i < probe->count; i++) {
+        if (zepi_ze.zeEventQueryStatus(probe->slots[i]->ze) != ZE_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool take_events(struct zepi_queue *queue, uint32_t count)
+{
+    struct zepi_probe *probe = &queue->probe;
+    while (probe->count < count) {
+        if (zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_PLAIN,
+                                 &probe->slots[probe->count]) != ZEPI_SUCCESS)
+            return false;
+        probe->count++;
+    }
+    return true;
+}
+
+static void send(struct zepi_queue *queue)
+{
+    struct zepi_probe *probe = &queue->probe;
+    const uint32_t count = queue->list_count + (queue->copy_list != NULL);
+    ze_result_t ze = ZE_RESULT_SUCCESS;
+    if (!take_events(queue, count)) {
+        give_all(probe, zepi_event_slot_give);
+        return;
+    }
+    probe->mark = zepi_retire_begin_wait(&queue->context->retire, &queue->retire);
+    pthread_mutex_lock(&queue->mutex);
+    // A command like others: a queue that goes waits for it, too.
+    probe->mark.submitted = zepi_retire_count(&queue->retire);
+    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
+        ze = zepi_ze.zeCommandListAppendBarrier(i < queue->list_count ? queue->lists[i]
+                                                                      : queue->copy_list,
+                                                probe->slots[i]->ze, 0, NULL);
+    pthread_mutex_unlock(&queue->mutex);
+    if (ze != ZE_RESULT_SUCCESS)
+        give_all(probe, zepi_event_slot_retire);
+}
+
+void zepi_probe_look(struct zepi_queue *queue)
+{
+    struct zepi_probe *probe = &queue->probe;
+    struct zepi_error error;
+    // Acquire, and release below: the probe as the last thread left it.
+    if (atomic_exchange_explicit(&probe->is_in_use, true, memory_order_acquire))
+        return;
+    zepi_error_save(&error);
+    if (probe->count > 0 && has_come_back(probe)) {
+        give_all(probe, zepi_event_slot_give);
+        zepi_retire_end_wait(&queue->context->retire, &queue->retire, probe->mark);
+    }
+    if (probe->count == 0 && !zepi_retire_is_idle(&queue->retire))
+        send(queue);
+    // Whoever releases something does not hear of trouble here.
+    zepi_error_restore(&error);
+    atomic_store_explicit(&probe->is_in_use, false, memory_order_release);
+}
+
+void zepi_probe_finish(struct zepi_queue *queue)
+{
+    give_all(&queue->probe, zepi_event_slot_give);
+}

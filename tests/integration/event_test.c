@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// Events: status, waits, the host's own, their life and their recycling.
+#include "queue_fixture.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void set_up_out_of_order(void)
+{
+    queue_set_up(0, true);
+}
+
+TestSuite(event, .init = set_up_out_of_order, .fini = queue_tear_down);
+
+static zepi_event_status_t status_of(zepi_event_t event)
+{
+    zepi_event_status_t status;
+    TEST_OK(zepi.event_get_status(event, &status));
+    return status;
+}
+
+static zepi_event_t create_gate(void)
+{
+    zepi_event_t gate;
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    return gate;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+Test(event, of_the_host_holds_up_any_number_of_commands)
+{
+    enum { COUNT = 40 };
+    zepi_event_t gate = create_gate();
+    zepi_event_t events[COUNT];
+    const uint32_t value = 0x01010101;
+    uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
+    for (int i = 0; i < COUNT; i++)
+        TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, WAIT_FOR(gate), &events[i]));
+    // More than the wait list's own room, too.
+    zepi_event_t all;
+    TEST_OK(zepi.queue_marker(gear.queue, (zepi_wait_list_t){events, COUNT}, &all));
+    TEST_FAILS_SAYING(zepi.event_wait(1, &all, 20000000), ZEPI_ERROR_NOT_READY, "not complete");
+    cr_assert_eq(status_of(all), ZEPI_EVENT_SUBMITTED);
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_eq(memory[i], 0);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &all, UINT64_MAX));
+    cr_assert_eq(status_of(all), ZEPI_EVENT_COMPLETE);
+    for (int i = 0; i < COUNT; i++) {
+        cr_assert_eq(memory[i], value);
+        TEST_OK(zepi.release(events[i]));
+    }
+    TEST_FAILS_SAYING(zepi.event_signal(all), ZEPI_ERROR_INVALID_VALUE, "event_create");
+    TEST_OK(zepi.release(all));
+    TEST_OK(zepi.release(gate));
+    queue_free(memory);
+}
+
+Test(event, of_the_host_is_complete_once_and_for_ever)
+{
+    zepi_event_t gate = create_gate();
+    cr_assert_eq(status_of(gate), ZEPI_EVENT_SUBMITTED);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_signal(gate));
+    cr_assert_eq(status_of(gate), ZEPI_EVENT_COMPLETE);
+    TEST_OK(zepi.event_wait(1, &gate, 0));
+    TEST_OK(zepi.release(gate));
+    // The next one begins anew, though it may be the same event of the driver.
+    for (int i = 0; i < 100; i++) {
+        gate = create_gate();
+        cr_assert_eq(status_of(gate), ZEPI_EVENT_SUBMITTED);
+        if (i % 2)
+            TEST_OK(zepi.event_signal(gate));
+        TEST_OK(zepi.release(gate));
+    }
+}
+
+Test(event, wait_ends_with_its_timeout)
+{
+    zepi_event_t gates[2] = {create_gate(), create_gate()};
+    TEST_OK(zepi.event_signal(gates[0]));
+    TEST_FAILS_SAYING(zepi.event_wait(2, gates, 0), ZEPI_ERROR_NOT_READY, "not complete");
+    const uint64_t before = now_ns();
+    TEST_FAILS(zepi.event_wait(2, gates, 30000000), ZEPI_ERROR_NOT_READY);
+    cr_assert_geq(now_ns() - before, 30000000u);
+    TEST_OK(zepi.event_signal(gates[1]));
+    TEST_OK(zepi.event_wait(2, gates, 0));
+    TEST_FAILS(zepi.event_wait(0, gates, 0), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.event_wait(1, NULL, 0), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(gates[0]));
+    TEST_OK(zepi.release(gates[1]));
+}
+
+Test(event, may_be_released_before_its_command_is_complete)
+{
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    zepi_event_t gate = create_gate();
+    zepi_event_t last = gate;
+    TEST_OK(zepi.retain(gate));
+    for (int i = 0; i < 100; i++) {
+        zepi_event_t event;
+        queue_add(gear.queue, one, sum, sum, WAIT_FOR(last), &event);
+        TEST_OK(zepi.release(last));
+        last = event;
+    }
+    TEST_OK(zepi.release(last));
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(sum[0], 100);
+    queue_free(one);
+    queue_free(sum);
+}
+
+Test(event, outlives_its_queue)
+{
+    zepi_queue_t queue;
+    zepi_event_t event;
+    const uint32_t value = 7;
+    uint32_t *memory = (uint32_t *)queue_allocate(1);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_PROFILING, &queue));
+    TEST_OK(zepi.queue_fill(queue, memory, &value, 4, 4, TEST_NO_WAIT, &event));
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    cr_assert_eq(memory[0], value);
+    zepi_event_times_t times = {.size = sizeof(times)};
+    TEST_OK(zepi.event_get_times(event, &times));
+    // Another queue may wait for it still.
+    TEST_OK(zepi.queue_barrier(gear.queue, WAIT_FOR(event), NULL));
+    TEST_OK(zepi.release(event));
+    queue_free(memory);
+}
+
+ParameterizedTestParameters(event_release, never_waits_for_what_the_host_holds_up)
+{
+    static struct queue_kind kinds[] = {
+        {0, true}, {0, false}, {ZEPI_QUEUE_IN_ORDER, true}, {ZEPI_QUEUE_IN_ORDER, false}};
+    return cr_make_param_array(struct queue_kind, kinds, sizeof(kinds) / sizeof(kinds[0]));
+}
+
+// However many events are released before the host opens the gate: whoever waited for the queue
+// then would wait for ever.
+ParameterizedTest(struct queue_kind *kind, event_release, never_waits_for_what_the_host_holds_up,
+                  .timeout = 20)
+{
+    enum { COUNT = 6000 };
+    queue_set_up(kind->flags, kind->newer);
+    zepi_event_t gate = create_gate();
+    const uint32_t value = 9;
+    uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        zepi_event_t event;
+        TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, WAIT_FOR(gate), &event));
+        TEST_OK(zepi.release(event));
+    }
+    cr_assert_eq(memory[COUNT - 1], 0);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_eq(memory[i], value);
+    TEST_OK(zepi.release(gate));
+    queue_free(memory);
+    queue_tear_down();
+}
+
+Test(event, is_recycled_however_many_there_were)
+{
+    float *one = queue_allocate(ITEMS);
+    uint64_t after_warm_up = 0;
+    for (int i = 0; i < 30000; i++) {
+        zepi_event_t event;
+        queue_add(gear.queue, one, one, one, TEST_NO_WAIT, &event);
+        if (i % 3 == 0)
+            TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+        TEST_OK(zepi.release(event));
+        if (i == 10000)
+            after_warm_up = ze_cpu.get_live_objects();
+    }
+    cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up);
+    TEST_OK(zepi.queue_finish(gear.queue));
+    queue_free(one);
+}
+
+ParameterizedTestParameters(event_chain, is_recycled_though_nobody_waits_for_the_queue)
+{
+    static struct queue_kind kinds[] = {{0, true}, {0, false}, {ZEPI_QUEUE_IN_ORDER, true}};
+    return cr_make_param_array(struct queue_kind, kinds, sizeof(kinds) / sizeof(kinds[0]));
+}
+
+// Each launch waits for the one before, the host only for a launch of now and then, and another
+// one is always on its way: the queue is never seen empty.
+ParameterizedTest(struct queue_kind *kind, event_chain,
+                  is_recycled_though_nobody_waits_for_the_queue)
+{
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    zepi_event_t last = create_gate();
+    uint64_t after_warm_up = 0;
+    TEST_OK(zepi.event_signal(last));
+    for (int i = 1; i <= 40000; i++) {
+        zepi_event_t event;
+        queue_add(gear.queue, one, sum, sum, WAIT_FOR(last), &event);
+        if (i % 100 == 0)
+            TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));
+        TEST_OK(zepi.release(last));
+        last = event;
+        if (i == 15000)
+            after_warm_up = ze_cpu.get_live_objects();
+    }
+    // A burst of the pool more or less is no growth.
+    cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up + 200, "%d after %d",
+                  (int)ze_cpu.get_live_objects(), (int)after_warm_up);
+    TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));
+    cr_assert_eq(sum[0], 40000);
+    TEST_OK(zepi.release(last));
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
+}
+
+// A barrier is several commands of the driver, of which one fails: the driver may still signal the
+// event that nobody got, so it must not be the next one's.
+Test(event, of_a_failed_barrier_is_not_handed_out_while_the_driver_may_signal_it)
+{
+    zepi_result_t result = ZEPI_ERROR_UNKNOWN;
+    int rounds = 0;
+    for (; result != ZEPI_SUCCESS; rounds++) {
+        char failure[64];
+        zepi_event_t gate = create_gate();
+        zepi_event_t barrier = NULL;
+        snprintf(failure, sizeof(failure), "zeCommandListAppendBarrier:%d:0x7ffffffe", rounds + 1);
+        cr_assert_eq(ze_cpu.set_fail(failure), 0);
+        result = zepi.queue_barrier(gear.queue, WAIT_FOR(gate), &barrier);
+        ze_cpu.set_fail("");
+        cr_assert_eq(barrier == NULL, result != ZEPI_SUCCESS);
+        zepi_event_t own = create_gate();
+        TEST_OK(zepi.event_signal(gate));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert_eq(status_of(own), ZEPI_EVENT_SUBMITTED, "round %d", rounds);
+        TEST_OK(zepi.release(own));
+        TEST_OK(zepi.release(gate));
+        if (barrier)
+            TEST_OK(zepi.release(barrier));
+    }
+    // One for each list of the queue at least.
+    cr_assert_gt(rounds, 3);
+}
+
+Test(event, of_another_context_is_refused_in_a_wait_list)
+{
+    zepi_context_t other;
+    zepi_event_t event;
+    TEST_OK(zepi.context_create(1, &gear.device, &other));
+    TEST_OK(zepi.event_create(other, &event));
+    TEST_FAILS_SAYING(zepi.queue_barrier(gear.queue, WAIT_FOR(event), NULL),
+                      ZEPI_ERROR_INVALID_OBJECT, "event 0 of the wait list is of another context");
+    TEST_FAILS_SAYING(zepi.queue_barrier(gear.queue, (zepi_wait_list_t){NULL, 1}, NULL),
+                      ZEPI_ERROR_INVALID_VALUE, "wait list is NULL");
+    // event_wait takes events of any context.
+    zepi_event_t both[2] = {event, create_gate()};
+    TEST_OK(zepi.event_signal(both[0]));
+    TEST_OK(zepi.event_signal(both[1]));
+    TEST_OK(zepi.event_wait(2, both, UINT64_MAX));
+    TEST_OK(zepi.release(both[1]));
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(other));
+}
+
+Test(event, has_a_native_handle_that_shows_the_same)
+{
+    zepi_event_t gate = create_gate();
+    void *native = NULL;
+    TEST_OK(zepi.event_get_native(gate, &native));
+    cr_assert_not_null(native);
+    TEST_FAILS(zepi.event_get_native(gate, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(gate));
+}
+
+// ---- Times ----
+
+Test(event_times, are_refused_without_profiling, .init = set_up_out_of_order,
+     .fini = queue_tear_down)
+{
+    zepi_event_times_t times = {.size = sizeof(times)};
+    zepi_event_t events[2] = {create_gate(), NULL};
+    TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &events[1]));
+    TEST_OK(zepi.event_signal(events[0]));
+    TEST_OK(zepi.event_wait(2, events, UINT64_MAX));
+    for (int i = 0; i < 2; i++) {
+        TEST_FAILS_SAYING(zepi.event_get_times(events[i], &times), ZEPI_ERROR_UNSUPPORTED,
+                          "profiling");
+        TEST_OK(zepi.release(events[i]));
+    }
+}
+
+static void set_up_profiling(void)
+{
+    queue_set_up(ZEPI_QUEUE_PROFILING | ZEPI_QUEUE_IN_ORDER, true);
+}
+
+Test(event_times, are_not_ready_before_the_end, .init = set_up_profiling, .fini = queue_tear_down)
+{
+    zepi_event_times_t times = {.size = sizeof(times)};
+    zepi_event_t gate = create_gate();
+    zepi_event_t event;
+    TEST_OK(zepi.queue_marker(gear.queue, WAIT_FOR(gate), &event));
+    TEST_FAILS_SAYING(zepi.event_get_times(event, &times), ZEPI_ERROR_NOT_READY, "not complete");
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    TEST_OK(zepi.event_get_times(event, &times));
+    cr_assert_eq(times.size, sizeof(times));
+    TEST_FAILS(zepi.event_get_times(event, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(gate));
+}
+
+// Device time is the host's here, so the times lie between two looks at the clock, wrapped or not;
+// and commands of an in-order queue do not overlap.
+static void check_times(void)
+{
+    enum { ROUNDS = 10, COUNT = 4 * ROUNDS };
+    uint64_t host;
+    uint64_t before;
+    uint64_t after;
+    uint64_t last_end = 0;
+    zepi_event_t events[COUNT];
+    float *one = queue_allocate(2 * ITEMS);
+    TEST_OK(zepi.device_get_time(gear.device, &host, &before));
+    for (int i = 0; i < COUNT; i += 4) {
+        queue_add(gear.queue, one, one, one, TEST_NO_WAIT, &events[i]);
+        TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 64, TEST_NO_WAIT, &events[i + 1]));
+        TEST_OK(zepi.queue_fill(gear.queue, one, one + ITEMS, 4, 64, TEST_NO_WAIT, &events[i + 2]));
+        TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, &events[i + 3]));
+    }
+    TEST_OK(zepi.event_wait(COUNT, events, UINT64_MAX));
+    TEST_OK(zepi.device_get_time(gear.device, &host, &after));
+    for (int i = 0; i < COUNT; i++) {
+        zepi_event_times_t times = {.size = sizeof(times)};
+        TEST_OK(zepi.event_get_times(events[i], &times));
+        cr_assert_leq(before, times.submit_ns);
+        cr_assert_leq(times.submit_ns, times.start_ns);
+        cr_assert_leq(last_end, times.start_ns);
+        cr_assert_leq(times.start_ns, times.end_ns);
+        cr_assert_leq(times.end_ns, after);
+        last_end = times.end_ns;
+        TEST_OK(zepi.release(events[i]));
+    }
+    queue_free(one);
+}
+
+Test(event_times, lie_between_submission_and_the_end_of_the_wait, .init = set_up_profiling,
+     .fini = queue_tear_down)
+{
+    check_times();
+}
+
+Test(event_times, do_not_wrap_where_the_device_does)
+{
+    setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);
+    set_up_profiling();
+    check_times();
+    queue_tear_down();
+}

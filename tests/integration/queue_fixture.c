@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "queue_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct test_gear gear;
+struct test_ze_cpu ze_cpu;
+static zepi_module_t module;
+static zepi_kernel_t add;
+
+void queue_set_up(zepi_queue_flags_t flags, bool newer)
+{
+    if (!newer)
+        setenv("ZEPI_NEWER_FUNCTIONS", "off", 1);
+    ze_cpu = test_ze_cpu_use();
+    test_plugin_load();
+    gear = test_gear_create(flags);
+    module = test_executable(gear.context, "vector_add");
+    TEST_OK(zepi.module_get_kernel(module, "vector_add", &add));
+}
+
+void queue_tear_down(void)
+{
+    TEST_OK(zepi.release(add));
+    TEST_OK(zepi.release(module));
+    test_gear_destroy(&gear);
+    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+}
+
+float *queue_allocate(size_t count)
+{
+    float *memory;
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, count * sizeof(float), 0,
+                              (void **)&memory));
+    memset(memory, 0, count * sizeof(float));
+    return memory;
+}
+
+void queue_free(void *memory)
+{
+    TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
+float *queue_allocate_filled(float value)
+{
+    float *memory = queue_allocate(ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        memory[i] = value;
+    return memory;
+}
+
+void queue_add(zepi_queue_t queue, float *a, float *b, float *sum, zepi_wait_list_t wait,
+               zepi_event_t *out_event)
+{
+    const zepi_argument_t arguments[] = {TEST_POINTER(a), TEST_POINTER(b), TEST_POINTER(sum)};
+    const zepi_launch_desc_t launch = test_launch(add, 3, arguments, ITEMS);
+    TEST_OK(zepi.queue_launch(queue, &launch, wait, out_event));
+}
