@@ -4,8 +4,11 @@
 
 #include <cjson/cJSON.h>
 
+#include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,11 +146,16 @@ int command_demo(int argc, char **argv)
         fprintf(stderr, "zepi demo: '%s' is too much\n", argv[optind]);
         return EXIT_USAGE;
     }
-    char folder[] = "/tmp/zepi-demo-XXXXXX";
+    char folder[PATH_MAX];
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof(folder), "%s/zepi-demo-XXXXXX",
+             temporary && temporary[0] ? temporary : "/tmp");
     if (!mkdtemp(folder) || setenv("ZEPI_CACHE_DIR", folder, 1) != 0) {
-        perror("zepi demo: a folder in /tmp");
+        fprintf(stderr, "zepi demo: %s: %s\n", folder, strerror(errno));
         return EXIT_FAILED;
     }
+    // The folder goes even if nobody reads the table to its end.
+    signal(SIGPIPE, SIG_IGN);
     int code = host_load(driver);
     if (code == EXIT_OK)
         code = host_open(&host, 0);
