@@ -19,6 +19,7 @@
 #include "module/this_module.h"
 #include "queue/copy.h"
 #include "queue/event.h"
+#include "queue/event_times.h"
 #include "queue/queue.h"
 
 #include <string.h>

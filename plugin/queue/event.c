@@ -164,44 +164,6 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     return ZEPI_SUCCESS;
 }
 
-// A kernel's timestamps have fewer bits than the device's clock: the first moment after `since`
-// whose low bits are these.
-static uint64_t unwrap(const struct zepi_device *device, uint64_t ticks, uint64_t since)
-{
-    const uint64_t mask = device->timestamp_mask;
-    uint64_t full = (since & ~mask) | (ticks & mask);
-    // The clock's reading and the command's may be a little out of step: only a lag of half the
-    // range is a wrap.
-    if (full < since && since - full > mask / 2)
-        full += mask + 1;
-    return full;
-}
-
-zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
-{
-    zepi_event_status_t status;
-    zepi_result_t result = zepi_event_get_status(event, &status);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (event->slot->kind != ZEPI_EVENT_TIMED)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "the event has no times: its queue was created without profiling");
-    if (status != ZEPI_EVENT_COMPLETE)
-        return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
-    ze_kernel_timestamp_result_t stamps;
-    result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->slot->ze, &stamps);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const struct zepi_device *device = event->queue->device;
-    const uint64_t submit = event->submit_ticks;
-    const uint64_t start = unwrap(device, stamps.global.kernelStart, submit);
-    const uint64_t end = unwrap(device, stamps.global.kernelEnd, start);
-    zepi_event_times_t times = {.submit_ns = zepi_device_ticks_to_ns(device, submit),
-                                .start_ns = zepi_device_ticks_to_ns(device, start),
-                                .end_ns = zepi_device_ticks_to_ns(device, end)};
-    return zepi_copy_info(out_times, &times, sizeof(times));
-}
-
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle)
 {
     const zepi_result_t result = zepi_check_object(event, &zepi_event_type);

@@ -33,7 +33,6 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 zepi_result_t zepi_event_signal(zepi_event_t event);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
-zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times);
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);
 
 #endif

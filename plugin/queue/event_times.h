@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_EVENT_TIMES_H
+#define ZEPI_QUEUE_EVENT_TIMES_H
+
+#include <zepi/zepi.h>
+
+#include <stdint.h>
+
+// Times of commands. A command's timestamps have fewer bits than the device's clock; `mask` has
+// those.
+
+// The first moment from `since` on whose low bits are those of `ticks`.
+uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since);
+
+// The same for two clocks that may be a little out of step: a moment shortly before `since` (by a
+// sixteenth of the range) is taken for what it is, not for one after the next wrap.
+uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
+
+zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times);
+
+#endif
