@@ -773,7 +773,8 @@ typedef struct zepi_plugin {
 
     zepi_result_t (*kernel_get_info)(zepi_kernel_t kernel, zepi_device_t device,
                                      zepi_kernel_info_t *out_info);
-    // The group size that a launch with these global sizes and no group size would use.
+    // The group size that a launch with these global sizes and no group size would use; ones if
+    // there is nothing to launch. `work_dim` sizes are read and written.
     zepi_result_t (*kernel_suggest_group_size)(zepi_kernel_t kernel, zepi_device_t device,
                                                uint32_t work_dim, const size_t *global_size,
                                                size_t *out_group_size);

@@ -2,6 +2,7 @@
 #include "kernel/arguments.h"
 
 #include "base/ze.h"
+#include "device/device.h"
 
 #include <string.h>
 
@@ -79,9 +80,32 @@ static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t ind
     return pool->is_described ? check_described(pool, index, argument) : ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool, uint32_t count,
+// With what the kernel has itself. Drivers notice only when the kernel runs, if at all.
+static zepi_result_t check_local_memory(const struct zepi_kernel_pool *pool,
+                                        const struct zepi_device *device, uint32_t count,
+                                        const zepi_argument_t *arguments)
+{
+    const uint32_t most = device->compute.maxSharedLocalMemory;
+    uint64_t total = pool->properties.localMemSize;
+    for (uint32_t i = 0; i < count; i++) {
+        if (arguments[i].kind == ZEPI_ARGUMENT_LOCAL &&
+            __builtin_add_overflow(total, arguments[i].size_bytes, &total))
+            total = UINT64_MAX;
+    }
+    // The null driver knows no limit.
+    if (total > most && most > 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "kernel '%s' and its arguments need %llu bytes of local memory, the "
+                         "device has %u",
+                         pool->name, (unsigned long long)total, most);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device, uint32_t count,
                                    const zepi_argument_t *arguments)
 {
+    bool has_local = false;
     if (count != pool->argument_count)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments, got %u",
                          pool->name, pool->argument_count, count);
@@ -91,8 +115,9 @@ zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool, uint32_t
         const zepi_result_t result = check_one(pool, i, &arguments[i]);
         if (result != ZEPI_SUCCESS)
             return result;
+        has_local = has_local || arguments[i].kind == ZEPI_ARGUMENT_LOCAL;
     }
-    return ZEPI_SUCCESS;
+    return has_local ? check_local_memory(pool, device, count, arguments) : ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_arguments_set(struct zepi_kernel_lease *lease, uint32_t count,

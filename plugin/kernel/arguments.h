@@ -4,8 +4,11 @@
 
 #include "kernel/kernel_pool.h"
 
-// Checks a launch's arguments against what the kernel takes.
-zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool, uint32_t count,
+struct zepi_device;
+
+// Checks a launch's arguments against what the kernel takes and the device has.
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device, uint32_t count,
                                    const zepi_argument_t *arguments);
 
 // Sets on a handle what differs from what it last had.

@@ -177,6 +177,6 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     result = zepi_work_size_init(&size, pool, device, lease, work_dim, global_size, none);
     zepi_kernel_lease_give(pool, lease);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
-        out_group_size[i] = size.group[i];
+        out_group_size[i] = size.is_empty ? 1 : size.group[i];
     return result;
 }

@@ -76,6 +76,20 @@ zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
     return ZEPI_SUCCESS;
 }
 
+static bool has_known_size(const struct zepi_kernel_argument *argument)
+{
+    switch ((enum zepi_spirv_argument_kind)argument->kind) {
+    case ZEPI_SPIRV_ARGUMENT_VALUE:
+        return argument->size_bytes > 0;
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
 {
     const struct zepi_spirv_kernel *kernel =
@@ -87,9 +101,12 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
     if (!kernel)
         return ZEPI_SUCCESS;
     pool->is_described = true;
-    for (uint32_t i = 0; i < kernel->argument_count; i++)
+    pool->has_known_sizes = true;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
         pool->arguments[i] = (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
                                                            kernel->arguments[i].size_bytes};
+        pool->has_known_sizes = pool->has_known_sizes && has_known_size(&pool->arguments[i]);
+    }
     return ZEPI_SUCCESS;
 }
 

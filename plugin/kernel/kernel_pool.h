@@ -43,7 +43,8 @@ struct zepi_kernel_pool {
     ze_module_handle_t module;      // borrowed from `code`
     const char *name;               // borrowed from `code`
     ze_kernel_properties_t properties;
-    bool is_described; // `arguments` says what there is; else only how many
+    bool is_described;    // `arguments` says what there is; else only how many
+    bool has_known_sizes; // of all arguments: checked, before a driver reads as much as it wants
     uint32_t argument_count;
     struct zepi_kernel_argument *arguments; // owned
     // Handles that nobody has. A slot changes by exchange and compare-exchange alone.

@@ -63,13 +63,14 @@ static zepi_result_t set_group_size(struct launch *launch)
     return result;
 }
 
-// Whether one call can set the arguments and launch. Events are the loader's handles: a function of
-// the driver's own gets none unless the loader does not wrap them.
+// Whether one call can set the arguments and launch. It gets no sizes: they must have been checked.
+// Events are the loader's handles: a function of the driver's own gets none unless the loader does
+// not wrap them.
 static bool has_one_call(const struct launch *launch, const struct zepi_submit *submit)
 {
     const struct zepi_queue *queue = launch->queue;
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    return optional->append_launch_kernel_with_arguments &&
+    return optional->append_launch_kernel_with_arguments && launch->pool->has_known_sizes &&
            !(launch->desc->flags & ZEPI_LAUNCH_COOPERATIVE) &&
            launch->desc->argument_count <= MAX_POINTERS &&
            (!optional->is_launch_drivers || queue->driver_lists[0] == queue->lists[0] ||
@@ -152,14 +153,21 @@ static zepi_result_t launch_with_lease(struct launch *launch, zepi_wait_list_t w
     return zepi_submit_end(&submit, result, out_event);
 }
 
+// Of a host that was compiled against another version of the interface, or that made a mistake.
+static __attribute__((cold, noinline)) zepi_result_t
+check_other_size(const zepi_launch_desc_t *desc)
+{
+    zepi_launch_desc_t own;
+    return zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+}
+
 static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
 {
-    if (!desc)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch description is NULL");
-    if (desc->size < sizeof(*desc))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the size of the launch description is %zu, expected sizeof it (%zu)",
-                         desc->size, sizeof(*desc));
+    if (!desc || desc->size != sizeof(*desc)) {
+        const zepi_result_t result = check_other_size(desc);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
     if (desc->flags & ~ZEPI_LAUNCH_COOPERATIVE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "launch flags 0x%x: only 0x%x is known",
                          desc->flags, ZEPI_LAUNCH_COOPERATIVE);
@@ -171,7 +179,8 @@ static zepi_result_t launch_with_arguments(struct zepi_queue *queue, const zepi_
                                            zepi_event_t *out_event)
 {
     struct launch launch = {.queue = queue, .desc = desc, .pool = pool};
-    zepi_result_t result = zepi_arguments_check(pool, desc->argument_count, desc->arguments);
+    zepi_result_t result =
+        zepi_arguments_check(pool, queue->device, desc->argument_count, desc->arguments);
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_lease_take(pool, &launch.lease);
     if (result != ZEPI_SUCCESS)

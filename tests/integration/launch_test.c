@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches with every kind of argument and size; with the driver's one-call launch and without.
+// Launches with every kind of argument; with the driver's one-call launch and without.
 #include "test_env.h"
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
@@ -37,6 +37,17 @@ static void tear_down(void)
 TestSuite(launch, .init = set_up, .fini = tear_down);
 TestSuite(launch_without_newer_functions, .init = set_up_without_newer_functions,
           .fini = tear_down);
+
+// One story, both ways.
+#define BOTH(name, story)                                                                          \
+    Test(launch, name)                                                                             \
+    {                                                                                              \
+        story();                                                                                   \
+    }                                                                                              \
+    Test(launch_without_newer_functions, name)                                                     \
+    {                                                                                              \
+        story();                                                                                   \
+    }
 
 static void *allocate(size_t size_bytes)
 {
@@ -87,15 +98,7 @@ static void check_values(void)
     TEST_OK(zepi.release(kernel));
 }
 
-Test(launch, passes_values_of_every_size)
-{
-    check_values();
-}
-
-Test(launch_without_newer_functions, passes_values_of_every_size)
-{
-    check_values();
-}
+BOTH(passes_values_of_every_size, check_values)
 
 static void check_local_memory(void)
 {
@@ -125,15 +128,7 @@ static void check_local_memory(void)
     TEST_OK(zepi.release(kernel));
 }
 
-Test(launch, passes_local_memory_of_the_launch_s_size)
-{
-    check_local_memory();
-}
-
-Test(launch_without_newer_functions, passes_local_memory_of_the_launch_s_size)
-{
-    check_local_memory();
-}
+BOTH(passes_local_memory_of_the_launch_s_size, check_local_memory)
 
 static void check_ids(void)
 {
@@ -162,43 +157,7 @@ static void check_ids(void)
     TEST_OK(zepi.release(kernel));
 }
 
-Test(launch, covers_three_dimensions)
-{
-    check_ids();
-}
-
-Test(launch_without_newer_functions, covers_three_dimensions)
-{
-    check_ids();
-}
-
-Test(launch, of_no_work_items_completes_without_running)
-{
-    zepi_kernel_t kernel = kernel_of("store_ids");
-    int32_t *out = allocate(64);
-    zepi_event_t event;
-    const zepi_argument_t argument = TEST_POINTER(out);
-    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 0);
-    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, &event));
-    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-    cr_assert_eq(out[0], 0);
-    TEST_OK(zepi.release(event));
-    TEST_OK(zepi.usm_free(gear.context, out));
-    TEST_OK(zepi.release(kernel));
-}
-
-Test(launch, suggests_a_group_size_that_divides)
-{
-    zepi_kernel_t kernel = kernel_of("store_ids");
-    const size_t sizes[][3] = {{1000, 1, 1}, {17, 5, 1}, {64, 64, 2}, {1, 1, 1}};
-    for (int i = 0; i < 4; i++) {
-        size_t group[3];
-        TEST_OK(zepi.kernel_suggest_group_size(kernel, gear.device, 3, sizes[i], group));
-        for (int at = 0; at < 3; at++)
-            cr_assert(group[at] > 0 && sizes[i][at] % group[at] == 0);
-    }
-    TEST_OK(zepi.release(kernel));
-}
+BOTH(covers_three_dimensions, check_ids)
 
 Test(launch, kernel_tells_about_itself)
 {
@@ -262,14 +221,210 @@ static void check_threads(void)
     TEST_OK(zepi.release(shared_kernel));
 }
 
-Test(launch, of_one_kernel_object_from_eight_threads_mixes_nothing_up)
+BOTH(of_one_kernel_object_from_eight_threads_mixes_nothing_up, check_threads)
+
+// ---- Pointers ----
+
+static zepi_kernel_t kernel_of_launches(const char *name, zepi_module_t *out_module)
 {
-    check_threads();
+    zepi_kernel_t kernel;
+    *out_module = test_executable(gear.context, "launches");
+    TEST_OK(zepi.module_get_kernel(*out_module, name, &kernel));
+    return kernel;
 }
 
-Test(launch_without_newer_functions, of_one_kernel_object_from_eight_threads_mixes_nothing_up)
+static void check_null(void)
 {
-    check_threads();
+    zepi_module_t launches;
+    zepi_kernel_t kernel = kernel_of_launches("find_null", &launches);
+    int32_t *out = allocate(2 * sizeof(*out));
+    int32_t *memory[2] = {out, NULL};
+    for (int round = 0; round < 8; round++) {
+        int32_t *a = memory[round % 2];
+        int32_t *b = memory[round / 2 % 2];
+        // As a pointer, or as a value that is one.
+        const zepi_argument_t arguments[] = {
+            TEST_POINTER(a), round < 4 ? TEST_POINTER(b) : TEST_VALUE(b), TEST_POINTER(out)};
+        const zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 1);
+        out[0] = out[1] = -1;
+        TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert_eq(out[0], a == NULL);
+        cr_assert_eq(out[1], b == NULL);
+    }
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(launches));
+}
+
+BOTH(passes_null_as_null, check_null)
+
+Test(launch, may_follow_pointers_that_lie_in_memory_or_come_as_numbers)
+{
+    zepi_module_t launches;
+    zepi_kernel_t kernel = kernel_of_launches("follow_pointers", &launches);
+    int32_t *target = allocate(2 * sizeof(*target));
+    uint64_t *addresses = allocate(sizeof(*addresses));
+    const uint64_t address = (uintptr_t)target;
+    addresses[0] = address;
+    for (int round = 1; round <= 2; round++) {
+        const zepi_argument_t arguments[] = {
+            TEST_POINTER(addresses), round == 1 ? TEST_VALUE(address) : TEST_POINTER(target)};
+        const zepi_launch_desc_t launch = test_launch(kernel, 2, arguments, 1);
+        TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert(target[0] == round && target[1] == round);
+    }
+    TEST_OK(zepi.usm_free(gear.context, target));
+    TEST_OK(zepi.usm_free(gear.context, addresses));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(launches));
+}
+
+// ---- What a launch keeps ----
+
+static void check_copies(void)
+{
+    zepi_kernel_t kernel = kernel_of("store_values");
+    int64_t *out = allocate(8 * sizeof(*out));
+    int8_t a = 1;
+    int16_t b = 2;
+    int32_t c = 3;
+    int64_t d = 4;
+    float e = 5;
+    int32_t f[4] = {6};
+    struct pair g = {7, 8};
+    zepi_argument_t arguments[] = {TEST_VALUE(a), TEST_VALUE(b), TEST_VALUE(c), TEST_VALUE(d),
+                                   TEST_VALUE(e), TEST_VALUE(f), TEST_VALUE(g), TEST_POINTER(out)};
+    zepi_launch_desc_t launch = test_launch(kernel, 8, arguments, 1);
+    zepi_event_t gate;
+    zepi_event_t event;
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    zepi_event_t waits[1] = {gate};
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, (zepi_wait_list_t){waits, 1}, &event));
+    a = 0;
+    b = 0;
+    c = 0;
+    d = 0;
+    e = 0;
+    memset(f, 0, sizeof(f));
+    g = (struct pair){0, 0};
+    memset(arguments, 0x5a, sizeof(arguments));
+    memset(&launch, 0x5a, sizeof(launch));
+    waits[0] = NULL;
+    TEST_FAILS(zepi.event_wait(1, &event, 2000000), ZEPI_ERROR_NOT_READY);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    const float five = 5;
+    int32_t e_bits;
+    memcpy(&e_bits, &five, sizeof(five));
+    const int64_t expected[8] = {1, 2, 3, 4, e_bits, 6, 7, 8};
+    for (int i = 0; i < 8; i++)
+        cr_assert_eq(out[i], expected[i]);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+}
+
+BOTH(copies_all_that_its_description_points_to, check_copies)
+
+// Nothing tells zepi how large the arguments of native code are, so the driver must.
+static void check_native(void)
+{
+    size_t size = 0;
+    TEST_OK(zepi.module_get_native_binary(module, gear.device, &size, NULL));
+    uint8_t *bytes = malloc(size);
+    TEST_OK(zepi.module_get_native_binary(module, gear.device, &size, bytes));
+    const zepi_image_desc_t image = {.size = sizeof(image),
+                                     .format = ZEPI_IMAGE_NATIVE,
+                                     .state = ZEPI_MODULE_EXECUTABLE,
+                                     .bytes = bytes,
+                                     .size_bytes = size};
+    zepi_module_t native;
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));
+    TEST_OK(zepi.module_get_kernel(native, "sum_groups", &kernel));
+    int32_t *memory = allocate(4 * sizeof(*memory));
+    const int32_t narrow = 1;
+    memory[0] = 40;
+    memory[1] = 2;
+    zepi_argument_t arguments[] = {TEST_POINTER(memory),
+                                   {.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = 8},
+                                   TEST_POINTER(memory + 2)};
+    zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 2);
+    launch.group_size[0] = 2;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(memory[2], 42);
+    arguments[2] = TEST_VALUE(narrow);
+    TEST_FAILS(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_SIZE);
+    launch.argument_count = 2;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_INVALID_SIZE, "has 3 arguments, got 2");
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(native));
+    free(bytes);
+}
+
+BOTH(of_native_code_has_its_sizes_checked_by_the_driver, check_native)
+
+// Local memory that the device does not have is refused at the launch, not found out later.
+static void check_too_much_local(void)
+{
+    zepi_module_t launches;
+    zepi_kernel_t kernel = kernel_of_launches("use_local", &launches);
+    zepi_device_info_t device = {.size = sizeof(device)};
+    int32_t *sums = allocate(64 * sizeof(*sums));
+    int32_t length = 100;
+    TEST_OK(zepi.device_get_info(gear.device, &device));
+    zepi_argument_t arguments[] = {
+        {.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = 400}, TEST_VALUE(length), TEST_POINTER(sums)};
+    zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 64);
+    launch.group_size[0] = 16;
+    for (int round = 0; round < 3; round++) {
+        launch.group_size[0] = 16;
+        TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        for (int i = 0; i < 4; i++)
+            cr_assert_eq(sums[i], 15000 + length * (length - 1) / 2);
+        const size_t good = arguments[0].size_bytes;
+        arguments[0].size_bytes = round == 0   ? device.max_local_memory_bytes
+                                  : round == 1 ? (size_t)UINT32_MAX + 1
+                                               : SIZE_MAX;
+        TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                          ZEPI_ERROR_INVALID_SIZE, "bytes of local memory");
+        length += 100;
+        arguments[0].size_bytes = good + 400;
+    }
+    TEST_OK(zepi.usm_free(gear.context, sums));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(launches));
+}
+
+BOTH(with_more_local_memory_than_there_is_is_refused, check_too_much_local)
+
+// A host of a later version may ask for what this one does not know.
+Test(launch, of_a_newer_host_is_taken_if_it_asks_for_nothing_new)
+{
+    zepi_kernel_t kernel = kernel_of("store_ids");
+    int32_t *out = allocate(3 * sizeof(*out));
+    const zepi_argument_t argument = TEST_POINTER(out);
+    struct {
+        zepi_launch_desc_t known;
+        uint64_t newer[2];
+    } launch = {.known = test_launch(kernel, 1, &argument, 1)};
+    launch.known.size = sizeof(launch);
+    out[0] = -1;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch.known, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(out[0], 0);
+    launch.newer[1] = 1;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch.known, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_UNSUPPORTED, "newer than this version");
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
 }
 
 Test(launch, outlives_kernel_and_module)
