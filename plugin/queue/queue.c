@@ -27,7 +27,6 @@ static void queue_destroy(void *object)
         zepi_ze.zeCommandListDestroy(queue->copy_list);
     zepi_dispatch_memo_destroy(queue->memo);
     pthread_mutex_destroy(&queue->memo_mutex);
-    pthread_mutex_destroy(&queue->mutex);
     zepi_release(queue->context);
 }
 
@@ -111,7 +110,6 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->flags = flags;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
-    pthread_mutex_init(&queue->mutex, NULL);
     pthread_mutex_init(&queue->memo_mutex, NULL);
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {
