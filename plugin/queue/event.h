@@ -24,6 +24,9 @@ extern const struct zepi_type zepi_event_type;
 // An event for a command of the queue, not yet appended. One reference.
 zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
+// Releases an event that was given to no command: nobody will signal it.
+void zepi_event_abandon(struct zepi_event *event);
+
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
