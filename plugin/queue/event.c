@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+// Of the host: those of queues go back to them.
 static void event_destroy(void *object)
 {
     struct zepi_event *event = object;
@@ -20,41 +21,32 @@ static void event_destroy(void *object)
         else
             zepi_event_slot_retire(event->slot);
     }
-    if (event->queue)
-        zepi_release(event->queue);
-    else
-        zepi_release(event->context);
+    zepi_release(event->context);
 }
 
-ZEPI_DEFINE_TYPE(event, event_destroy);
+static __attribute__((noinline)) zepi_result_t recycle_of_host(struct zepi_event *event)
+{
+    event_destroy(event);
+    zepi_object_discard(event);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t event_recycle(void *object)
+{
+    struct zepi_event *event = object;
+    struct zepi_queue *queue = event->queue;
+    if (__builtin_expect(!queue, 0))
+        return recycle_of_host(event);
+    zepi_event_cache_return(event->cache, event);
+    return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
+}
+
+ZEPI_DEFINE_RECYCLED_TYPE(event, event_destroy, event_recycle);
 
 void zepi_event_abandon(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_relaxed);
     zepi_release(event);
-}
-
-zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event)
-{
-    struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    event->context = queue->context;
-    event->queue = zepi_retain(queue);
-    zepi_result_t result = zepi_event_slot_take(
-        &queue->context->event_pools,
-        queue->flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN, &event->slot);
-    if (result == ZEPI_SUCCESS && (queue->flags & ZEPI_QUEUE_PROFILING)) {
-        uint64_t host_ns;
-        result =
-            ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
-    }
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(event);
-        return result;
-    }
-    *out_event = event;
-    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
@@ -73,6 +65,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
         zepi_event_abandon(event);
         return result;
     }
+    event->ze = event->slot->ze;
     *out_event = event;
     return ZEPI_SUCCESS;
 }
@@ -93,7 +86,7 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the event belongs to a command; only events of event_create are "
                          "completed by the host");
-    result = ZEPI_ZE(zeEventHostSignal, event->slot->ze);
+    result = ZEPI_ZE(zeEventHostSignal, event->ze);
     if (result == ZEPI_SUCCESS)
         note_complete(event);
     return result;
@@ -110,7 +103,7 @@ static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
-    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->slot->ze, timeout_ns);
+    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
                          (unsigned long long)timeout_ns);
@@ -151,7 +144,7 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (!zepi_event_is_known_complete(event)) {
-        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->slot->ze);
+        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->ze);
         if (ze != ZE_RESULT_NOT_READY) {
             result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
@@ -170,6 +163,6 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
-    *out_native_handle = event->slot->ze;
+    *out_native_handle = event->ze;
     return ZEPI_SUCCESS;
 }

@@ -31,7 +31,7 @@ zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_t
     if (status != ZEPI_EVENT_COMPLETE)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
     ze_kernel_timestamp_result_t stamps;
-    result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->slot->ze, &stamps);
+    result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->ze, &stamps);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_device *device = event->queue->device;

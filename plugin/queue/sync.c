@@ -12,16 +12,20 @@
 // Whose handles.
 enum handles { LOADERS, DRIVERS };
 
+static ze_command_list_handle_t handle_of(const struct zepi_queue_list *list, enum handles handles)
+{
+    return handles == DRIVERS ? list->driver_ze : list->ze;
+}
+
 // All lists of the queue, that of the copy engine too. Returns how many.
 static uint32_t get_lists(const struct zepi_queue *queue, enum handles handles,
                           ze_command_list_handle_t out_lists[MAX_LISTS])
 {
     uint32_t count = 0;
     for (; count < queue->list_count; count++)
-        out_lists[count] = handles == DRIVERS ? queue->driver_lists[count] : queue->lists[count];
+        out_lists[count] = handle_of(&queue->lists[count], handles);
     if (queue->copy_list)
-        out_lists[count++] =
-            handles == DRIVERS ? queue->driver_lists[ZEPI_QUEUE_LISTS] : queue->copy_list;
+        out_lists[count++] = handle_of(queue->copy_list, handles);
     return count;
 }
 
@@ -120,8 +124,9 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
         result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
                          submit->wait_count, submit->waits);
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], i == 0 ? submit->signal : NULL,
-                         events->count, (ze_event_handle_t *)events->handles);
+        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i],
+                         lists[i] == submit->list ? submit->signal : NULL, events->count,
+                         (ze_event_handle_t *)events->handles);
     return result;
 }
 
