@@ -363,6 +363,10 @@ typedef struct zepi_build_desc {
     zepi_link_method_t link_method;
     zepi_build_log_fn *log; // NULL: none
     void *log_data;
+    // Compile and build: the devices of the context to build for; NULL and 0: all of them. The
+    // module that comes out serves these. Links serve the devices that all objects have.
+    const zepi_device_t *devices;
+    uint32_t device_count;
 } zepi_build_desc_t;
 
 typedef struct zepi_module_info {

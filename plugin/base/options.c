@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 10
+#define OPTION_COUNT 11
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -145,6 +145,9 @@ static void read_environment(void)
         "ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off");
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
+    options.ur_loader_check =
+        read_switch("ZEPI_UR_LOADER_CHECK",
+                    "give the tables of Unified Runtime to loaders of their layout alone: on or off");
 }
 
 const struct zepi_options *zepi_options(void)

@@ -66,6 +66,8 @@
     X(zeCommandListAppendImageCopyRegion)                                                          \
     X(zeCommandListAppendImageCopyToMemory)                                                        \
     X(zeCommandListAppendImageCopyFromMemory)                                                      \
+    X(zeCommandListAppendImageCopyToMemoryExt)                                                     \
+    X(zeCommandListAppendImageCopyFromMemoryExt)                                                   \
     X(zeEventPoolCreate)                                                                           \
     X(zeEventPoolDestroy)                                                                          \
     X(zeEventCreate)                                                                               \
@@ -75,6 +77,7 @@
     X(zeEventHostReset)                                                                            \
     X(zeEventQueryStatus)                                                                          \
     X(zeEventQueryKernelTimestamp)                                                                 \
+    X(zeImageGetProperties)                                                                        \
     X(zeImageCreate)                                                                               \
     X(zeImageDestroy)                                                                              \
     X(zeSamplerCreate)                                                                             \

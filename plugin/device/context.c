@@ -9,9 +9,44 @@
 #include "module/handle_caches.h"
 #include "module/this_module.h"
 
+struct zepi_context_farewell {
+    struct zepi_context_farewell *next;
+    void (*function)(void *data);
+    void *data;
+};
+
+zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
+                                      void *data)
+{
+    struct zepi_context_farewell *farewell = zepi_allocate(1, sizeof(*farewell));
+    if (!farewell)
+        return zepi_fail_no_memory();
+    farewell->function = function;
+    farewell->data = data;
+    farewell->next = atomic_load_explicit(&context->farewells, memory_order_relaxed);
+    // Release: the last reference's thread reads what this one wrote.
+    while (!atomic_compare_exchange_weak_explicit(&context->farewells, &farewell->next, farewell,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return ZEPI_SUCCESS;
+}
+
+static void say_farewell(struct zepi_context *context)
+{
+    struct zepi_context_farewell *next =
+        atomic_load_explicit(&context->farewells, memory_order_acquire);
+    while (next) {
+        struct zepi_context_farewell *farewell = next;
+        next = farewell->next;
+        farewell->function(farewell->data);
+        zepi_free(farewell);
+    }
+}
+
 static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
+    say_farewell(context);
     zepi_unit_forget_context(context);
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);

@@ -23,7 +23,8 @@ struct zepi_context {
     struct zepi_event_pools event_pools;
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_value_buffers value_buffers;
-    struct zepi_handle_caches *caches; // owned; of modules and kernels
+    struct zepi_handle_caches *caches;                 // owned; of modules and kernels
+    _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
 };
 
 extern const struct zepi_type zepi_context_type;
@@ -42,6 +43,9 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
                                               const zepi_device_t *devices,
                                               zepi_ownership_t ownership,
                                               zepi_context_t *out_context);
+// Calls `function` when the context is destroyed, before anything of it goes.
+zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
+                                      void *data);
 zepi_result_t zepi_context_get_devices(zepi_context_t context, uint32_t capacity,
                                        zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_context_get_native(zepi_context_t context, void **out_native_handle);

@@ -163,8 +163,10 @@ static zepi_result_t build_for_devices(struct build *build)
         part->images[0] = build->output->images[i];
         part->values[0] = zepi_spec_values_retain((struct zepi_spec_values *)build->values);
     }
-    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++)
-        result = build_for_device(build, i);
+    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
+        if (zepi_build_options_want(build->options, build->input->context->devices[i]))
+            result = build_for_device(build, i);
+    }
     return result;
 }
 
@@ -190,7 +192,9 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
     zepi_result_t result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = check_required(input, values);
+    result = zepi_build_options_check_devices(&options, input->context);
+    if (result == ZEPI_SUCCESS)
+        result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(
             input, kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
@@ -242,6 +246,12 @@ static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_
     return ZEPI_SUCCESS;
 }
 
+// Whether a description, perhaps an older caller's, names devices.
+static bool has_devices(const zepi_build_desc_t *desc)
+{
+    return desc && desc->size == sizeof(*desc) && desc->device_count > 0;
+}
+
 static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
                                         enum zepi_code_kind kind, zepi_module_t *out_module)
 {
@@ -257,7 +267,7 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
             values = NULL;
     } else {
         result = transform(input, values, desc, kind, &output);
-        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
+        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE && !has_devices(desc))
             zepi_module_remember_build(input, values, desc, kind);
     }
     zepi_spec_values_release(values);

@@ -35,17 +35,16 @@ static void abandon(struct zepi_event *event)
     zepi_release(event);
 }
 
-zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event)
+static zepi_result_t create_for(struct zepi_queue *queue, enum zepi_event_kind kind,
+                                struct zepi_event **out_event)
 {
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    zepi_result_t result = zepi_event_slot_take(
-        &queue->context->event_pools,
-        queue->flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN, &event->slot);
-    if (result == ZEPI_SUCCESS && (queue->flags & ZEPI_QUEUE_PROFILING)) {
+    zepi_result_t result = zepi_event_slot_take(&queue->context->event_pools, kind, &event->slot);
+    if (result == ZEPI_SUCCESS && kind == ZEPI_EVENT_TIMED) {
         uint64_t host_ns;
         result =
             ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
@@ -56,6 +55,18 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event 
     }
     *out_event = event;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event)
+{
+    return create_for(queue,
+                      queue->flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN,
+                      out_event);
+}
+
+zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
+{
+    return create_for(queue, ZEPI_EVENT_TIMED, out_event);
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
@@ -70,6 +81,25 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
     result = zepi_event_slot_take(&context->event_pools, ZEPI_EVENT_PLAIN, &event->slot);
+    if (result != ZEPI_SUCCESS) {
+        abandon(event);
+        return result;
+    }
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_event_t *out_event)
+{
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = zepi_retain(context);
+    const zepi_result_t result =
+        zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
     if (result != ZEPI_SUCCESS) {
         abandon(event);
         return result;

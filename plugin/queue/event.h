@@ -15,6 +15,7 @@ struct zepi_event {
     struct zepi_event_slot *slot; // taken from the context
     uint64_t number;              // of the command in its queue
     uint64_t submit_ticks;        // on the device's clock; of timed events
+    uint32_t command;             // what it was, in the front door's words
     atomic_bool is_complete;      // seen by somebody; never goes back
     atomic_bool is_awaited;       // a command was told to wait for it
 };
@@ -23,6 +24,8 @@ extern const struct zepi_type zepi_event_type;
 
 // An event for a command of the queue, not yet appended. One reference.
 zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
+// The same with times, whatever the queue is like.
+zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
@@ -30,6 +33,9 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
+// Around a ze_event_handle_t of the context. `context` has been checked.
+zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_event_t *out_event);
 zepi_result_t zepi_event_signal(zepi_event_t event);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);

@@ -20,7 +20,7 @@ static void queue_destroy(void *object)
         zepi_probe_finish(queue);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++) {
-        if (queue->lists[i])
+        if (queue->lists[i] && queue->ownership == ZEPI_OWNERSHIP_TRANSFER)
             zepi_ze.zeCommandListDestroy(queue->lists[i]);
     }
     if (queue->copy_list)
@@ -89,6 +89,46 @@ static zepi_result_t create_lists(struct zepi_queue *queue)
     return result;
 }
 
+static struct zepi_queue *create(struct zepi_context *context, struct zepi_device *device,
+                                 uint32_t device_index, zepi_queue_flags_t flags)
+{
+    struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
+    if (!queue)
+        return NULL;
+    queue->context = zepi_retain(context);
+    queue->device = device;
+    queue->device_index = device_index;
+    queue->flags = flags;
+    queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
+    pthread_mutex_init(&queue->mutex, NULL);
+    pthread_mutex_init(&queue->memo_mutex, NULL);
+    return queue;
+}
+
+zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
+                                            struct zepi_device *device, zepi_queue_flags_t flags,
+                                            void *native_handle, zepi_ownership_t ownership,
+                                            zepi_queue_t *out_queue)
+{
+    const zepi_result_t result = check_flags(flags);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    struct zepi_queue *queue =
+        create(context, device, zepi_context_device_index(context, device), flags);
+    if (!queue)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    // Nothing tells whether the list keeps the order: barriers do.
+    queue->ownership = ownership;
+    queue->list_count = 1;
+    queue->lists[0] = native_handle;
+    queue->driver_lists[0] = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, native_handle);
+    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
+    *out_queue = queue;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
                                 zepi_queue_flags_t flags, zepi_queue_t *out_queue)
 {
@@ -102,17 +142,11 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         return result;
     if (!out_queue)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the queue is NULL");
-    struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
+    struct zepi_queue *queue = create(context, device, index, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    queue->context = zepi_retain(context);
-    queue->device = device;
-    queue->device_index = index;
-    queue->flags = flags;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
-    pthread_mutex_init(&queue->mutex, NULL);
-    pthread_mutex_init(&queue->memo_mutex, NULL);
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;

@@ -19,8 +19,9 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
-    bool has_in_order_list; // the driver keeps the order; else barriers do
-    uint32_t list_count;    // one if in order
+    bool has_in_order_list;     // the driver keeps the order; else barriers do
+    zepi_ownership_t ownership; // of the lists: a host's own is not destroyed
+    uint32_t list_count;        // one if in order
     ze_command_list_handle_t lists[ZEPI_QUEUE_LISTS];
     ze_command_list_handle_t copy_list; // of a copy engine, out-of-order queues only; or NULL
     // The driver's own handles of these, the copy engine's last, for functions that came from the
@@ -41,6 +42,21 @@ extern const struct zepi_type zepi_queue_type;
 // Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
 // the wait.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
+
+// Whether everything submitted before is complete, without waiting: false if that is not known yet.
+zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);
+
+// A command that does nothing once the wait list is complete, or everything before if that is
+// empty, and whose event has times in queues without profiling, too.
+zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event);
+
+// Around an immediate ze_command_list_handle_t of the host's, which must be in order if the flags
+// say so and the driver can. Context and device have been checked.
+zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
+                                            struct zepi_device *device, zepi_queue_flags_t flags,
+                                            void *native_handle, zepi_ownership_t ownership,
+                                            zepi_queue_t *out_queue);
 
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
                                 zepi_queue_flags_t flags, zepi_queue_t *out_queue);
