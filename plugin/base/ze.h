@@ -101,6 +101,7 @@
     X(zeKernelSetArgumentValue)                                                                    \
     X(zeKernelSetIndirectAccess)                                                                   \
     X(zeKernelSetCacheConfig)                                                                      \
+    X(zeKernelGetName)                                                                             \
     X(zeKernelGetProperties)                                                                       \
     X(zeKernelSetGlobalOffsetExp)
 

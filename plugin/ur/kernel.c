@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/kernel.h"
 
+#include "base/alloc.h"
 #include "base/ze.h"
 #include "kernel/kernel_pool.h"
 #include "kernel/work_size.h"
@@ -8,11 +9,36 @@
 static void kernel_destroy(void *object)
 {
     struct zepi_ur_kernel *kernel = object;
+    if (kernel->adopted)
+        zepi_ze.zeKernelDestroy(kernel->adopted);
     zepi_release(kernel->kernel);
     zepi_release(kernel->program);
 }
 
 ZEPI_DEFINE_TYPE(ur_kernel, kernel_destroy);
+
+static ur_result_t create(struct zepi_ur_program *program, const char *name,
+                          struct zepi_ur_kernel **out_kernel)
+{
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
+        zepi_release(module);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
+                              "the program was not built: it has no kernels yet");
+    }
+    struct zepi_ur_kernel *kernel = zepi_object_create(&zepi_ur_kernel_type);
+    const ur_result_t result =
+        kernel ? zepi_ur_result(zepi_module_get_kernel(module, name, &kernel->kernel))
+               : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    zepi_release(module);
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(kernel);
+        return result;
+    }
+    kernel->program = zepi_retain(program);
+    *out_kernel = kernel;
+    return UR_RESULT_SUCCESS;
+}
 
 ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKernelName,
                                 ur_kernel_handle_t *phKernel)
@@ -22,24 +48,55 @@ ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKerne
         result = zepi_ur_check_pointer(pKernelName, "pKernelName");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phKernel, "phKernel");
+    return result == UR_RESULT_SUCCESS
+               ? create(zepi_ur_program(hProgram), pKernelName, (struct zepi_ur_kernel **)phKernel)
+               : result;
+}
+
+static ur_result_t get_name(ze_kernel_handle_t native, char **out_name)
+{
+    size_t size = 0;
+    ur_result_t result = zepi_ur_result(ZEPI_ZE(zeKernelGetName, native, &size, NULL));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_program *program = zepi_ur_program(hProgram);
-    struct zepi_module *module = zepi_ur_program_module(program);
-    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
-        zepi_release(module);
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
-                              "the program was not built: it has no kernels yet");
-    }
-    struct zepi_ur_kernel *kernel = zepi_object_create(&zepi_ur_kernel_type);
-    result = kernel ? zepi_ur_result(zepi_module_get_kernel(module, pKernelName, &kernel->kernel))
-                    : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    zepi_release(module);
-    if (result != UR_RESULT_SUCCESS) {
-        zepi_release(kernel);
+    char *name = zepi_allocate(size + 1, 1);
+    if (!name)
+        return zepi_ur_result(zepi_fail_no_memory());
+    result = zepi_ur_result(ZEPI_ZE(zeKernelGetName, native, &size, name));
+    if (result == UR_RESULT_SUCCESS)
+        *out_name = name;
+    else
+        zepi_free(name);
+    return result;
+}
+
+// The program's kernel of that name. The handle itself is not launched: arguments come with each
+// launch here, so that there is nothing on it to keep.
+ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel,
+                                                ur_context_handle_t hContext,
+                                                ur_program_handle_t hProgram,
+                                                const ur_kernel_native_properties_t *pProperties,
+                                                ur_kernel_handle_t *phKernel)
+{
+    char *name = NULL;
+    struct zepi_ur_kernel *kernel;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phKernel, "phKernel");
+    if (result == UR_RESULT_SUCCESS)
+        result = get_name((ze_kernel_handle_t)hNativeKernel, &name);
+    if (result != UR_RESULT_SUCCESS)
         return result;
-    }
-    kernel->program = zepi_retain(program);
+    result = create(zepi_ur_program(hProgram), name, &kernel);
+    zepi_free(name);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (pProperties && pProperties->isNativeHandleOwned)
+        kernel->adopted = (ze_kernel_handle_t)hNativeKernel;
     *phKernel = (ur_kernel_handle_t)kernel;
     return UR_RESULT_SUCCESS;
 }

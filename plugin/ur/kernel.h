@@ -10,6 +10,7 @@ struct zepi_ur_kernel {
     struct zepi_object object;
     struct zepi_kernel *kernel;      // retained
     struct zepi_ur_program *program; // retained
+    ze_kernel_handle_t adopted;      // owned; that the kernel was made around; NULL: none
 };
 
 extern const struct zepi_type zepi_ur_kernel_type;

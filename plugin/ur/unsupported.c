@@ -23,15 +23,6 @@ ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle
         "events of Level Zero that are signalled again would end waits for the first time");
 }
 
-ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel,
-                                                ur_context_handle_t hContext,
-                                                ur_program_handle_t hProgram,
-                                                const ur_kernel_native_properties_t *pProperties,
-                                                ur_kernel_handle_t *phKernel)
-{
-    return refuse(__func__, "TODO");
-}
-
 ur_result_t
 zepi_urKernelSetSpecializationConstants(ur_kernel_handle_t hKernel, uint32_t count,
                                         const ur_specialization_constant_info_t *pSpecConstants)
