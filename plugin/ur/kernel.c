@@ -198,9 +198,14 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, uint32_t numArgs,
     const ur_exp_kernel_arg_properties_t *pArgs, size_t *pSuggestedLocalWorkSize)
 {
-    const ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS && numArgs > 0 && !pArgs)
-        return zepi_ur_refuse_null("pArgs");
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS && numArgs > 0)
+        result = zepi_ur_check_pointer(pArgs, "pArgs");
+    for (uint32_t i = 0; i < numArgs && result == UR_RESULT_SUCCESS; i++) {
+        if (pArgs[i].type > UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                    "argument %u has the unknown type %d", i, (int)pArgs[i].type);
+    }
     return result == UR_RESULT_SUCCESS
                ? zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
                                                         pGlobalWorkOffset, pGlobalWorkSize,
