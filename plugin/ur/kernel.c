@@ -83,6 +83,10 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_program(hProgram)->context != zepi_ur_context(hContext))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
     if (result == UR_RESULT_SUCCESS)
@@ -172,6 +176,10 @@ static ur_result_t check_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queu
     if (result == UR_RESULT_SUCCESS && (work_dim == 0 || work_dim > 3))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", work_dim);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_kernel(kernel)->program->context != zepi_ur_queue(queue)->context)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
+                                "the kernel is of another context than the queue");
     return result;
 }
 
@@ -221,7 +229,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     (void)dynamicSharedMemorySize; // Level Zero does not take it into account
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device(hDevice);
+        result = zepi_ur_check_context_device(
+            (ur_context_handle_t)zepi_ur_kernel(hKernel)->program->context, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
     if (result == UR_RESULT_SUCCESS)
