@@ -213,6 +213,8 @@ Test(checks_program, and_their_symbols)
                    urProgramGetGlobalVariablePointer(handle, program, "offset", size, out));
     REFUSES_HANDLE(PROGRAM, ur_program_handle_t, WRONG,
                    urProgramGetGlobalVariablePointer(gear.device, handle, "offset", size, out));
+    REFUSES(WRONG_DEVICE,
+            urProgramGetGlobalVariablePointer(gear.device, other.program, "offset", size, out));
     REFUSES(NULL_POINTER, urProgramGetGlobalVariablePointer(gear.device, program, NULL, size, out));
     REFUSES(NULL_POINTER,
             urProgramGetGlobalVariablePointer(gear.device, program, "offset", size, NULL));
@@ -224,6 +226,8 @@ Test(checks_program, and_their_symbols)
                    urProgramGetFunctionPointer(handle, program, "triple", out));
     REFUSES_HANDLE(PROGRAM, ur_program_handle_t, WRONG,
                    urProgramGetFunctionPointer(gear.device, handle, "triple", out));
+    REFUSES(WRONG_DEVICE,
+            urProgramGetFunctionPointer(gear.device, other.program, "vector_add", out));
     REFUSES(NULL_POINTER, urProgramGetFunctionPointer(gear.device, program, NULL, out));
     REFUSES(NULL_POINTER, urProgramGetFunctionPointer(gear.device, program, "triple", NULL));
     REFUSES(UR_RESULT_ERROR_INVALID_KERNEL_NAME,
