@@ -21,7 +21,8 @@
              : CPU_MODULE, ze_module_build_log_handle_t                                            \
              : CPU_BUILD_LOG, ze_kernel_handle_t                                                   \
              : CPU_KERNEL, ze_sampler_handle_t                                                     \
-             : CPU_SAMPLER, default                                                                \
+             : CPU_SAMPLER, ze_physical_mem_handle_t                                               \
+             : CPU_PHYSICAL_MEMORY, default                                                        \
              : CPU_NONE)
 
 static bool may_be_null(const char *argument, const char *function)

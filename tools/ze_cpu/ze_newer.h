@@ -14,6 +14,9 @@
 #define CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2)    // 1.9
 #define CPU_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP (1u << 3) // 1.5
 
+#define CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE (1u << 0)    // 1.9; the default
+#define CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST (1u << 1)      // 1.9
+
 #define CPU_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC 0x00020021u
 #define CPU_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC 0x00020014u
 
@@ -55,6 +58,22 @@ typedef struct _ze_event_counter_based_desc_t {
     ze_event_scope_flags_t signal;
     ze_event_scope_flags_t wait;
 } ze_event_counter_based_desc_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES 0x0002000du // 1.5
+
+#ifndef HAVE_ZE_SUB_ALLOCATION_T
+typedef struct _ze_sub_allocation_t {
+    void *base;
+    size_t size;
+} ze_sub_allocation_t;
+
+typedef struct _ze_memory_sub_allocations_exp_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint32_t *pCount;
+    ze_sub_allocation_t *pSubAllocations;
+} ze_memory_sub_allocations_exp_properties_t;
 #endif
 
 #endif
