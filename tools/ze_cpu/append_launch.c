@@ -3,6 +3,7 @@
 #include "device.h"
 #include "entry.h"
 #include "kernel.h"
+#include "mutable_command.h"
 
 #include <string.h>
 
@@ -31,8 +32,9 @@ static ze_result_t capture(struct cpu_list *list, struct cpu_kernel *kernel,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_command *command;
-    result = cpu_list_command(list, kind, kernel->code->argument_bytes, signal, wait_count, waits,
-                              function, &command);
+    result =
+        cpu_list_command(list, kind, cpu_mutable_argument_bytes(list, kernel->code->argument_bytes),
+                         signal, wait_count, waits, function, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &command->u.launch;

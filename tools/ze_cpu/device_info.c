@@ -59,6 +59,12 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
     ze_eu_count_ext_t *eus = cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus != NULL)
         eus->numTotalEUs = cl->compute_units;
+    ze_mutable_command_list_exp_properties_t *mutability =
+        cpu_chain_find(properties.pNext, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
+    if (mutability != NULL) {
+        mutability->mutableCommandListFlags = 0;
+        mutability->mutableCommandFlags = CPU_MUTABLE_COMMAND_FLAGS_OFFERED;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
