@@ -84,7 +84,7 @@ static inline ze_result_t check(enum cpu_kind kind, const void *argument, const 
 
 const struct cpu_tables cpu_tables_checked = {
 #define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = checked_##name,
-#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
 #define NEWER(name, parameters, arguments) .newer.name = checked_##name,
 #include "functions.def"
 };

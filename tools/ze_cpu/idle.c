@@ -95,7 +95,7 @@ static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hComm
 
 const struct cpu_tables cpu_tables_idle = {
 #define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = cpu_##name,
-#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
 #define NEWER(name, parameters, arguments) .newer.name = cpu_##name,
 #define SUBMITTED(table, member, name, parameters, arguments) .table.member = idle_##name,
 #define SUBMITTED_NEWER(name, parameters, arguments) .newer.name = idle_##name,

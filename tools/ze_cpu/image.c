@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "image.h"
 
+#include "chain.h"
 #include "entry.h"
 
 #include <stdbool.h>
@@ -64,6 +65,8 @@ static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc
 {
     if (desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((uint32_t)desc->type > ZE_IMAGE_TYPE_BUFFER || (desc->flags & ~0x3u) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->type == ZE_IMAGE_TYPE_BUFFER || desc->miplevels > 1)

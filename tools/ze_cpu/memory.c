@@ -107,6 +107,8 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
 {
     if (pptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(chain))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
     bool is_relaxed =
@@ -140,6 +142,8 @@ ze_result_t ZE_APICALL cpu_zeMemAllocShared(ze_context_handle_t hContext,
 {
     if (device_desc == NULL || host_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(host_desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return allocate(hContext, ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment,
                     pptr);
 }
@@ -269,6 +273,8 @@ ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
 {
     if (ptr == NULL || pMemAllocProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_mapped_memory memory;
     bool is_found = find(hContext, ptr, &memory);
     pMemAllocProperties->type = is_found ? memory.type : ZE_MEMORY_TYPE_UNKNOWN;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "physical_memory.h"
 
+#include "chain.h"
 #include "device.h"
 #include "entry.h"
 #include "memory.h"
@@ -33,6 +34,8 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
 {
     if (desc == NULL || phPhysicalMemory == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     ze_result_t result = check_description(desc);
     if (result != ZE_RESULT_SUCCESS)
         return result;
