@@ -14,6 +14,11 @@ static ze_result_t check_launch(const struct cpu_list *list, const struct cpu_ke
         cpu_report(function, "the list's queue group only copies");
         return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
     }
+    if (!cpu_device_is_part_of(list->device, kernel->device)) {
+        cpu_report(function, "kernel %s was made for another device than list %p",
+                   kernel->code->name, (const void *)list);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
     if (kernel->unset_count == 0)
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < kernel->code->argument_count; i++)

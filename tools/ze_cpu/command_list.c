@@ -91,7 +91,8 @@ static void submit_execution(struct cpu_command *command)
     atomic_fetch_add_explicit(&list->uses, 1, memory_order_relaxed);
 }
 
-static ze_result_t check_executable(struct cpu_list *list, const char *function)
+static ze_result_t check_executable(const struct cpu_place *place, struct cpu_list *list,
+                                    const char *function)
 {
     ze_result_t result = cpu_object_check(list, CPU_LIST, function);
     if (result != ZE_RESULT_SUCCESS)
@@ -103,15 +104,25 @@ static ze_result_t check_executable(struct cpu_list *list, const char *function)
                                       : "not closed");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    if (list->context != place->context || list->device != place->device) {
+        cpu_report(function, "list %p was made for another %s", (void *)list,
+                   list->context != place->context ? "context" : "device");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (list->ordinal != place->ordinal) {
+        cpu_report(function, "list %p was made for queue group %u, not %u", (void *)list,
+                   list->ordinal, place->ordinal);
+        return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_list_make_executions(struct cpu_list *const *lists, uint32_t count,
-                                     const char *function, struct cpu_command **out_first,
-                                     struct cpu_command **out_last)
+ze_result_t cpu_list_make_executions(const struct cpu_place *place, struct cpu_list *const *lists,
+                                     uint32_t count, const char *function,
+                                     struct cpu_command **out_first, struct cpu_command **out_last)
 {
     for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result = check_executable(lists[i], function);
+        ze_result_t result = check_executable(place, lists[i], function);
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
@@ -297,8 +308,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         cpu_command_destroy(before);
         return result;
     }
-    result = cpu_list_make_executions((struct cpu_list *const *)phCommandLists, numCommandLists,
-                                      __func__, &first, &last);
+    const struct cpu_place place = {list->context, list->device, list->ordinal};
+    result = cpu_list_make_executions(&place, (struct cpu_list *const *)phCommandLists,
+                                      numCommandLists, __func__, &first, &last);
     if (result != ZE_RESULT_SUCCESS) {
         cpu_command_destroy(before);
         cpu_command_destroy(after);

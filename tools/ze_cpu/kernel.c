@@ -54,6 +54,7 @@ ze_result_t ZE_APICALL cpu_zeKernelCreate(ze_module_handle_t hModule, const ze_k
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     kernel->code = code;
+    kernel->device = module->device;
     kernel->unset_count = code->argument_count;
     kernel->arguments = calloc(1, code->argument_bytes != 0 ? code->argument_bytes : 1);
     kernel->is_set = calloc(code->argument_count != 0 ? code->argument_count : 1, sizeof(bool));

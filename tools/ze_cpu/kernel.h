@@ -12,6 +12,7 @@
 struct cpu_kernel {
     struct cpu_object object;
     struct cpu_program_kernel *code; // its program is retained and owned
+    ze_device_handle_t device;       // borrowed; its module's
     _Atomic uint32_t busy;
     uint32_t group_size[3];
     uint32_t offset[3];
