@@ -169,6 +169,44 @@ static double batch_opencl(const void *self)
     return (now_us() - start) / BATCH;
 }
 
+static void *spin(void *out)
+{
+    uint32_t value = 1;
+    for (int i = 0; i < 10 * SPIN_ROUNDS; i++) {
+        value = value * 1664525u + 1013904223u;
+        __asm__ volatile("" ::"r"(value));
+    }
+    *(uint32_t *)out = value;
+    return NULL;
+}
+
+static double spin_in(int count)
+{
+    pthread_t threads[2];
+    uint32_t out[2];
+    double start = now_us();
+    for (int i = 0; i < count; i++)
+        MUST(pthread_create(&threads[i], NULL, spin, &out[i]));
+    for (int i = 0; i < count; i++)
+        MUST(pthread_join(threads[i], NULL));
+    return now_us() - start;
+}
+
+static bool was_disturbed;
+
+// Whether two threads run as fast as one. ze_cpu has a thread beside the caller's, OpenCL need not
+// have one: where other work fills the cores, nothing can be said.
+static bool has_free_cores(void)
+{
+    double best[2] = {1e9, 1e9};
+    for (int i = 0; i < 5; i++) {
+        const double times[2] = {spin_in(1), spin_in(2)};
+        for (int j = 0; j < 2; j++)
+            best[j] = times[j] < best[j] ? times[j] : best[j];
+    }
+    return best[1] <= 1.2 * best[0];
+}
+
 // Something that is done in two ways; each returns the time it took.
 struct comparison {
     const char *what, *unit;
@@ -192,8 +230,16 @@ static bool compare(const struct comparison *comparison)
     }
     printf("%-44s %9.2f %9.2f %s %6.2f times", comparison->what, ours, theirs, comparison->unit,
            ours / theirs);
+    const char *verdict = "";
+    if (!is_good && !has_free_cores()) {
+        verdict = "  not judged: other work has the cores";
+        was_disturbed = true;
+        is_good = true;
+    } else if (!is_good) {
+        verdict = "  TOO MUCH";
+    }
     if (comparison->limit != 0)
-        printf(", allowed %.2f%s", comparison->limit, is_good ? "" : "  TOO MUCH");
+        printf(", allowed %.2f%s", comparison->limit, verdict);
     putchar('\n');
     return is_good;
 }
@@ -350,29 +396,11 @@ static double spin_on_queues(const void *self)
     return now_us() - start;
 }
 
-static void *spin(void *out)
-{
-    uint32_t value = 1;
-    for (int i = 0; i < 10 * SPIN_ROUNDS; i++) {
-        value = value * 1664525u + 1013904223u;
-        __asm__ volatile("" ::"r"(value));
-    }
-    *(uint32_t *)out = value;
-    return NULL;
-}
-
 // The same in plain threads, which tells how many cores the machine has to give at the moment.
 static double spin_in_threads(const void *self)
 {
-    pthread_t threads[2];
-    uint32_t out[2];
     (void)self;
-    double start = now_us();
-    for (int i = 0; i < 2; i++)
-        MUST(pthread_create(&threads[i], NULL, spin, &out[i]));
-    for (int i = 0; i < 2; i++)
-        MUST(pthread_join(threads[i], NULL));
-    return now_us() - start;
+    return spin_in(2);
 }
 
 static bool compare_queues(void)
@@ -414,5 +442,7 @@ int main(void)
     MUST(zeContextDestroy(level_zero.context));
     if (!IS_MEASURABLE)
         printf("not judged: this build is not optimized, or has a sanitizer\n");
-    return is_good ? 0 : 1;
+    if (!is_good)
+        return 1;
+    return was_disturbed ? TEST_SKIPPED : 0;
 }
