@@ -165,12 +165,12 @@ typedef struct _ze_mutable_global_offset_exp_desc_t {
 
 #define CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES 0x10013u // 1.8
 
-#ifndef HAVE_ZE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES_T
-typedef struct _ze_kernel_max_group_size_ext_properties_t {
+#ifndef HAVE_ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_T
+typedef struct _ze_kernel_max_group_size_properties_ext_t {
     ze_structure_type_t stype;
     void *pNext;
     uint32_t maxGroupSize;
-} ze_kernel_max_group_size_ext_properties_t;
+} ze_kernel_max_group_size_properties_ext_t;
 #endif
 
 #define CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x1000fu // 1.5

@@ -87,7 +87,7 @@ Test(ze_cpu_properties, launches_groups_as_large_as_it_says)
                   (i == 0 || properties.subGroupSizes[i] > properties.subGroupSizes[i - 1]));
     ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
     ze_kernel_handle_t place = fixture_kernel(module, "place");
-    ze_kernel_max_group_size_ext_properties_t maximum = {
+    ze_kernel_max_group_size_properties_ext_t maximum = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES};
     ze_kernel_properties_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES,
                                      .pNext = &maximum};
