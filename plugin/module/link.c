@@ -187,19 +187,17 @@ static zepi_result_t make_module(const struct sets *sets, const struct zepi_buil
         zepi_release(module);
         return result;
     }
-    zepi_module_publish(module);
     *out_executable = module;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc,
+                                       struct zepi_module **out_executable)
 {
     struct zepi_build_options options;
     struct sets sets;
-    zepi_result_t result = check_objects(object_count, objects, out_executable);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_build_options_init(&options, desc);
+    zepi_result_t result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
     result = sets_init(&sets, object_count, objects, &options);
@@ -209,4 +207,18 @@ zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objec
     }
     zepi_build_options_finish(&options);
     return result;
+}
+
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check_objects(object_count, objects, out_executable);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_link_objects(object_count, objects, desc, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(module);
+    *out_executable = module;
+    return ZEPI_SUCCESS;
 }

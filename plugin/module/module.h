@@ -116,6 +116,10 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
                                   zepi_module_t *out_object);
 
 // link.c
+// As zepi_module_link, but the module is not published.
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc,
+                                       struct zepi_module **out_executable);
 zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
                                const zepi_build_desc_t *desc, zepi_module_t *out_executable);
 

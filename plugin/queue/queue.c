@@ -27,7 +27,6 @@ static void queue_destroy(void *object)
         zepi_ze.zeCommandListDestroy(queue->copy_list);
     zepi_dispatch_memo_destroy(queue->memo);
     pthread_mutex_destroy(&queue->memo_mutex);
-    pthread_mutex_destroy(&queue->mutex);
     zepi_release(queue->context);
 }
 
@@ -100,7 +99,6 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     queue->device_index = device_index;
     queue->flags = flags;
     queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
-    pthread_mutex_init(&queue->mutex, NULL);
     pthread_mutex_init(&queue->memo_mutex, NULL);
     return queue;
 }

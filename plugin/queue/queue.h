@@ -2,6 +2,7 @@
 #ifndef ZEPI_QUEUE_QUEUE_H
 #define ZEPI_QUEUE_QUEUE_H
 
+#include "base/mutex.h"
 #include "base/object.h"
 #include "queue/probe.h"
 #include "queue/retire.h"
@@ -29,7 +30,7 @@ struct zepi_queue {
     ze_command_list_handle_t driver_lists[ZEPI_QUEUE_LISTS + 1];
     // Guards appending, `next_list` and `retire.submitted`. The one lock under which the driver is
     // called: a command list may be in one thread only, and its order is the queue's order.
-    pthread_mutex_t mutex;
+    struct zepi_mutex mutex;
     uint32_t next_list;
     struct zepi_retire_queue retire;
     struct zepi_probe probe;

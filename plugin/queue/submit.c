@@ -85,7 +85,7 @@ zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *q
         free_waits(submit);
         submit->waits = NULL;
     }
-    pthread_mutex_lock(&queue->mutex);
+    zepi_mutex_lock(&queue->mutex);
     choose_list(submit, engine);
     if ((queue->flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list) {
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
@@ -103,7 +103,7 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     const uint64_t number = zepi_retire_count(&queue->retire);
     if (submit->event)
         submit->event->number = number;
-    pthread_mutex_unlock(&queue->mutex);
+    zepi_mutex_unlock(&queue->mutex);
     free_waits(submit);
     if (appended != ZEPI_SUCCESS) {
         // Not known to be complete, so that it is kept from others until the queue is empty.

@@ -12,10 +12,9 @@ static ur_result_t check_work_size(const struct zepi_ur_launch *launch)
     if (launch->work_dim == 0 || launch->work_dim > 3)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                               "%u dimensions, expected 1 to 3", launch->work_dim);
+    // A global size of 0 launches nothing. The header calls it an error, but programs do it (dpnp's
+    // reductions of empty arrays), and OpenCL takes it.
     for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (launch->global_size[i] == 0)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                                  "the global size of dimension %u is 0", i);
         if (launch->local_size && launch->local_size[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
                                   "the local size of dimension %u is 0", i);
