@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 11
+#define OPTION_COUNT 12
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
