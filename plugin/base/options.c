@@ -5,6 +5,7 @@
 #include "cache/cache_folder.h"
 
 #include <assert.h>
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 11
+#define OPTION_COUNT 12
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
