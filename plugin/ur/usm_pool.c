@@ -63,8 +63,9 @@ ur_result_t zepi_ur_usm_pool_allocate(ur_usm_pool_handle_t handle, struct zepi_c
         return zepi_ur_result(zepi_fail_no_memory());
     const zepi_result_t result = zepi_usm_allocate(context, device, kind, size, alignment, &memory);
     if (result != ZEPI_SUCCESS) {
+        const ur_result_t ur = zepi_ur_fail(result);
         zepi_free(entry);
-        return zepi_ur_fail(result);
+        return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_USM_SIZE : ur;
     }
     entry->memory = memory;
     entry->pool = zepi_retain(pool);
