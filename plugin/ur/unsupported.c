@@ -210,7 +210,7 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
 
 ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
 {
-    return refuse(__func__, "TODO");
+    return refuse(__func__, "Level Zero takes host memory as it is");
 }
 
 ur_result_t
@@ -403,14 +403,14 @@ ur_result_t zepi_urBindlessImagesImportExternalSemaphoreExp(
     ur_exp_external_semaphore_desc_t *pExternalSemaphoreDesc,
     ur_exp_external_semaphore_handle_t *phExternalSemaphore)
 {
-    return refuse(__func__, "zepi imports no memory of other interfaces");
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
 ur_result_t zepi_urBindlessImagesReleaseExternalSemaphoreExp(
     ur_context_handle_t hContext, ur_device_handle_t hDevice,
     ur_exp_external_semaphore_handle_t hExternalSemaphore)
 {
-    return refuse(__func__, "zepi imports no memory of other interfaces");
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
 ur_result_t zepi_urBindlessImagesWaitExternalSemaphoreExp(
