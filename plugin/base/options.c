@@ -5,6 +5,7 @@
 #include "cache/cache_folder.h"
 
 #include <assert.h>
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

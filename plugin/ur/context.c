@@ -78,8 +78,11 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
     case UR_CONTEXT_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, context);
     case UR_CONTEXT_INFO_USM_MEMCPY2D_SUPPORT:
-    case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
         return zepi_ur_answer_bool(&info, true);
+    // urEnqueueUSMFill2D is there, but DPC++'s runtime gives it pitch and width in elements where
+    // they should be in bytes: with this answer it fills with a kernel of its own.
+    case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
+        return zepi_ur_answer_bool(&info, false);
     default:
         return zepi_ur_refuse_question(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
     }

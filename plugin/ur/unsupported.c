@@ -56,30 +56,6 @@ ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handl
     return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
 }
 
-ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                     size_t size, const ur_physical_mem_properties_t *pProperties,
-                                     ur_physical_mem_handle_t *phPhysicalMem)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urPhysicalMemRetain(ur_physical_mem_handle_t hPhysicalMem)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urPhysicalMemRelease(ur_physical_mem_handle_t hPhysicalMem)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
-                                      ur_physical_mem_info_t propName, size_t propSize,
-                                      void *pPropValue, size_t *pPropSizeRet)
-{
-    return refuse(__func__, "TODO");
-}
-
 ur_result_t zepi_urEnqueueReadHostPipe(ur_queue_handle_t hQueue, ur_program_handle_t hProgram,
                                        const char *pipe_symbol, bool blocking, void *pDst,
                                        size_t size, uint32_t numEventsInWaitList,
@@ -821,51 +797,6 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
                                               ur_device_handle_t peerDevice,
                                               ur_exp_peer_info_t propName, size_t propSize,
                                               void *pPropValue, size_t *pPropSizeRet)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
-                                                ur_device_handle_t hDevice, size_t allocationSize,
-                                                ur_virtual_mem_granularity_info_t propName,
-                                                size_t propSize, void *pPropValue,
-                                                size_t *pPropSizeRet)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
-                                     void **ppStart)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemFree(ur_context_handle_t hContext, const void *pStart, size_t size)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStart, size_t size,
-                                 ur_physical_mem_handle_t hPhysicalMem, size_t offset,
-                                 ur_virtual_mem_access_flags_t flags)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void *pStart,
-                                       size_t size, ur_virtual_mem_access_flags_t flags)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *pStart, size_t size,
-                                     ur_virtual_mem_info_t propName, size_t propSize,
-                                     void *pPropValue, size_t *pPropSizeRet)
 {
     return refuse(__func__, "TODO");
 }
