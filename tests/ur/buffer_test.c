@@ -9,12 +9,7 @@
 #define SIZE 4096
 
 TestSuite(buffer, .init = ur_set_up, .fini = ur_tear_down);
-
-// With two devices a buffer lies elsewhere (plugin/memory/buffer.h).
-static void set_up_two(void)
-{
-    ur_set_up_devices(2);
-}
+TestSuite(buffer_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
 static ur_mem_handle_t create(ur_mem_flags_t flags, size_t size, void *host)
 {
@@ -70,8 +65,7 @@ Test(buffer, is_written_copied_filled_and_read)
     check_copies();
 }
 
-Test(buffer, is_written_copied_filled_and_read_with_two_devices, .init = set_up_two,
-     .fini = ur_tear_down)
+Test(buffer_of_two, is_written_copied_filled_and_read)
 {
     check_copies();
 }
@@ -190,8 +184,7 @@ Test(buffer, rectangles_go_where_their_pitches_say)
     check_rects();
 }
 
-Test(buffer, rectangles_go_where_their_pitches_say_with_two_devices, .init = set_up_two,
-     .fini = ur_tear_down)
+Test(buffer_of_two, rectangles_go_where_their_pitches_say)
 {
     check_rects();
 }
@@ -273,7 +266,7 @@ Test(buffer, begins_with_what_the_host_pointer_has)
     }
 }
 
-Test(buffer, is_worked_on_by_two_devices_in_turn, .init = set_up_two, .fini = ur_tear_down)
+Test(buffer_of_two, is_worked_on_by_two_devices_in_turn)
 {
     enum { ITEMS = 300 };
     ur_queue_handle_t queues[] = {gear.queue, ur_queue(gear.devices[1], 0)};

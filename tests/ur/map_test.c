@@ -8,11 +8,7 @@
 #define SIZE 1024
 
 TestSuite(map, .init = ur_set_up, .fini = ur_tear_down);
-
-static void set_up_two(void)
-{
-    ur_set_up_devices(2);
-}
+TestSuite(map_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
 static ur_mem_handle_t create(void *host)
 {
@@ -78,13 +74,12 @@ Test(map, of_a_host_pointer_is_there)
     check_maps(host);
 }
 
-Test(map, shows_and_takes_what_the_host_writes_with_two_devices, .init = set_up_two,
-     .fini = ur_tear_down)
+Test(map_of_two, shows_and_takes_what_the_host_writes)
 {
     check_maps(NULL);
 }
 
-Test(map, of_a_host_pointer_is_there_with_two_devices, .init = set_up_two, .fini = ur_tear_down)
+Test(map_of_two, of_a_host_pointer_is_there)
 {
     static unsigned char host[SIZE];
     check_maps(host);

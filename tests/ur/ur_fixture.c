@@ -105,6 +105,11 @@ void ur_set_up(void)
     ur_set_up_devices(1);
 }
 
+void ur_set_up_two(void)
+{
+    ur_set_up_devices(2);
+}
+
 void ur_tear_down(void)
 {
     UR_OK(urQueueRelease(gear.queue));

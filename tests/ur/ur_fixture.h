@@ -42,8 +42,8 @@ void ur_unload(void);
 // ze_cpu with so many devices, the adapter and its gear. To be called by a suite's .init, after it
 // set the environment.
 void ur_set_up_devices(uint32_t device_count);
-// One device.
-void ur_set_up(void);
+void ur_set_up(void); // one
+void ur_set_up_two(void);
 // Releases the gear and unloads; checks that nothing is left in the driver.
 void ur_tear_down(void);
 

@@ -7,11 +7,7 @@
 #include <string.h>
 
 TestSuite(usm, .init = ur_set_up, .fini = ur_tear_down);
-
-static void set_up_two(void)
-{
-    ur_set_up_devices(2);
-}
+TestSuite(usm_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
 #define INFO(memory, question, out)                                                                \
     UR_OK(urUSMGetMemAllocInfo(gear.context, (memory), (question), sizeof(out), &(out), NULL))
@@ -38,7 +34,7 @@ static void copy(void *to, const void *from, size_t size)
     UR_OK(urEnqueueUSMMemcpy(gear.queue, true, to, from, size, 0, NULL, NULL));
 }
 
-Test(usm, of_each_kind_says_what_it_is, .init = set_up_two, .fini = ur_tear_down)
+Test(usm_of_two, of_each_kind_says_what_it_is)
 {
     for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
         char *memory = allocate(kind, NULL, 1000, 0);
@@ -285,7 +281,7 @@ Test(usm, of_a_pool_is_counted_there)
 }
 
 // Memory of one device is reached through a queue of the other.
-Test(usm, of_one_device_is_copied_by_another, .init = set_up_two, .fini = ur_tear_down)
+Test(usm_of_two, of_one_device_is_copied_by_another)
 {
     ur_queue_handle_t second = ur_queue(gear.devices[1], 0);
     int32_t value = 12;
