@@ -314,6 +314,14 @@ Test(module, compile_errors_come_with_the_log)
     cr_assert_null(executable);
     cr_assert(strstr(log.text, "no-such-option"));
     cr_assert(strstr(zepi.last_build_log(), "no-such-option"));
+    // At compile as well, each time it is asked for.
+    for (int i = 0; i < 2; i++) {
+        log.text[0] = '\0';
+        TEST_FAILS(zepi.module_compile(input, &desc, &executable), ZEPI_ERROR_COMPILE_FAILURE);
+        cr_assert_null(executable);
+        cr_assert(strstr(log.text, "no-such-option"));
+        cr_assert(strstr(zepi.last_build_log(), "no-such-option"));
+    }
     const zepi_build_desc_t open = {.size = sizeof(open), .options = "-D \"open"};
     TEST_FAILS_SAYING(zepi.module_build(input, &open, &executable), ZEPI_ERROR_INVALID_VALUE,
                       "quote");
