@@ -351,6 +351,17 @@ Test(module, knows_its_kernels)
     cr_assert_eq(count, 3);
     TEST_FAILS_SAYING(zepi.module_get_kernel(input, "scaled_copy_int", &kernel),
                       ZEPI_ERROR_WRONG_STATE, "input");
+    zepi_module_t object;
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.module_has_kernel(i == 0 ? input : object, "show_constants", &has));
+        cr_assert(has);
+        TEST_OK(zepi.module_has_kernel(i == 0 ? input : object, "other", &has));
+        cr_assert(!has);
+    }
+    TEST_FAILS_SAYING(zepi.module_get_kernel(object, "scaled_copy_int", &kernel),
+                      ZEPI_ERROR_WRONG_STATE, "object");
+    TEST_OK(zepi.release(object));
     zepi_module_t executable = test_executable(gear.context, "scaled_copy");
     TEST_OK(zepi.module_get_kernel_names(executable, 4, names, &count));
     cr_assert_eq(count, 3);
