@@ -27,6 +27,9 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event 
 // The same with times, whatever the queue is like.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
+// Releases an event that was given to no command: nobody will signal it.
+void zepi_event_abandon(struct zepi_event *event);
+
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
