@@ -207,7 +207,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     if (result != ZEPI_SUCCESS)
         return result;
     // The handle's group size is not what the next launch thinks it is.
-    lease->is_state_unknown = true;
+    lease->is_state_known = false;
     result = ZEPI_ZE(zeKernelSetGroupSize, lease->ze, group[0], group[1], group[2]);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, lease->ze, out_count);
