@@ -100,7 +100,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     const zepi_result_t result =
         zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;
