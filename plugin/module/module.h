@@ -90,6 +90,9 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
                                                 uint32_t device_index, const char *kernel_name);
 
+// Whether a part of the module serves a device of the context.
+bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index);
+
 // Calls `visit` for each kernel name, each once, until it returns false. Names are borrowed from
 // the module.
 void zepi_module_for_each_kernel(const struct zepi_module *module,

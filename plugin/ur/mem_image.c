@@ -211,6 +211,9 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
     const ze_image_desc_t *desc = &mem->texture->desc;
+    // A dimension that a shape does not have is 0, as in OpenCL.
+    const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
+    const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || layers_of(desc) > 1;
     const size_t row = mem->image_element_bytes * desc->width;
     switch (propName) {
     case UR_IMAGE_INFO_FORMAT:
@@ -220,13 +223,13 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     case UR_IMAGE_INFO_ROW_PITCH:
         return zepi_ur_answer_size(&info, row);
     case UR_IMAGE_INFO_SLICE_PITCH:
-        return zepi_ur_answer_size(&info, row * desc->height);
+        return zepi_ur_answer_size(&info, has_slices ? row * desc->height : 0);
     case UR_IMAGE_INFO_WIDTH:
         return zepi_ur_answer_size(&info, desc->width);
     case UR_IMAGE_INFO_HEIGHT:
-        return zepi_ur_answer_size(&info, desc->height);
+        return zepi_ur_answer_size(&info, is_row ? 0 : desc->height);
     case UR_IMAGE_INFO_DEPTH:
-        return zepi_ur_answer_size(&info, desc->depth);
+        return zepi_ur_answer_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
     case UR_IMAGE_INFO_ARRAY_SIZE:
         return zepi_ur_answer_size(&info, desc->arraylevels);
     case UR_IMAGE_INFO_NUM_MIP_LEVELS:
