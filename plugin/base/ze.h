@@ -42,6 +42,15 @@
     X(zeMemGetAllocProperties)                                                                     \
     X(zeMemGetAddressRange)                                                                        \
     X(zeContextMakeMemoryResident)                                                                 \
+    X(zeVirtualMemQueryPageSize)                                                                   \
+    X(zeVirtualMemReserve)                                                                         \
+    X(zeVirtualMemFree)                                                                            \
+    X(zeVirtualMemMap)                                                                             \
+    X(zeVirtualMemUnmap)                                                                           \
+    X(zeVirtualMemSetAccessAttribute)                                                              \
+    X(zeVirtualMemGetAccessAttribute)                                                              \
+    X(zePhysicalMemCreate)                                                                         \
+    X(zePhysicalMemDestroy)                                                                        \
     X(zeCommandQueueCreate)                                                                        \
     X(zeCommandQueueDestroy)                                                                       \
     X(zeCommandQueueExecuteCommandLists)                                                           \

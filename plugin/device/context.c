@@ -53,6 +53,7 @@ static void context_destroy(void *object)
     zepi_retire_finish(&context->retire);
     zepi_value_buffers_finish(&context->value_buffers, context);
     zepi_event_pools_finish(&context->event_pools);
+    zepi_mappings_finish(&context->mappings, context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
     zepi_free(context->devices);
@@ -113,6 +114,7 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->ownership = ownership;
     zepi_retire_init(&context->retire);
     zepi_value_buffers_init(&context->value_buffers);
+    zepi_mappings_init(&context->mappings);
     zepi_event_pools_init(&context->event_pools, context);
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     context->device_count = device_count;

@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 #include "memory/value_buffer.h"
+#include "memory/virtual_memory.h"
 #include "queue/event_pool.h"
 #include "queue/retire.h"
 
@@ -23,6 +24,7 @@ struct zepi_context {
     struct zepi_event_pools event_pools;
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_value_buffers value_buffers;
+    struct zepi_mappings mappings;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels
     _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
 };

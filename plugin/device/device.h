@@ -7,7 +7,8 @@
 
 struct zepi_platform;
 
-// A device or sub-device. Made with its platform, and there as long; filled, then never written.
+// A device or sub-device. Made with its platform, and there as long; filled, then never written but
+// for what is found out later.
 struct zepi_device {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -29,6 +30,7 @@ struct zepi_device {
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
+    atomic_int virtual_memory; // whether it has it, once somebody asked (memory/virtual_memory.c)
 };
 
 extern const struct zepi_type zepi_device_type;

@@ -20,6 +20,7 @@ static void event_destroy(void *object)
         else
             zepi_event_slot_retire(event->slot);
     }
+    zepi_release(event->begin);
     if (event->queue)
         zepi_release(event->queue);
     else
@@ -67,6 +68,12 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event 
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
 {
     return create_for(queue, ZEPI_EVENT_TIMED, out_event);
+}
+
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
+{
+    event->begin = zepi_retain(begin);
+    event->submit_ticks = begin->submit_ticks;
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)

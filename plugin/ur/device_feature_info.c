@@ -3,12 +3,22 @@
 
 #include "base/ze.h"
 #include "device/platform.h"
+#include "memory/virtual_memory.h"
 
 static bool is_available(const struct zepi_device *device)
 {
     const ze_result_t ze = zepi_ze.zeDeviceGetStatus(device->ze);
     // A driver that does not answer says nothing against its device.
     return ze != ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+static ur_result_t answer_virtual_memory(const struct zepi_device *device,
+                                         const struct zepi_ur_info *info)
+{
+    bool has_it;
+    const ur_result_t result =
+        zepi_ur_result(zepi_device_has_virtual_memory((zepi_device_t)device, &has_it));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, has_it) : result;
 }
 
 static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t question,
@@ -66,7 +76,6 @@ static ur_result_t capability_info(const struct zepi_device *device, ur_device_i
 static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_t question,
                                const struct zepi_ur_info *info)
 {
-    (void)device;
     switch ((int)question) {
     case UR_DEVICE_INFO_ENDIAN_LITTLE:
     case UR_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC:
@@ -76,7 +85,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_GLOBAL_VARIABLE_SUPPORT:
     case UR_DEVICE_INFO_USM_POOL_SUPPORT:
     case UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP:
-    case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
     case UR_DEVICE_INFO_ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP:
     case UR_DEVICE_INFO_MULTI_DEVICE_COMPILE_SUPPORT_EXP:
     case UR_DEVICE_INFO_DEVICE_WAIT_SUPPORT_EXP:
@@ -92,6 +100,7 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_HOST_PIPE_READ_WRITE_SUPPORT:
     case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
     case UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP:
+    case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
     case UR_DEVICE_INFO_LOW_POWER_EVENTS_SUPPORT_EXP:
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
     case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
@@ -109,7 +118,7 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
         return zepi_ur_answer_bool(info, false);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
-        return zepi_ur_answer_bool(info, false);
+        return answer_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:
         return zepi_ur_answer_bool(info, !device->platform->is_ze_cpu &&
                                              device->properties.type == ZE_DEVICE_TYPE_GPU);

@@ -3,6 +3,7 @@
 #include "device.h"
 #include "entry.h"
 #include "kernel.h"
+#include "mutable_command.h"
 
 #include <string.h>
 
@@ -12,6 +13,11 @@ static ze_result_t check_launch(const struct cpu_list *list, const struct cpu_ke
     if (list->ordinal != CPU_GROUP_COMPUTE) {
         cpu_report(function, "the list's queue group only copies");
         return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    }
+    if (!cpu_device_is_part_of(list->device, kernel->device)) {
+        cpu_report(function, "kernel %s was made for another device than list %p",
+                   kernel->code->name, (const void *)list);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     if (kernel->unset_count == 0)
         return ZE_RESULT_SUCCESS;
@@ -31,8 +37,9 @@ static ze_result_t capture(struct cpu_list *list, struct cpu_kernel *kernel,
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_command *command;
-    result = cpu_list_command(list, kind, kernel->code->argument_bytes, signal, wait_count, waits,
-                              function, &command);
+    result =
+        cpu_list_command(list, kind, cpu_mutable_argument_bytes(list, kernel->code->argument_bytes),
+                         signal, wait_count, waits, function, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &command->u.launch;

@@ -43,6 +43,11 @@ struct cpu_device *cpu_device_at(uint32_t index)
     return &devices[index];
 }
 
+bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other)
+{
+    return device == other || (ze_device_handle_t)((struct cpu_device *)device)->parent == other;
+}
+
 uint64_t cpu_device_clock(void)
 {
     struct timespec now;

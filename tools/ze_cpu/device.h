@@ -27,6 +27,10 @@ void cpu_devices_init(void);
 uint32_t cpu_device_count(void);
 struct cpu_device *cpu_device_at(uint32_t index);
 
+// Whether `device` is `other` or one of its sub-devices: what was made for a device serves them
+// too.
+bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other);
+
 // Ticks of the device clock, all 64 bits: nanoseconds of the host's monotonic clock.
 uint64_t cpu_device_clock(void);
 

@@ -8,10 +8,15 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
                                              ze_device_handle_t *phDevices,
                                              ze_event_pool_handle_t *phEventPool)
 {
-    (void)phDevices;
-    (void)numDevices;
     if (desc == NULL || phEventPool == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (numDevices > 0 && phDevices == NULL)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    for (uint32_t i = 0; i < numDevices; i++) {
+        ze_result_t result = cpu_object_check(phDevices[i], CPU_DEVICE, __func__);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
     if ((desc->flags & ~0xfu) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->count == 0)

@@ -285,8 +285,9 @@ static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_
     for (const struct cpu_command *recorded = list->head; recorded != NULL;
          recorded = recorded->next) {
         for (uint32_t i = 0; i < recorded->wait_count; i++) {
-            struct cpu_event *event = recorded->waits[i].event;
-            wait_for(executor, event, event->is_counter_based ? *goals++ : 1);
+            const struct cpu_wait *wait = &recorded->waits[i];
+            if (wait->event != NULL)
+                wait_for(executor, wait->event, cpu_wait_counts(wait) ? *goals++ : 1);
         }
         ze_result_t one = perform(executor, recorded);
         if (result == ZE_RESULT_SUCCESS)

@@ -105,10 +105,14 @@ static const struct later image_later[] = {LATER_REFUSED(5)};     // views
 static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
 static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};
 static const struct later command_list_exp_later[] = {
-    LATER_REFUSED(9),  LATER(9, zeCommandListImmediateAppendCommandListsExp),
-    LATER_REFUSED(9),  LATER_REFUSED(9),
-    LATER_REFUSED(9),  LATER_REFUSED(9),
-    LATER_REFUSED(10), LATER_REFUSED(10),
+    LATER_REFUSED(9), // clones
+    LATER(9, zeCommandListImmediateAppendCommandListsExp),
+    LATER(9, zeCommandListGetNextCommandIdExp),
+    LATER(9, zeCommandListUpdateMutableCommandsExp),
+    LATER(9, zeCommandListUpdateMutableCommandSignalEventExp),
+    LATER(9, zeCommandListUpdateMutableCommandWaitEventsExp),
+    LATER(10, zeCommandListGetNextCommandIdWithKernelsExp),
+    LATER(10, zeCommandListUpdateMutableCommandKernelsExp),
 };
 static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
 
