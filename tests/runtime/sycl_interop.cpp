@@ -380,3 +380,26 @@ STORY(host_tasks_get_handles)
     EXPECT_EQ(found[1], 8);
     EXPECT_EQ(found[2], 7);
 }
+
+STORY(native_commands_join_the_order_of_the_queue)
+{
+    native test;
+    sycl::queue queue = make_in_order_queue();
+    auto list = std::get<ze_command_list_handle_t>(sycl::get_native<level_zero>(queue));
+    int *data = sycl::malloc_device<int>(1000, queue);
+    int found[1000];
+    ze_result_t appended = ZE_RESULT_ERROR_UNKNOWN;
+    queue.memset(data, 0x11, 4000);
+    queue.submit([&](sycl::handler &handler) {
+        handler.ext_codeplay_enqueue_native_command([=, &appended](sycl::interop_handle) {
+            const int pattern = 6;
+            appended = zeCommandListAppendMemoryFill(list, data, &pattern, sizeof(pattern), 2000,
+                                                     nullptr, 0, nullptr);
+        });
+    });
+    queue.memcpy(found, data, 4000).wait_and_throw();
+    EXPECT_ZE(appended);
+    EXPECT_EQ(found[499], 6);
+    EXPECT_EQ(found[500], 0x11111111);
+    sycl::free(data, queue);
+}
