@@ -179,8 +179,15 @@ static ur_result_t pool_info(const struct zepi_ur_usm_pool *pool, ur_usm_pool_in
         return zepi_ur_answer_references(info, pool);
     case UR_USM_POOL_INFO_CONTEXT:
         return zepi_ur_answer_handle(info, pool->context);
+    // What is freed goes back to the driver at once, and the driver alone sets a limit.
+    case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
+        return zepi_ur_answer_size(info, 0);
+    case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
+        return zepi_ur_answer_size(info, SIZE_MAX);
+    case UR_USM_POOL_INFO_RESERVED_CURRENT_EXP:
     case UR_USM_POOL_INFO_USED_CURRENT_EXP:
         return zepi_ur_answer_size(info, read_locked(&pool->used_bytes));
+    case UR_USM_POOL_INFO_RESERVED_HIGH_EXP:
     case UR_USM_POOL_INFO_USED_HIGH_EXP:
         return zepi_ur_answer_size(info, read_locked(&pool->used_high_bytes));
     default:

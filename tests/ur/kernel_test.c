@@ -245,6 +245,27 @@ Test(kernel, is_launched_cooperatively_as_far_as_the_device_says)
     UR_OK(urKernelRelease(kernel));
 }
 
+// The header calls it an error, but programs do it: a kernel over an empty array.
+Test(kernel, of_no_work_items_launches_nothing)
+{
+    ur_kernel_handle_t kernel = ur_kernel("launches", "count_items");
+    int32_t *counts = ur_shared(64 * sizeof(int32_t));
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, counts);
+    for (size_t i = 0; i < 3; i++) {
+        ur_event_handle_t event;
+        size_t global[] = {4, 4, 4};
+        global[i] = 0;
+        UR_OK(urEnqueueKernelLaunchWithArgsExp(gear.queue, kernel, 3, NULL, global, NULL, 1,
+                                               &argument, NULL, 0, NULL, &event));
+        UR_OK(urEventWait(1, &event));
+        UR_OK(urEventRelease(event));
+    }
+    for (int i = 0; i < 64; i++)
+        cr_assert_eq(counts[i], 0);
+    ur_free(counts);
+    UR_OK(urKernelRelease(kernel));
+}
+
 // Thirty-three arguments: one more than fit into the launch's own list.
 Test(kernel, takes_no_more_arguments_than_it_has)
 {
