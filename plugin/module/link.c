@@ -192,8 +192,9 @@ static zepi_result_t make_module(const struct sets *sets, const struct zepi_buil
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+static zepi_result_t link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                  const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                  zepi_module_t *out_executable)
 {
     struct zepi_build_options options;
     struct sets sets;
@@ -202,6 +203,7 @@ zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objec
         result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
+    options.variables = variables;
     result = sets_init(&sets, object_count, objects, &options);
     if (result == ZEPI_SUCCESS) {
         result = make_module(&sets, &options, objects[0]->context, out_executable);
@@ -209,4 +211,16 @@ zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objec
     }
     zepi_build_options_finish(&options);
     return result;
+}
+
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    return link_objects(object_count, objects, desc, ZEPI_VARIABLES_SHARED, out_executable);
+}
+
+zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    return link_objects(object_count, objects, desc, ZEPI_VARIABLES_OWN, out_executable);
 }
