@@ -159,9 +159,11 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device)
 {
-    for (uint32_t i = 0; i < context->device_count; i++) {
-        if (context->devices[i] == device)
-            return i;
+    for (; device; device = device->parent) {
+        for (uint32_t i = 0; i < context->device_count; i++) {
+            if (context->devices[i] == device)
+                return i;
+        }
     }
     return ZEPI_NO_DEVICE;
 }

@@ -39,6 +39,10 @@ extern const struct zepi_type zepi_device_type;
 zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
                                  ze_device_handle_t ze, struct zepi_device **out_device);
 
+// The device of this handle among `devices` and their parts; NULL: none.
+struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
+                                     ze_device_handle_t ze);
+
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
 

@@ -206,7 +206,8 @@ static zepi_result_t try_objects(struct search *search)
     struct zepi_module *linked = NULL;
     if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT) || !have_right_values(search))
         return ZEPI_SUCCESS;
-    zepi_result_t result = zepi_module_link_objects(1, &search->objects, NULL, &linked);
+    zepi_result_t result =
+        zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
     if (result == ZEPI_SUCCESS)
         result = take_from(search, linked);
     zepi_release(linked);

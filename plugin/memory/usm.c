@@ -131,10 +131,8 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
         result = ZEPI_ZE(zeMemGetAddressRange, context->ze, address, &info.base, &info.size_bytes);
         if (result != ZEPI_SUCCESS)
             return result;
-        for (uint32_t i = 0; i < context->device_count && info.kind != ZEPI_USM_HOST; i++) {
-            if (context->devices[i]->ze == device)
-                info.device = context->devices[i];
-        }
+        if (info.kind != ZEPI_USM_HOST)
+            info.device = zepi_device_find(context->devices, context->device_count, device);
     }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -135,6 +135,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
     options->log = desc->log;
     options->log_data = desc->log_data;
+    options->variables = ZEPI_VARIABLES_SHARED;
     options->devices = desc->devices;
     options->device_count = desc->device_count;
     options->text = desc->options ? desc->options : "";

@@ -9,6 +9,12 @@
 struct zepi_context;
 struct zepi_device;
 
+// Whose the variables in an executable's code are.
+enum zepi_variables {
+    ZEPI_VARIABLES_SHARED, // those of all modules of the same build
+    ZEPI_VARIABLES_OWN,    // the module's: code that has some is in no cache of handles
+};
+
 // How a module is compiled, linked or built, read from the caller's description.
 struct zepi_build_options {
     // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
@@ -21,7 +27,8 @@ struct zepi_build_options {
     bool is_link_method_forced; // the caller said so, not the environment
     zepi_build_log_fn *log;     // NULL: none
     void *log_data;
-    const zepi_device_t *devices; // borrowed from the caller; NULL: all
+    enum zepi_variables variables; // shared, unless the caller of `init` sets it
+    const zepi_device_t *devices;  // borrowed from the caller; NULL: all
     uint32_t device_count;
     char inline_text[64];
 };

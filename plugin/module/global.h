@@ -13,7 +13,8 @@ struct zepi_global {
     size_t size_bytes;
 };
 
-// Modules of the same build share their code, and so their variables. ZEPI_ERROR_INVALID_VALUE: no
+// Modules of the same build share their code, and so their variables, unless they were built or
+// linked to have their own. ZEPI_ERROR_INVALID_VALUE: no
 // such variable. `module` is an executable.
 zepi_result_t zepi_module_find_global(struct zepi_module *module, zepi_device_t device,
                                       const char *name, struct zepi_global *out_global);

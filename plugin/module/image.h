@@ -59,6 +59,13 @@ static inline const struct zepi_spirv *zepi_image_spirv(const struct zepi_image 
     return image->format == ZEPI_IMAGE_SPIRV ? &image->code->spirv : NULL;
 }
 
+// Whether its code may have variables that kernels write, and that live as long as the code is
+// loaded. Native code does not say, so that it may.
+static inline bool zepi_image_has_variables(const struct zepi_image *image)
+{
+    return image->format != ZEPI_IMAGE_SPIRV || image->code->spirv.has_variables;
+}
+
 const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *image,
                                                        const char *name);
 

@@ -20,6 +20,7 @@ static void event_destroy(void *object)
         else
             zepi_event_slot_retire(event->slot);
     }
+    zepi_release(event->begin);
     if (event->queue)
         zepi_release(event->queue);
     else
@@ -28,8 +29,7 @@ static void event_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(event, event_destroy);
 
-// For an event that was given to no command: nobody will signal it.
-static void abandon(struct zepi_event *event)
+void zepi_event_abandon(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_relaxed);
     zepi_release(event);
@@ -50,7 +50,7 @@ static zepi_result_t create_for(struct zepi_queue *queue, enum zepi_event_kind k
             ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
     }
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;
@@ -69,6 +69,12 @@ zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_
     return create_for(queue, ZEPI_EVENT_TIMED, out_event);
 }
 
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
+{
+    event->begin = zepi_retain(begin);
+    event->submit_ticks = begin->submit_ticks;
+}
+
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
@@ -82,7 +88,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
     event->context = zepi_retain(context);
     result = zepi_event_slot_take(&context->event_pools, ZEPI_EVENT_PLAIN, &event->slot);
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;
@@ -101,7 +107,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     const zepi_result_t result =
         zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;

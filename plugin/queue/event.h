@@ -13,6 +13,7 @@ struct zepi_event {
     struct zepi_context *context; // retained if there is no queue
     struct zepi_queue *queue;     // retained; NULL: completed by the host
     struct zepi_event_slot *slot; // taken from the context
+    struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
     uint64_t number;              // of the command in its queue
     uint64_t submit_ticks;        // on the device's clock; of timed events
     uint32_t command;             // what it was, in the front door's words
@@ -26,6 +27,12 @@ extern const struct zepi_type zepi_event_type;
 zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
 // The same with times, whatever the queue is like.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
+
+// Releases an event that was given to no command: nobody will signal it.
+void zepi_event_abandon(struct zepi_event *event);
+// An event of several commands: they began when that of `begin`, another timed one of the queue,
+// was over. Nobody else has the event yet.
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {

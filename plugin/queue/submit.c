@@ -55,9 +55,8 @@ static void choose_list(struct zepi_submit *submit, enum zepi_engine engine)
         submit->list = queue->copy_list;
         return;
     }
-    submit->list_index = queue->next_list;
-    submit->list = queue->lists[queue->next_list];
-    queue->next_list = queue->next_list + 1 < queue->list_count ? queue->next_list + 1 : 0;
+    submit->list_index = zepi_queue_next_list(queue);
+    submit->list = queue->lists[submit->list_index];
 }
 
 zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
@@ -113,4 +112,14 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     if (submit->event)
         *out_event = submit->event;
     return ZEPI_SUCCESS;
+}
+
+void zepi_submit_cancel(struct zepi_submit *submit)
+{
+    // For the barrier that may have been appended.
+    zepi_retire_count(&submit->queue->retire);
+    zepi_mutex_unlock(&submit->queue->mutex);
+    free_waits(submit);
+    if (submit->event)
+        zepi_event_abandon(submit->event);
 }

@@ -143,19 +143,26 @@ zepi_result_t zepi_queue_finish(zepi_queue_t queue)
     return result == ZEPI_SUCCESS ? zepi_queue_wait(queue) : result;
 }
 
-// Everything before, in every list, then everything after: each list signals an event of its own,
-// and waits for those of the others.
+// Everything before, in every list, then everything after: each list signals an event of its own.
+// The first list waits for these; the others wait for the barrier's event, so that nobody sees a
+// command after the barrier complete before the barrier is, or, if nobody wants it, as the first.
 static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
                                                const struct list_events *events,
                                                const ze_command_list_handle_t *lists)
 {
+    ze_event_handle_t *all = (ze_event_handle_t *)events->handles;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
                          submit->wait_count, submit->waits);
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], i == 0 ? submit->signal : NULL,
-                         events->count, (ze_event_handle_t *)events->handles);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[0], submit->signal, events->count, all);
+    if (submit->event)
+        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 1; i < events->count && result == ZEPI_SUCCESS; i++)
+        result = submit->signal
+                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, 1, &submit->signal)
+                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, events->count, all);
     return result;
 }
 

@@ -167,20 +167,6 @@ ur_result_t zepi_urDeviceGetNativeHandle(ur_device_handle_t hDevice,
     return result;
 }
 
-static struct zepi_device *find_device(struct zepi_device *const *devices, uint32_t count,
-                                       ur_native_handle_t native)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if ((ur_native_handle_t)devices[i]->ze == native)
-            return devices[i];
-        struct zepi_device *found =
-            find_device(devices[i]->sub_devices, devices[i]->sub_device_count, native);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
 ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice,
                                                 ur_adapter_handle_t hAdapter,
                                                 const ur_device_native_properties_t *pProperties,
@@ -197,8 +183,8 @@ ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count; i++) {
-        struct zepi_device *device =
-            find_device(platforms[i]->devices, platforms[i]->device_count, hNativeDevice);
+        struct zepi_device *device = zepi_device_find(
+            platforms[i]->devices, platforms[i]->device_count, (ze_device_handle_t)hNativeDevice);
         if (device) {
             *phDevice = (ur_device_handle_t)zepi_retain(device);
             return UR_RESULT_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy.h"
 #include "ur/command.h"
-#include "ur/mem.h"
+#include "ur/transfer.h"
 
 // The frame and the buffer, which the queue must be able to use.
 static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
@@ -125,8 +125,8 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
         UR_COMMAND_MEM_BUFFER_FILL);
 }
 
-static ur_result_t rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
-                             size_t slice_pitch, ur_rect_region_t region)
+ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
+                              size_t slice_pitch, ur_rect_region_t region)
 {
     const size_t row = row_pitch ? row_pitch : region.width;
     if (region.width == 0 || region.height == 0 || region.depth == 0)
@@ -144,9 +144,8 @@ static ur_result_t rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t 
     return UR_RESULT_SUCCESS;
 }
 
-// The last byte of a rectangle lies inside the buffer.
-static ur_result_t check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t *rect,
-                              ur_rect_region_t region)
+ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t *rect,
+                               ur_rect_region_t region)
 {
     const size_t row = rect->row_pitch_bytes ? rect->row_pitch_bytes : region.width;
     const size_t slice = rect->slice_pitch_bytes ? rect->slice_pitch_bytes : row * region.height;
@@ -189,11 +188,11 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&from, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
+        result = zepi_ur_rect_init(&from, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&to, hostOrigin, hostRowPitch, hostSlicePitch, region);
+        result = zepi_ur_rect_init(&to, hostOrigin, hostRowPitch, hostSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = check_rect(zepi_ur_mem(hBuffer), &from, region);
+        result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &from, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -219,11 +218,11 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&to, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
+        result = zepi_ur_rect_init(&to, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&from, hostOrigin, hostRowPitch, hostSlicePitch, region);
+        result = zepi_ur_rect_init(&from, hostOrigin, hostRowPitch, hostSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = check_rect(zepi_ur_mem(hBuffer), &to, region);
+        result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &to, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -249,13 +248,13 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&from, srcOrigin, srcRowPitch, srcSlicePitch, region);
+        result = zepi_ur_rect_init(&from, srcOrigin, srcRowPitch, srcSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = rect_init(&to, dstOrigin, dstRowPitch, dstSlicePitch, region);
+        result = zepi_ur_rect_init(&to, dstOrigin, dstRowPitch, dstSlicePitch, region);
     if (result == UR_RESULT_SUCCESS)
-        result = check_rect(zepi_ur_mem(hBufferSrc), &from, region);
+        result = zepi_ur_check_rect(zepi_ur_mem(hBufferSrc), &from, region);
     if (result == UR_RESULT_SUCCESS)
-        result = check_rect(zepi_ur_mem(hBufferDst), &to, region);
+        result = zepi_ur_check_rect(zepi_ur_mem(hBufferDst), &to, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,

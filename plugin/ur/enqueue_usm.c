@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy.h"
 #include "ur/command.h"
+#include "ur/transfer.h"
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
                                     const void *pSrc, size_t size, uint32_t numEventsInWaitList,
@@ -28,8 +29,7 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                UR_COMMAND_USM_MEMCPY);
 }
 
-// A pattern that fits `size`.
-static ur_result_t check_pattern(const void *pattern, size_t pattern_size, size_t size)
+ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
 {
     const ur_result_t result = zepi_ur_check_pointer(pattern, "pPattern");
     if (result != UR_RESULT_SUCCESS)
@@ -52,7 +52,7 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pMem, "pMem");
     if (result == UR_RESULT_SUCCESS)
-        result = check_pattern(pPattern, patternSize, size);
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
@@ -61,6 +61,16 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
                                zepi_queue_fill_any(command.queue, pMem, pPattern, patternSize, size,
                                                    command.wait, zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_FILL);
+}
+
+zepi_result_t zepi_ur_prefetch(zepi_queue_t queue, const void *memory, size_t size,
+                               ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
+                               zepi_event_t *out_event)
+{
+    // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
+    return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
+               ? zepi_queue_marker(queue, wait, out_event)
+               : zepi_queue_prefetch(queue, memory, size, wait, out_event);
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
@@ -81,18 +91,15 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
-    zepi_event_t *event = zepi_ur_command_event(&command);
-    const zepi_result_t done =
-        flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
-            ? zepi_queue_marker(command.queue, command.wait, event)
-            : zepi_queue_prefetch(command.queue, pMem, size, command.wait, event);
-    return zepi_ur_command_end(&command, done, UR_COMMAND_USM_PREFETCH);
+    return zepi_ur_command_end(&command,
+                               zepi_ur_prefetch(command.queue, pMem, size, flags, command.wait,
+                                                zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_PREFETCH);
 }
 
-// One hint after the other, then the event.
-static zepi_result_t advise(struct zepi_ur_command *command, const void *memory, size_t size,
-                            ur_usm_advice_flags_t advice)
+zepi_result_t zepi_ur_advise(zepi_queue_t queue, const void *memory, size_t size,
+                             ur_usm_advice_flags_t advice, zepi_wait_list_t wait,
+                             zepi_event_t *out_event)
 {
     static const struct {
         ur_usm_advice_flags_t ur;
@@ -110,12 +117,10 @@ static zepi_result_t advise(struct zepi_ur_command *command, const void *memory,
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && result == ZEPI_SUCCESS; i++) {
         if (advice & table[i].ur)
-            result = zepi_queue_advise(command->queue, memory, size, table[i].zepi, NULL);
+            result = zepi_queue_advise(queue, memory, size, table[i].zepi, NULL);
     }
     // The other flags, hints as well, have no counterpart.
-    return result == ZEPI_SUCCESS && command->out_event
-               ? zepi_queue_marker(command->queue, command->wait, &command->event)
-               : result;
+    return result == ZEPI_SUCCESS && out_event ? zepi_queue_marker(queue, wait, out_event) : result;
 }
 
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
@@ -133,7 +138,9 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command, advise(&command, pMem, size, advice),
+    return zepi_ur_command_end(&command,
+                               zepi_ur_advise(command.queue, pMem, size, advice, command.wait,
+                                              zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_ADVISE);
 }
 
@@ -167,7 +174,7 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
         result =
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
     if (result == UR_RESULT_SUCCESS)
-        result = check_pattern(pPattern, patternSize, size);
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a pattern of %zu bytes, expected a power of two", patternSize);

@@ -64,21 +64,21 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     }
 }
 
-// The time of submission is known before the command is complete. Afterwards the core knows better:
-// nothing starts before it is submitted, whatever the clocks say.
+// The time of submission is known before the command is complete. Afterwards it is no later than the
+// start, though the clock that tells it may be a little ahead.
 static ur_result_t answer_submit_time(struct zepi_event *event, const struct zepi_ur_info *info)
 {
+    zepi_event_status_t status;
     zepi_event_times_t times = {.size = sizeof(times)};
     if (event->slot->kind != ZEPI_EVENT_TIMED)
         return zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
                               "the event has no times: its queue was made without profiling");
-    const zepi_result_t result = zepi_event_get_times(event, &times);
-    if (result == ZEPI_SUCCESS)
-        return zepi_ur_answer_u64(info, times.submit_ns);
-    if (result != ZEPI_ERROR_NOT_READY)
-        return zepi_ur_fail(result);
-    return zepi_ur_answer_u64(info,
-                              zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks));
+    times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks);
+    zepi_result_t result = zepi_event_get_status(event, &status);
+    if (result == ZEPI_SUCCESS && status == ZEPI_EVENT_COMPLETE)
+        result = zepi_event_get_times(event, &times);
+    return result == ZEPI_SUCCESS ? zepi_ur_answer_u64(info, times.submit_ns)
+                                  : zepi_ur_fail(result);
 }
 
 ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,

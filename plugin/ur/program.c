@@ -187,8 +187,9 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
                                      const uint8_t *const *binaries, zepi_image_desc_t *images)
 {
     for (uint32_t i = 0; i < count; i++) {
+        uint32_t index;
         ur_result_t result =
-            zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
+            zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], &index);
         if (result == UR_RESULT_SUCCESS)
             result = zepi_ur_check_pointer(binaries[i], "a binary");
         if (result == UR_RESULT_SUCCESS && lengths[i] == 0)
@@ -200,7 +201,7 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
                                         .state = ZEPI_MODULE_INPUT,
                                         .bytes = binaries[i],
                                         .size_bytes = lengths[i],
-                                        .devices = (const zepi_device_t *)&devices[i],
+                                        .devices = &context->devices[index],
                                         .device_count = 1};
     }
     return UR_RESULT_SUCCESS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compile, link, build.
+// Compile, link, build. Each program has variables (device globals) of its own: code that has some
+// is loaded for the program alone, from the machine code that the cache has.
 #include "base/alloc.h"
 #include "ur/program.h"
 
@@ -29,7 +30,7 @@ static ur_result_t operate(struct zepi_ur_program *program, enum operation opera
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = operation == BUILD
-                                   ? zepi_module_build(program->input, &build.desc, &built)
+                                   ? zepi_module_build_private(program->input, &build.desc, &built)
                                    : zepi_module_compile(program->input, &build.desc, &built);
     zepi_ur_program_finish_build(program, &build, done, built);
     return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
@@ -151,7 +152,7 @@ static zepi_result_t link_objects(uint32_t count, struct zepi_module **objects,
         *out_module = zepi_retain(objects[0]);
         return ZEPI_SUCCESS;
     }
-    return zepi_module_link(count, objects, desc, out_module);
+    return zepi_module_link_private(count, objects, desc, out_module);
 }
 
 static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
@@ -224,7 +225,7 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
         result = get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_result_t done = zepi_module_link(count, objects, NULL, &linked);
+    const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
     release_modules(count, objects);
     for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
         struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);

@@ -112,15 +112,6 @@ ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handl
     return refuse(__func__, "Level Zero does not allocate in the order of a queue");
 }
 
-ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
-                                           ur_exp_command_buffer_handle_t hCommandBuffer,
-                                           uint32_t numEventsInWaitList,
-                                           const ur_event_handle_t *phEventWaitList,
-                                           ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "TODO");
-}
-
 ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
                                       ur_exp_host_task_function_t pfnHostTask, void *data,
                                       const ur_exp_host_task_properties_t *pProperties,
@@ -131,15 +122,6 @@ ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
     return refuse(
         __func__,
         "Level Zero runs no functions of the host; a host runs them itself, between events");
-}
-
-ur_result_t zepi_urEnqueueNativeCommandExp(
-    ur_queue_handle_t hQueue, ur_exp_enqueue_native_command_function_t pfnNativeEnqueue, void *data,
-    uint32_t numMemsInMemList, const ur_mem_handle_t *phMemList,
-    const ur_exp_enqueue_native_command_properties_t *pProperties, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "TODO");
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
@@ -210,24 +192,18 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
 
 ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
 {
-    return refuse(__func__, "Level Zero takes host memory as it is");
+    return refuse(
+        __func__,
+        "Level Zero makes USM of the host's memory with an extension that no driver here has");
 }
 
 ur_result_t
 zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
                                const ur_exp_usm_host_alloc_register_properties_t *pProperties)
 {
-    return refuse(__func__, "Level Zero takes host memory as it is");
-}
-
-ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
-{
-    return refuse(__func__, "Level Zero takes host memory as it is");
-}
-
-ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
-{
-    return refuse(__func__, "Level Zero takes host memory as it is");
+    return refuse(
+        __func__,
+        "Level Zero makes USM of the host's memory with an extension that no driver here has");
 }
 
 ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,
@@ -429,210 +405,18 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
     return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
-ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                          const ur_exp_command_buffer_desc_t *pCommandBufferDesc,
-                                          ur_exp_command_buffer_handle_t *phCommandBuffer)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferRetainExp(ur_exp_command_buffer_handle_t hCommandBuffer)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferReleaseExp(ur_exp_command_buffer_handle_t hCommandBuffer)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferFinalizeExp(ur_exp_command_buffer_handle_t hCommandBuffer)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
-    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
-    uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
-    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
-    uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs, uint32_t numKernelAlternatives,
-    ur_kernel_handle_t *phKernelAlternatives, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, void *pDst, const void *pSrc, size_t size,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendUSMFillExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, void *pMemory, const void *pPattern,
-    size_t patternSize, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
-    size_t srcOffset, size_t dstOffset, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
-    size_t size, const void *pSrc, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
-    size_t size, void *pDst, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
-    ur_rect_offset_t srcOrigin, ur_rect_offset_t dstOrigin, ur_rect_region_t region,
-    size_t srcRowPitch, size_t srcSlicePitch, size_t dstRowPitch, size_t dstSlicePitch,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
-    ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
-    size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
-    void *pSrc, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
-    ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
-    size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
-    void *pDst, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, const void *pPattern,
-    size_t patternSize, size_t offset, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
-    ur_usm_migration_flags_t flags, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
-    ur_usm_advice_flags_t advice, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer,
-    ur_exp_command_buffer_native_command_function_t pfnNativeCommand, void *pData,
-    ur_exp_command_buffer_handle_t hChildCommandBuffer, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, uint32_t numKernelUpdates,
-    const ur_exp_command_buffer_update_kernel_launch_desc_t *pUpdateKernelLaunch)
-{
-    return refuse(__func__, "TODO");
-}
-
 ur_result_t
 zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
                                          ur_event_handle_t *phSignalEvent)
 {
-    return refuse(__func__, "TODO");
+    return refuse(__func__, "commands in a command buffer have no events of their own");
 }
 
 ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
                                                     uint32_t numEventsInWaitList,
                                                     const ur_event_handle_t *phEventWaitList)
 {
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hCommandBuffer,
-                                           ur_exp_command_buffer_info_t propName, size_t propSize,
-                                           void *pPropValue, size_t *pPropSizeRet)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_t hCommandBuffer,
-                                                   ur_native_handle_t *phNativeCommandBuffer)
-{
-    return refuse(__func__, "TODO");
+    return refuse(__func__, "commands in a command buffer have no events of their own");
 }
 
 ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_handle_t *phGraph)
@@ -779,24 +563,4 @@ ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContex
                                                      void *pMem, void *pMemHandleRet)
 {
     return refuse(__func__, "zepi exports no memory to other interfaces");
-}
-
-ur_result_t zepi_urUsmP2PEnablePeerAccessExp(ur_device_handle_t commandDevice,
-                                             ur_device_handle_t peerDevice)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urUsmP2PDisablePeerAccessExp(ur_device_handle_t commandDevice,
-                                              ur_device_handle_t peerDevice)
-{
-    return refuse(__func__, "TODO");
-}
-
-ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
-                                              ur_device_handle_t peerDevice,
-                                              ur_exp_peer_info_t propName, size_t propSize,
-                                              void *pPropValue, size_t *pPropSizeRet)
-{
-    return refuse(__func__, "TODO");
 }

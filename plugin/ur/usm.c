@@ -207,3 +207,21 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
         *pResultPitch = pitch / row_alignment * row_alignment;
     return result;
 }
+
+// Importing memory of the process makes copies faster on some drivers, which keep a list of such
+// memory under a function of their own. Copies take any memory, so that the hint goes unheard.
+ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
+    return result;
+}
+
+ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
+{
+    const ur_result_t result = zepi_ur_check_context(hContext);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(pMem, "pMem") : result;
+}

@@ -179,6 +179,28 @@ Test(dispatch_choice, images_that_import_from_each_other_are_linked)
     TEST_OK(zepi.unit_unregister(UNIT));
 }
 
+Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
+{
+    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                        test_spirv_image("negate")};
+    struct launch launch;
+    TEST_OK(zepi.unit_register(UNIT, 2, images));
+    launch_init(&launch);
+    launch.desc.kernel_name = "negate";
+    launch.desc.argument_count = 1;
+    launch.desc.spec_values = &launch.value;
+    const uint64_t before = ze_cpu.get_count("compile:spirv");
+    for (launch.number = 0; launch.number < 8; launch.number++) {
+        launch.desc.spec_value_count = launch.number > 0;
+        TEST_OK(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert_eq(launch.in[3], launch.number % 2 ? 4 : -4);
+    }
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
 // ---- The module and the kernel object that a launch names ----
 
 Test(dispatch_choice, is_no_choice_beside_a_module)

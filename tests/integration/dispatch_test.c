@@ -237,3 +237,45 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     TEST_OK(zepi.unit_unregister(UNIT));
     native_finish(&images[1]);
 }
+
+// What the context keeps of modules and kernels now.
+static uint64_t count_entries(void)
+{
+    uint64_t count = 0;
+    for (int level = ZEPI_CACHE_MODULES; level <= ZEPI_CACHE_KERNELS; level++) {
+        zepi_cache_counters_t counters = {.size = sizeof(counters)};
+        TEST_OK(zepi.cache_get_counters(gear.context, (zepi_cache_level_t)level, &counters));
+        count += counters.entries;
+    }
+    return count;
+}
+
+Test(dispatch, keeps_no_more_alive_than_the_cache_may_have)
+{
+    enum { VALUES = 40, LIMIT = 20 };
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_cache_limits_t limits = {.size = sizeof(limits)};
+    struct launch launch;
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    TEST_OK(zepi.cache_get_limits(gear.context, &limits));
+    for (int32_t value = 2; value < 2 + VALUES; value++)
+        expect(&launch, value, value);
+    // A module and a kernel each, which the queue remembers.
+    cr_assert_eq(count_entries(), 2 * VALUES);
+    // Once it was trimmed, the next launch by name lets go of them.
+    TEST_OK(zepi.cache_trim(gear.context, 0));
+    expect(&launch, 2, 2);
+    TEST_OK(zepi.cache_trim(gear.context, 0));
+    cr_assert_leq(count_entries(), 2);
+    limits.memory_entries = LIMIT;
+    TEST_OK(zepi.cache_set_limits(gear.context, &limits));
+    for (int round = 0; round < 2; round++) {
+        for (int32_t value = 2; value < 2 + VALUES; value++) {
+            expect(&launch, value, value);
+            cr_assert_leq(count_entries(), LIMIT + 2);
+        }
+    }
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}

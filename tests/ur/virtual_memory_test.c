@@ -161,8 +161,18 @@ Test(virtual_memory, freeing_a_reservation_unmaps_what_is_in_it)
     UR_OK(urVirtualMemFree(gear.context, start, 2 * page));
 }
 
-// Its reservation is left, too, which ur_tear_down would not have.
-Test(virtual_memory_left, what_is_still_mapped_goes_with_its_context, .init = set_up)
+// As ur_tear_down, but for its look at what is left.
+static void tear_down_with_reservation(void)
+{
+    UR_OK(urQueueRelease(gear.queue));
+    UR_OK(urContextRelease(gear.context));
+    UR_OK(urDeviceRelease(gear.device));
+    UR_OK(urAdapterRelease(gear.adapter));
+    ur_unload();
+}
+
+Test(virtual_memory_left, what_is_still_mapped_goes_with_its_context, .init = set_up,
+     .fini = tear_down_with_reservation)
 {
     ur_context_handle_t context;
     ur_physical_mem_handle_t physical;
