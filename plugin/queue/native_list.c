@@ -93,15 +93,21 @@ zepi_result_t zepi_native_list_close(struct zepi_native_list *list)
 // that it runs in, the last signals one that this queue waits for.
 struct run {
     struct zepi_retired retired;
-    struct zepi_native_list *list;     // reference
+    struct zepi_native_list *list; // reference
+    ze_fence_handle_t fence;       // owned
+    bool was_submitted;
     ze_command_list_handle_t lists[3]; // owned, but for the middle one; the first may be NULL
 };
 
 static void run_destroy(struct zepi_retired *retired)
 {
     struct run *run = (struct run *)retired;
-    // Its last event is signalled, but the queue may be about to look at the lists once more.
-    zepi_ze.zeCommandQueueSynchronize(run->list->queue, UINT64_MAX);
+    // Its last event is signalled, but the command queue may not be done with the lists. Not a wait
+    // for the queue: runs that wait for the host may have followed.
+    if (run->was_submitted)
+        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+    if (run->fence)
+        zepi_ze.zeFenceDestroy(run->fence);
     for (int i = 0; i < 3; i += 2) {
         if (run->lists[i])
             zepi_ze.zeCommandListDestroy(run->lists[i]);
@@ -136,7 +142,11 @@ static zepi_result_t run_create(struct zepi_native_list *list, struct zepi_event
     // Relaxed: a reference is made from a reference.
     atomic_fetch_add_explicit(&list->references, 1, memory_order_relaxed);
     run->list = list;
-    if (before) {
+    const ze_fence_desc_t fence = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    result = ZEPI_ZE(zeFenceCreate, list->queue, &fence, &run->fence);
+    if (result != ZEPI_SUCCESS)
+        run->fence = NULL;
+    if (result == ZEPI_SUCCESS && before) {
         // A command waits for it that no queue of ours knows of.
         atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
         result = make_barrier(list, NULL, before->slot->ze, &run->lists[0]);
@@ -157,13 +167,14 @@ static zepi_result_t submit(struct zepi_queue *queue, const struct zepi_native_l
 {
     const uint32_t first = run->lists[0] ? 0 : 1;
     zepi_result_t result = ZEPI_ZE(zeCommandQueueExecuteCommandLists, list->queue, 3 - first,
-                                   &run->lists[first], NULL);
+                                   &run->lists[first], run->fence);
     if (result != ZEPI_SUCCESS)
         return result;
+    run->was_submitted = true;
     result = zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, out_event);
     // Nobody would know when the run is over.
     if (result != ZEPI_SUCCESS)
-        zepi_ze.zeCommandQueueSynchronize(list->queue, UINT64_MAX);
+        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
     return result;
 }
 
