@@ -9,7 +9,7 @@
 #include "kernel/dispatch.h"
 #include "kernel/kernel.h"
 #include "kernel/launch.h"
-#include "later.h"
+#include "memory/buffer.h"
 #include "memory/usm.h"
 #include "module/handle_caches.h"
 #include "module/join.h"

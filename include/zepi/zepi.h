@@ -363,6 +363,10 @@ typedef struct zepi_build_desc {
     zepi_link_method_t link_method;
     zepi_build_log_fn *log; // NULL: none
     void *log_data;
+    // Compile and build: the devices of the context to build for; NULL and 0: all of them. The
+    // module that comes out serves these. Links serve the devices that all objects have.
+    const zepi_device_t *devices;
+    uint32_t device_count;
 } zepi_build_desc_t;
 
 typedef struct zepi_module_info {
@@ -591,6 +595,8 @@ typedef struct zepi_plugin {
 
     // ---- Queues ----
 
+    // A part of one of the context's devices will do, here and wherever a device of the context is
+    // asked for; it runs what was built for the whole, unless it is in the context itself.
     zepi_result_t (*queue_create)(zepi_context_t context, zepi_device_t device,
                                   zepi_queue_flags_t flags, zepi_queue_t *out_queue);
     zepi_result_t (*queue_get_info)(zepi_queue_t queue, zepi_queue_info_t *out_info);

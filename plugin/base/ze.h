@@ -42,6 +42,15 @@
     X(zeMemGetAllocProperties)                                                                     \
     X(zeMemGetAddressRange)                                                                        \
     X(zeContextMakeMemoryResident)                                                                 \
+    X(zeVirtualMemQueryPageSize)                                                                   \
+    X(zeVirtualMemReserve)                                                                         \
+    X(zeVirtualMemFree)                                                                            \
+    X(zeVirtualMemMap)                                                                             \
+    X(zeVirtualMemUnmap)                                                                           \
+    X(zeVirtualMemSetAccessAttribute)                                                              \
+    X(zeVirtualMemGetAccessAttribute)                                                              \
+    X(zePhysicalMemCreate)                                                                         \
+    X(zePhysicalMemDestroy)                                                                        \
     X(zeCommandQueueCreate)                                                                        \
     X(zeCommandQueueDestroy)                                                                       \
     X(zeCommandQueueExecuteCommandLists)                                                           \
@@ -66,6 +75,8 @@
     X(zeCommandListAppendImageCopyRegion)                                                          \
     X(zeCommandListAppendImageCopyToMemory)                                                        \
     X(zeCommandListAppendImageCopyFromMemory)                                                      \
+    X(zeCommandListAppendImageCopyToMemoryExt)                                                     \
+    X(zeCommandListAppendImageCopyFromMemoryExt)                                                   \
     X(zeEventPoolCreate)                                                                           \
     X(zeEventPoolDestroy)                                                                          \
     X(zeEventCreate)                                                                               \
@@ -75,6 +86,10 @@
     X(zeEventHostReset)                                                                            \
     X(zeEventQueryStatus)                                                                          \
     X(zeEventQueryKernelTimestamp)                                                                 \
+    X(zeFenceCreate)                                                                               \
+    X(zeFenceDestroy)                                                                              \
+    X(zeFenceHostSynchronize)                                                                      \
+    X(zeImageGetProperties)                                                                        \
     X(zeImageCreate)                                                                               \
     X(zeImageDestroy)                                                                              \
     X(zeSamplerCreate)                                                                             \
@@ -98,6 +113,7 @@
     X(zeKernelSetArgumentValue)                                                                    \
     X(zeKernelSetIndirectAccess)                                                                   \
     X(zeKernelSetCacheConfig)                                                                      \
+    X(zeKernelGetName)                                                                             \
     X(zeKernelGetProperties)                                                                       \
     X(zeKernelSetGlobalOffsetExp)
 

@@ -9,15 +9,51 @@
 #include "module/handle_caches.h"
 #include "module/this_module.h"
 
+struct zepi_context_farewell {
+    struct zepi_context_farewell *next;
+    void (*function)(void *data);
+    void *data;
+};
+
+zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
+                                      void *data)
+{
+    struct zepi_context_farewell *farewell = zepi_allocate(1, sizeof(*farewell));
+    if (!farewell)
+        return zepi_fail_no_memory();
+    farewell->function = function;
+    farewell->data = data;
+    farewell->next = atomic_load_explicit(&context->farewells, memory_order_relaxed);
+    // Release: the last reference's thread reads what this one wrote.
+    while (!atomic_compare_exchange_weak_explicit(&context->farewells, &farewell->next, farewell,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return ZEPI_SUCCESS;
+}
+
+static void say_farewell(struct zepi_context *context)
+{
+    struct zepi_context_farewell *next =
+        atomic_load_explicit(&context->farewells, memory_order_acquire);
+    while (next) {
+        struct zepi_context_farewell *farewell = next;
+        next = farewell->next;
+        farewell->function(farewell->data);
+        zepi_free(farewell);
+    }
+}
+
 static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
+    say_farewell(context);
     zepi_unit_forget_context(context);
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);
     zepi_retire_finish(&context->retire);
     zepi_value_buffers_finish(&context->value_buffers, context);
     zepi_event_pools_finish(&context->event_pools);
+    zepi_mappings_finish(&context->mappings, context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
     zepi_free(context->devices);
@@ -78,6 +114,7 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->ownership = ownership;
     zepi_retire_init(&context->retire);
     zepi_value_buffers_init(&context->value_buffers);
+    zepi_mappings_init(&context->mappings);
     zepi_event_pools_init(&context->event_pools, context);
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     context->device_count = device_count;
@@ -122,9 +159,11 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device)
 {
-    for (uint32_t i = 0; i < context->device_count; i++) {
-        if (context->devices[i] == device)
-            return i;
+    for (; device; device = device->parent) {
+        for (uint32_t i = 0; i < context->device_count; i++) {
+            if (context->devices[i] == device)
+                return i;
+        }
     }
     return ZEPI_NO_DEVICE;
 }

@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 #include "memory/value_buffer.h"
+#include "memory/virtual_memory.h"
 #include "queue/event_pool.h"
 #include "queue/queue_number.h"
 #include "queue/retire.h"
@@ -25,13 +26,16 @@ struct zepi_context {
     struct zepi_event_pools event_pools;
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_value_buffers value_buffers;
-    struct zepi_handle_caches *caches; // owned; of modules and kernels
+    struct zepi_mappings mappings;
+    struct zepi_handle_caches *caches;                 // owned; of modules and kernels
+    _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
 };
 
 extern const struct zepi_type zepi_context_type;
 
 #define ZEPI_NO_DEVICE UINT32_MAX
-// A device's position in the context, or ZEPI_NO_DEVICE.
+// A device's position in the context, or ZEPI_NO_DEVICE. A part of one of the context's devices
+// stands where the whole does, whose code it runs, unless it is in the context by itself.
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device);
 // The same for a handle from outside: an error names what is wrong.
@@ -44,6 +48,9 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
                                               const zepi_device_t *devices,
                                               zepi_ownership_t ownership,
                                               zepi_context_t *out_context);
+// Calls `function` when the context is destroyed, before anything of it goes.
+zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
+                                      void *data);
 zepi_result_t zepi_context_get_devices(zepi_context_t context, uint32_t capacity,
                                        zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_context_get_native(zepi_context_t context, void **out_native_handle);

@@ -112,6 +112,17 @@ static zepi_result_t query_images(struct zepi_device *device)
     return zepi_check_ze_answer(ze, "zeDeviceGetImageProperties");
 }
 
+struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
+                                     ze_device_handle_t ze)
+{
+    struct zepi_device *found = NULL;
+    for (uint32_t i = 0; i < count && !found; i++)
+        found = devices[i]->ze == ze
+                    ? devices[i]
+                    : zepi_device_find(devices[i]->sub_devices, devices[i]->sub_device_count, ze);
+    return found;
+}
+
 static zepi_result_t create_sub_devices(struct zepi_device *device)
 {
     uint32_t count = 0;

@@ -7,7 +7,8 @@
 
 struct zepi_platform;
 
-// A device or sub-device. Made with its platform, and there as long; filled, then never written.
+// A device or sub-device. Made with its platform, and there as long; filled, then never written but
+// for what is found out later.
 struct zepi_device {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -29,6 +30,7 @@ struct zepi_device {
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
+    atomic_int virtual_memory; // whether it has it, once somebody asked (memory/virtual_memory.c)
 };
 
 extern const struct zepi_type zepi_device_type;
@@ -36,6 +38,10 @@ extern const struct zepi_type zepi_device_type;
 // One reference, for the platform or the parent.
 zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
                                  ze_device_handle_t ze, struct zepi_device **out_device);
+
+// The device of this handle among `devices` and their parts; NULL: none.
+struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
+                                     ze_device_handle_t ze);
 
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);

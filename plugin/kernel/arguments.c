@@ -3,6 +3,7 @@
 
 #include "base/ze.h"
 #include "device/device.h"
+#include "memory/buffer.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
 {
     const struct zepi_kernel_argument *expected = &pool->arguments[index];
     const bool is_pointer =
-        argument->kind == ZEPI_ARGUMENT_POINTER ||
+        argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
         (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
     switch ((enum zepi_spirv_argument_kind)expected->kind) {
     case ZEPI_SPIRV_ARGUMENT_VALUE:
@@ -68,11 +69,17 @@ static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t ind
                              pool->name, argument->size_bytes,
                              argument->value ? ", with a value: expected NULL" : "");
         break;
-    case ZEPI_ARGUMENT_BUFFER:
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "argument %u of kernel '%s': buffers are not "
-                         "supported",
-                         index, pool->name);
+    case ZEPI_ARGUMENT_BUFFER: {
+        const struct zepi_buffer *buffer = argument->value;
+        const zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (buffer->context != zepi_code_of(pool->code)->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "argument %u of kernel '%s' is a buffer of another context", index,
+                             pool->name);
+        break;
+    }
     default:
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
                          index, pool->name, (int)argument->kind);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
+#include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "kernel/emulation.h"
@@ -182,5 +183,34 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     zepi_kernel_lease_give(pool, lease);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
         out_group_size[i] = size.is_empty ? 1 : size.group[i];
+    return result;
+}
+
+zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
+                                                 uint32_t work_dim, const size_t *group_size,
+                                                 uint32_t *out_count)
+{
+    struct zepi_kernel_pool *pool = NULL;
+    struct zepi_kernel_lease *lease;
+    uint32_t group[3] = {1, 1, 1};
+    zepi_result_t result = find_pool(kernel, device, &pool);
+    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++) {
+        if (group_size[i] == 0 || group_size[i] > UINT32_MAX)
+            result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                               "the group has %zu work-items in dimension "
+                               "%u",
+                               group_size[i], i);
+        group[i] = (uint32_t)group_size[i];
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_lease_take(pool, &lease);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // The handle's group size is not what the next launch thinks it is.
+    lease->is_state_known = false;
+    result = ZEPI_ZE(zeKernelSetGroupSize, lease->ze, group[0], group[1], group[2]);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, lease->ze, out_count);
+    zepi_kernel_lease_give(pool, lease);
     return result;
 }

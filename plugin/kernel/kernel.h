@@ -43,6 +43,10 @@ zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
 zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
                                              uint32_t work_dim, const size_t *global_size,
                                              size_t *out_group_size);
+// How many groups of a cooperative launch the device can run at once.
+zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
+                                                 uint32_t work_dim, const size_t *group_size,
+                                                 uint32_t *out_count);
 
 // kernel_native.c
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,

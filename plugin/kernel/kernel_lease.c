@@ -8,6 +8,7 @@
 #include "device/platform.h"
 #include "kernel/arguments.h"
 #include "kernel/kernel_pool.h"
+#include "memory/buffer.h"
 
 void zepi_kernel_lease_free(struct zepi_kernel_lease *lease)
 {
@@ -58,6 +59,7 @@ zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
         zepi_kernel_lease_free(lease);
         return result;
     }
+    lease->context = zepi_code_of(pool->code)->context;
     lease->driver_ze = lease->ze;
     if (zepi_code_of(pool->code)->context->platform->optional.is_launch_drivers)
         lease->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, lease->ze);
@@ -67,12 +69,26 @@ zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
 
 // ---- What a launch looks like ----
 
+// A buffer's handle is looked at in each launch: it may have been released since.
+static bool take_buffer(struct zepi_kernel_lease *lease, uint32_t index,
+                        const zepi_argument_t *argument)
+{
+    const struct zepi_buffer *buffer = argument->value;
+    if (argument->kind != ZEPI_ARGUMENT_BUFFER || !zepi_object_is(buffer, &zepi_buffer_type) ||
+        buffer->context != lease->context)
+        return false;
+    lease->words[index] = (uintptr_t)buffer->memory;
+    return true;
+}
+
 // All of them, of which there are as many as the kernel has.
 static bool take_values(struct zepi_kernel_lease *lease, const zepi_argument_t *arguments)
 {
     zepi_pair differs = {0, 0};
     for (uint32_t i = 0; i < lease->argument_count; i++) {
         const struct zepi_argument_memo *memo = &lease->arguments[i];
+        if (memo->is_buffer && !take_buffer(lease, i, &arguments[i]))
+            return false;
         if (!zepi_argument_take_value(memo, &arguments[i], &differs) ||
             (memo->is_local && arguments[i].value))
             return false;
@@ -93,8 +109,10 @@ static void note_argument(struct zepi_kernel_lease *lease, uint32_t index,
     memo->head = *(const zepi_loose_pair *)argument;
     memo->is_local = argument->kind == ZEPI_ARGUMENT_LOCAL;
     memo->least = argument->kind == ZEPI_ARGUMENT_VALUE;
-    memo->size_bytes = argument->kind == ZEPI_ARGUMENT_POINTER ? (uint32_t)sizeof(void *)
-                                                               : (uint32_t)argument->size_bytes;
+    memo->is_buffer = argument->kind == ZEPI_ARGUMENT_BUFFER;
+    memo->size_bytes = argument->kind == ZEPI_ARGUMENT_POINTER || memo->is_buffer
+                           ? (uint32_t)sizeof(void *)
+                           : (uint32_t)argument->size_bytes;
     switch (argument->kind) {
     case ZEPI_ARGUMENT_VALUE:
         memo->target = (uintptr_t *)&lease->pointers[index];
@@ -102,6 +120,11 @@ static void note_argument(struct zepi_kernel_lease *lease, uint32_t index,
     case ZEPI_ARGUMENT_LOCAL:
         lease->pointers[index] = &lease->words[index];
         lease->words[index] = argument->size_bytes;
+        memo->target = &lease->unused;
+        lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
+        break;
+    case ZEPI_ARGUMENT_BUFFER:
+        lease->pointers[index] = &lease->words[index];
         memo->target = &lease->unused;
         lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
         break;

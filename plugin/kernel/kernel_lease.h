@@ -11,6 +11,7 @@
 #include <emmintrin.h>
 #endif
 
+struct zepi_context;
 struct zepi_device;
 struct zepi_kernel_pool;
 
@@ -56,6 +57,7 @@ struct zepi_argument_memo {
     uint64_t set_value;  // as the ze_kernel has it, if that is known and up to 8 bytes long
     uint32_t size_bytes; // as zeKernelSetArgumentValue takes it
     bool is_local;
+    bool is_buffer; // the value is a zepi_buffer, whose address the kernel gets
 };
 static_assert(offsetof(zepi_argument_t, value) == 16 && sizeof(void *) == sizeof(uint64_t),
               "kind and size of an argument are its first two words");
@@ -70,6 +72,7 @@ struct zepi_kernel_lease {
     bool is_state_known;          // by the members below; not after a launch with arguments
     uint32_t group_size[3];
     uint32_t offset[3];
+    const struct zepi_context *context; // borrowed: of the buffers that may be arguments
     uint32_t argument_count;
     uint32_t next_sizes; // of `sizes`: replaced next
     struct zepi_launch_sizes *last_sizes;
@@ -104,7 +107,7 @@ zepi_result_t zepi_kernel_lease_set_state(struct zepi_kernel_lease *lease);
 
 // Whether the launch looks like the last one that was found right. Takes the values of its
 // arguments then, and maybe some of them otherwise. The first is quick and knows launches of up to
-// ZEPI_LEASE_UNROLLED arguments without local memory, the other knows all.
+// ZEPI_LEASE_UNROLLED arguments without local memory and buffers, the other knows all.
 static inline __attribute__((always_inline)) bool
 zepi_kernel_lease_matches(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc);
 bool zepi_kernel_lease_matches_any(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc);

@@ -34,8 +34,8 @@ static void destroy_now(struct zepi_retired *retired)
 static uint32_t weight_of(const struct zepi_kernel_pool *pool)
 {
     const struct zepi_code *code = zepi_code_of(pool->code);
-    return code->is_imported && code->ownership == ZEPI_OWNERSHIP_KEEP ? ZEPI_RETIRE_LIMIT
-                                                                       : ZEPI_RETIRE_WEIGHT_HANDLE;
+    return code->is_private && code->ownership == ZEPI_OWNERSHIP_KEEP ? ZEPI_RETIRE_LIMIT
+                                                                      : ZEPI_RETIRE_WEIGHT_HANDLE;
 }
 
 static void pool_destroy(void *payload)
@@ -154,23 +154,23 @@ static enum zepi_build_verdict make_pool(void *user, struct zepi_build_outcome *
     return zepi_build_verdict_of(result);
 }
 
-// Kernels of modules that were handed in are in no cache: nothing says when their module goes.
-static zepi_result_t get_uncached(const struct pool_request *request,
+static zepi_result_t fail_build(struct zepi_build_result *result)
+{
+    const zepi_result_t failure = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return failure;
+}
+
+// Kernels of private code are in no cache, which would keep that.
+static zepi_result_t get_uncached(const struct zepi_build_request *build,
                                   struct zepi_build_result **out_result)
 {
-    struct zepi_build_outcome outcome = {0};
-    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
-    if (!result || !zepi_build_result_init(result)) {
-        zepi_seam_free(result);
-        return zepi_fail_no_memory();
-    }
-    const enum zepi_build_verdict verdict = make_pool((void *)request, &outcome);
-    zepi_build_result_publish(result, verdict, &outcome);
-    if (verdict != ZEPI_BUILD_OK) {
-        const zepi_result_t code = zepi_build_fail(result);
-        zepi_build_result_release(result);
-        return code;
-    }
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done = zepi_build_uncached(build, &result);
+    if (done != ZEPI_SUCCESS)
+        return done;
+    if (result->verdict != ZEPI_BUILD_OK)
+        return fail_build(result);
     *out_result = result;
     return ZEPI_SUCCESS;
 }
@@ -183,8 +183,8 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
         .build = make_pool, .user = &request, .owner = zepi_code_of(code)->id};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
-    if (zepi_code_of(code)->is_imported)
-        return get_uncached(&request, out_result);
+    if (zepi_code_of(code)->is_private)
+        return get_uncached(&build, out_result);
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_code_of(code)->id);
     zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
@@ -201,9 +201,7 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
     }
     if (lookup != ZEPI_LOOKUP_FAILED)
         return zepi_fail_no_memory();
-    const zepi_result_t failure = zepi_build_fail(result);
-    zepi_build_result_release(result);
-    return failure;
+    return fail_build(result);
 }
 
 zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,

@@ -3,9 +3,12 @@
 
 #include "base/list.h"
 #include "base/ze.h"
+#include "device/context.h"
+#include "kernel/arguments.h"
 #include "kernel/dispatch.h"
 #include "kernel/emulation.h"
 #include "kernel/kernel.h"
+#include "kernel/work_size.h"
 #include "queue/submit.h"
 
 // A launch of which everything is known but whether it is right.
@@ -144,16 +147,44 @@ static zepi_result_t launch_target(struct zepi_queue *queue, const zepi_launch_d
                          : launch_pool(&launch, wait, out_event);
 }
 
+// Where a kernel object's launches go on a device of the context.
+static zepi_result_t get_pool(const struct zepi_kernel *kernel, const struct zepi_context *context,
+                              uint32_t device_index, struct zepi_kernel_pool **out_pool)
+{
+    if (kernel->context != context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "kernel '%s' is of another context than the queue", kernel->name);
+    return zepi_kernel_get_pool(kernel, device_index, out_pool);
+}
+
+zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
+                                const zepi_launch_desc_t *desc)
+{
+    const uint32_t device_index = zepi_context_device_index(context, device);
+    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_lease *lease;
+    struct zepi_work_size size;
+    zepi_result_t result = get_pool(desc->kernel, context, device_index, &pool);
+    // Emulated constants are an argument that comes with the launch.
+    if (result == ZEPI_SUCCESS && !desc->kernel->is_emulated)
+        result = zepi_arguments_check(pool, device, desc->argument_count, desc->arguments);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_lease_take(pool, &lease);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_work_size_init(&size, pool, device, lease->ze, desc->work_dim, desc->global_size,
+                                 desc->group_size);
+    zepi_kernel_lease_give(pool, lease);
+    return result;
+}
+
 // A kernel object alone.
 static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                    const struct zepi_kernel *kernel, zepi_wait_list_t wait,
                                    zepi_event_t *out_event)
 {
     struct zepi_kernel_pool *pool;
-    if (kernel->context != queue->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "kernel '%s' is of another context than the queue", kernel->name);
-    const zepi_result_t result = zepi_kernel_get_pool(kernel, queue->device_index, &pool);
+    const zepi_result_t result = get_pool(kernel, queue->context, queue->device_index, &pool);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);

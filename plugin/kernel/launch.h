@@ -30,5 +30,9 @@ static inline ze_result_t zepi_append_with_arguments(const struct zepi_queue *qu
     return queue->launch(list->launch_ze, lease->driver_ze, size->count, size->ze_group,
                          lease->pointers, NULL, signal, wait_count, waits);
 }
+// Whether a launch of a kernel object, which has been checked, would be refused on a device of the
+// context: its arguments and sizes.
+zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
+                                const zepi_launch_desc_t *desc);
 
 #endif

@@ -2,6 +2,7 @@
 #include "kernel/question.h"
 
 #include "base/alloc.h"
+#include "device/context.h"
 #include "device/device.h"
 #include "kernel/kernel.h"
 
@@ -133,7 +134,8 @@ bool zepi_question_may_use(const struct zepi_question *question, const struct ze
     const struct zepi_spirv *spirv = zepi_image_spirv(image);
     bool is_for_device = image->device_count == 0;
     for (uint32_t i = 0; i < image->device_count && !is_for_device; i++)
-        is_for_device = image->devices[i] == question->queue->device;
+        is_for_device = zepi_context_device_index(question->queue->context, image->devices[i]) ==
+                        question->queue->device_index;
     return is_for_device && (!spirv || zepi_spirv_find_kernel(spirv, question->name));
 }
 

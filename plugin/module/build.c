@@ -163,8 +163,10 @@ static zepi_result_t build_for_devices(struct build *build)
         part->images[0] = build->output->images[i];
         part->values[0] = zepi_spec_values_retain((struct zepi_spec_values *)build->values);
     }
-    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++)
-        result = build_for_device(build, i);
+    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
+        if (zepi_build_options_want(build->options, build->input->context->devices[i]))
+            result = build_for_device(build, i);
+    }
     return result;
 }
 
@@ -183,14 +185,17 @@ static zepi_result_t check_input(zepi_module_t input, const void *out_module)
 
 static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_values *values,
                                const zepi_build_desc_t *desc, enum zepi_code_kind kind,
-                               struct zepi_module **out_module)
+                               enum zepi_variables variables, struct zepi_module **out_module)
 {
     struct zepi_build_options options;
     struct zepi_module *output = NULL;
     zepi_result_t result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = check_required(input, values);
+    options.variables = variables;
+    result = zepi_build_options_check_devices(&options, input->context);
+    if (result == ZEPI_SUCCESS)
+        result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(
             input, kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
@@ -211,6 +216,66 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
     }
     *out_module = output;
     return ZEPI_SUCCESS;
+}
+
+// Whether images of the module import what others of it export.
+static bool has_own_imports(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        for (uint32_t at = 0; at < module->image_count; at++) {
+            if (zepi_image_needs(module->images[i], module->images[at]))
+                return true;
+        }
+    }
+    return false;
+}
+
+// The same of an object, for what was compiled: native code may have come in the place of images.
+static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
+{
+    const struct zepi_module_part *parts = object->parts;
+    for (uint32_t i = 0; i < object->part_count; i++) {
+        for (uint32_t at = 0; at < object->part_count; at++) {
+            if (parts[i].code[device_index] && parts[at].code[device_index] &&
+                zepi_image_needs(parts[i].images[0], parts[at].images[0]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    struct zepi_module *object = NULL;
+    bool has_imports = false;
+    zepi_result_t result = transform(input, values, desc, ZEPI_CODE_OBJECT, variables, &object);
+    for (uint32_t i = 0; i < input->context->device_count && object; i++)
+        has_imports = has_imports || has_own_imports_on(object, i);
+    if (result == ZEPI_SUCCESS)
+        result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
+                             : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables,
+                                         out_executable);
+    zepi_release(object);
+    return result;
+}
+
+// Images that need nothing of each other are built each on its own, in one step.
+static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    return has_own_imports(input)
+               ? compile_and_link(input, values, desc, variables, out_executable)
+               : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables, out_executable);
+}
+
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable)
+{
+    return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
 // The build that the memo remembers. Consumes the values on success.
@@ -242,8 +307,25 @@ static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_
     return ZEPI_SUCCESS;
 }
 
+// Whether a description, perhaps an older caller's, names devices.
+static bool has_devices(const zepi_build_desc_t *desc)
+{
+    return desc && desc->size == sizeof(*desc) && desc->device_count > 0;
+}
+
+// Whether the cache may answer such a build: a memo is a key of it.
+static bool is_shared(const struct zepi_module *input, enum zepi_variables variables)
+{
+    for (uint32_t i = 0; i < input->image_count && variables == ZEPI_VARIABLES_OWN; i++) {
+        if (zepi_image_has_variables(input->images[i]))
+            return false;
+    }
+    return true;
+}
+
 static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
-                                        enum zepi_code_kind kind, zepi_module_t *out_module)
+                                        enum zepi_code_kind kind, enum zepi_variables variables,
+                                        zepi_module_t *out_module)
 {
     struct zepi_build_memo *memo;
     struct zepi_module *output = NULL;
@@ -251,13 +333,16 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
-    if (kind == ZEPI_CODE_EXECUTABLE && zepi_build_memo_fits(memo, values, desc, kind)) {
+    const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
+    if (may_remember && zepi_build_memo_fits(memo, values, desc, kind)) {
         result = build_by_memo(input, memo, desc, &output);
         if (result == ZEPI_SUCCESS)
             values = NULL;
     } else {
-        result = transform(input, values, desc, kind, &output);
-        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
+        result = kind == ZEPI_CODE_EXECUTABLE
+                     ? build_executable(input, values, desc, variables, &output)
+                     : transform(input, values, desc, kind, variables, &output);
+        if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
             zepi_module_remember_build(input, values, desc, kind);
     }
     zepi_spec_values_release(values);
@@ -269,21 +354,22 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
-                                     const zepi_build_desc_t *desc,
-                                     struct zepi_module **out_executable)
-{
-    return transform(input, values, desc, ZEPI_CODE_EXECUTABLE, out_executable);
-}
-
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 zepi_module_t *out_executable)
 {
-    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, out_executable);
+    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, ZEPI_VARIABLES_SHARED,
+                              out_executable);
+}
+
+zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
+                                        zepi_module_t *out_executable)
+{
+    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, ZEPI_VARIABLES_OWN,
+                              out_executable);
 }
 
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object)
 {
-    return transform_snapshot(input, desc, ZEPI_CODE_OBJECT, out_object);
+    return transform_snapshot(input, desc, ZEPI_CODE_OBJECT, ZEPI_VARIABLES_SHARED, out_object);
 }

@@ -48,7 +48,7 @@ static inline bool zepi_build_memo_fits(const struct zepi_build_memo *memo,
         return false;
     if (!desc || desc->size != sizeof(*desc))
         return !desc && !memo->asked && memo->flags == 0;
-    if (desc->flags != memo->flags || !desc->options != !memo->asked)
+    if (desc->device_count > 0 || desc->flags != memo->flags || !desc->options != !memo->asked)
         return false;
     return !desc->options || strcmp(desc->options, memo->asked) == 0;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/options.h"
+#include "device/context.h"
 
 #define DEBUG_FLAG "-g"
 
@@ -72,6 +73,19 @@ zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
+                                               const struct zepi_context *context)
+{
+    uint32_t index;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (options->device_count > 0 && !options->devices)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of devices is NULL, for %u of them",
+                         options->device_count);
+    for (uint32_t i = 0; i < options->device_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_context_check_device(context, options->devices[i], &index);
+    return result;
+}
+
 static zepi_result_t make_text(struct zepi_build_options *options, const char *text, bool is_debug)
 {
     const size_t room = strlen(text) + 1 + sizeof(DEBUG_FLAG) + 1;
@@ -121,6 +135,9 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
     options->log = desc->log;
     options->log_data = desc->log_data;
+    options->variables = ZEPI_VARIABLES_SHARED;
+    options->devices = desc->devices;
+    options->device_count = desc->device_count;
     options->text = desc->options ? desc->options : "";
     if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
         zepi_build_options_are_plain(options->text, &options->length))

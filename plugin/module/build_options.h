@@ -4,6 +4,17 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
+struct zepi_context;
+struct zepi_device;
+
+// Whose the variables in an executable's code are.
+enum zepi_variables {
+    ZEPI_VARIABLES_SHARED, // those of all modules of the same build
+    ZEPI_VARIABLES_OWN,    // the module's: code that has some is in no cache of handles
+};
+
 // How a module is compiled, linked or built, read from the caller's description.
 struct zepi_build_options {
     // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
@@ -16,6 +27,9 @@ struct zepi_build_options {
     bool is_link_method_forced; // the caller said so, not the environment
     zepi_build_log_fn *log;     // NULL: none
     void *log_data;
+    enum zepi_variables variables; // shared, unless the caller of `init` sets it
+    const zepi_device_t *devices;  // borrowed from the caller; NULL: all
+    uint32_t device_count;
     char inline_text[64];
 };
 
@@ -23,6 +37,20 @@ struct zepi_build_options {
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
+
+// Whether the devices that the caller named are the context's.
+zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
+                                               const struct zepi_context *context);
+
+static inline bool zepi_build_options_want(const struct zepi_build_options *options,
+                                           const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < options->device_count; i++) {
+        if (options->devices[i] == device)
+            return true;
+    }
+    return options->device_count == 0;
+}
 
 // Whether flags and choices of a description of this version's size are allowed.
 zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc);

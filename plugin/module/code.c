@@ -297,6 +297,56 @@ static void hand_out_log(const struct zepi_build_options *options, struct zepi_d
         options->log(options->log_data, device, log, size_bytes);
 }
 
+// What became of a build. Consumes the result unless it succeeded.
+static zepi_result_t answer(const struct zepi_build_options *options, struct zepi_device *device,
+                            struct zepi_build_result *result, struct zepi_build_result **out_result)
+{
+    hand_out_log(options, device, result);
+    if (result->verdict == ZEPI_BUILD_OK) {
+        *out_result = result;
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t code = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return code;
+}
+
+zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result)
+{
+    struct zepi_build_outcome outcome = {0};
+    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    if (!result || !zepi_build_result_init(result)) {
+        zepi_free(result);
+        return zepi_fail_no_memory();
+    }
+    const enum zepi_build_verdict verdict = build->build(build->user, &outcome);
+    zepi_build_result_publish(result, verdict, &outcome);
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t device_index,
+                                      const struct zepi_build_request *build,
+                                      const struct zepi_build_options *options,
+                                      struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    zepi_result_t done = zepi_build_uncached(build, &result);
+    if (done == ZEPI_SUCCESS && result->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
+        // Once more without what is kept for nobody, as the caches do it.
+        zepi_build_result_release(result);
+        zepi_build_budget_trim(context->caches->budget, 0);
+        done = zepi_build_uncached(build, &result);
+    }
+    if (done != ZEPI_SUCCESS)
+        return done;
+    // Nobody else has it yet.
+    if (result->verdict == ZEPI_BUILD_OK)
+        zepi_code_of(result)->is_private = true;
+    return answer(options, context->devices[device_index], result, out_result);
+}
+
 zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t device_index,
                                       const struct zepi_key *key,
                                       const struct zepi_build_request *build,
@@ -307,15 +357,8 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
     struct zepi_build_result *result = NULL;
     switch (zepi_build_cache_find_or_build(context->caches->modules, key, build, &result, NULL)) {
     case ZEPI_LOOKUP_SUCCEEDED:
-        hand_out_log(options, device, result);
-        *out_result = result;
-        return ZEPI_SUCCESS;
-    case ZEPI_LOOKUP_FAILED: {
-        hand_out_log(options, device, result);
-        const zepi_result_t code = zepi_build_fail(result);
-        zepi_build_result_release(result);
-        return code;
-    }
+    case ZEPI_LOOKUP_FAILED:
+        return answer(options, device, result, out_result);
     case ZEPI_LOOKUP_RECURSIVE:
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "a build log callback asks for the module that is being built");
@@ -337,7 +380,8 @@ zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device
                                    .options = options,
                                    .kind = kind};
     const struct zepi_build_request build = {.build = make_code, .user = &request};
-    return zepi_code_find_or_build(context, device_index, key, &build, options, out_result);
+    return key ? zepi_code_find_or_build(context, device_index, key, &build, options, out_result)
+               : zepi_code_build_private(context, device_index, &build, options, out_result);
 }
 
 zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
@@ -346,6 +390,10 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                             struct zepi_build_result **out_result)
 {
     struct zepi_key key;
+    if (options->variables == ZEPI_VARIABLES_OWN && kind == ZEPI_CODE_EXECUTABLE &&
+        zepi_image_has_variables(image))
+        return zepi_code_get_by_key(context, device_index, image, values, options, kind, NULL,
+                                    out_result);
     zepi_result_t result = zepi_code_key_init(&key, device_index, image, values, options, kind);
     if (result == ZEPI_SUCCESS)
         result = zepi_code_get_by_key(context, device_index, image, values, options, kind, &key,

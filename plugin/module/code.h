@@ -30,7 +30,7 @@ struct zepi_code {
     struct zepi_device *device;   // borrowed
     uint64_t id;                  // unique in the process; what its kernels are found by
     zepi_ownership_t ownership;   // of the ze_modules
-    bool is_imported;             // a ze_module that was handed in: never cached
+    bool is_private;              // one module's: handed in, or with variables; never cached
     char *options;                // owned; of objects: canonical, that they were compiled with
     // References; the SPIR-V that it was made from. NULL for native code. If there are several
     // units, number i is that of unit i.
@@ -52,15 +52,17 @@ enum zepi_code_kind {
     ZEPI_CODE_SYMBOLS = 3, // in keys: no code, but the linkage table of native code
 };
 
-// The code of an image on the context's device number `device_index`, from the cache or built.
-// Values that the image does not declare do not matter. *out_result is a new reference to a result
+// The code of an image on the context's device number `device_index`, from the cache or built, or
+// (executables with variables that are to be the module's own) built for the caller alone. Values
+// that the image does not declare do not matter. *out_result is a new reference to a result
 // that succeeded; a failure is noted, and its log is the thread's last build log.
 zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                             struct zepi_image *image, const struct zepi_spec_values *values,
                             const struct zepi_build_options *options, enum zepi_code_kind kind,
                             struct zepi_build_result **out_result);
 
-// The same in two steps: the key of a lookup, to be finished in any case, and the lookup.
+// The same in two steps: the key of a lookup, to be finished in any case, and the lookup. Without a
+// key (NULL) it is built for the caller alone.
 zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
                                  const struct zepi_image *image,
                                  const struct zepi_spec_values *values,
@@ -79,6 +81,16 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
                                       const struct zepi_build_request *build,
                                       const struct zepi_build_options *options,
                                       struct zepi_build_result **out_result);
+
+// The same without a cache.
+zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t device_index,
+                                      const struct zepi_build_request *build,
+                                      const struct zepi_build_options *options,
+                                      struct zepi_build_result **out_result);
+
+// A result that no cache has, failed or not. A failure is that there was no memory for it.
+zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result);
 
 // Ends a build callback: puts log and, for a failure, code and sentence into the outcome. Finishes
 // the log.

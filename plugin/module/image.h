@@ -59,6 +59,13 @@ static inline const struct zepi_spirv *zepi_image_spirv(const struct zepi_image 
     return image->format == ZEPI_IMAGE_SPIRV ? &image->code->spirv : NULL;
 }
 
+// Whether its code may have variables that kernels write, and that live as long as the code is
+// loaded. Native code does not say, so that it may.
+static inline bool zepi_image_has_variables(const struct zepi_image *image)
+{
+    return image->format != ZEPI_IMAGE_SPIRV || image->code->spirv.has_variables;
+}
+
 const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *image,
                                                        const char *name);
 
@@ -73,6 +80,9 @@ bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id);
 
 // Whether the image's constants are all constants for the driver's compiler.
 bool zepi_image_is_native_support(const struct zepi_image *image);
+
+// Whether the other image exports something that this one imports. Only of SPIR-V is that known.
+bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *other);
 
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info);
 

@@ -191,20 +191,41 @@ static void name_objects(const struct zepi_link_set *set)
     zepi_symbols_finish(&symbols);
 }
 
-zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
-                                     const struct zepi_build_options *options,
-                                     struct zepi_build_result **out_result)
+// Whether the code will have variables that are to be the module's own.
+static bool is_private(const struct zepi_link_set *set, const struct zepi_build_options *options)
 {
-    const struct zepi_build_request build = {.build = make_linked, .user = (void *)set};
+    bool has_variables = false;
+    for (uint32_t i = 0; i < set->count; i++)
+        has_variables = has_variables || zepi_image_has_variables(set->members[i].image);
+    return has_variables && options->variables == ZEPI_VARIABLES_OWN;
+}
+
+static zepi_result_t find_or_link(const struct zepi_link_set *set,
+                                  const struct zepi_build_request *build,
+                                  const struct zepi_build_options *options,
+                                  struct zepi_build_result **out_result)
+{
     struct zepi_key key;
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
     zepi_key_add_u32(&key, ZEPI_KEY_DEVICE_INDEX, set->device_index);
     const zepi_result_t result = zepi_key_seal(&key)
                                      ? zepi_code_find_or_build(set->context, set->device_index,
-                                                               &key, &build, options, out_result)
+                                                               &key, build, options, out_result)
                                      : zepi_fail_no_memory();
     zepi_key_finish(&key);
+    return result;
+}
+
+zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
+                                     const struct zepi_build_options *options,
+                                     struct zepi_build_result **out_result)
+{
+    const struct zepi_build_request build = {.build = make_linked, .user = (void *)set};
+    const zepi_result_t result =
+        is_private(set, options)
+            ? zepi_code_build_private(set->context, set->device_index, &build, options, out_result)
+            : find_or_link(set, &build, options, out_result);
     if (result == ZEPI_ERROR_LINK_FAILURE)
         name_objects(set);
     return result;

@@ -53,7 +53,7 @@ static zepi_result_t make_code(struct zepi_context *context, struct zepi_device 
         zepi_code_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP, 0, NULL, &code);
     if (result != ZEPI_SUCCESS)
         return result;
-    code->is_imported = true;
+    code->is_private = true;
     result = check_code(code, state);
     if (result == ZEPI_SUCCESS)
         result = zepi_code_wrap(code, out_result);
@@ -240,8 +240,8 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
     zepi_result_t result = choose_code(module, device_index, &shared);
     if (result != ZEPI_SUCCESS)
         return result;
-    // What came in is nobody else's.
-    if (shared->is_imported) {
+    // Nobody else has it: it came in, or has variables, which are the kernels' that the host has.
+    if (shared->is_private) {
         *out_code = shared;
         return ZEPI_SUCCESS;
     }

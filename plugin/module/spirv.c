@@ -288,6 +288,23 @@ static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const s
     return status;
 }
 
+// What is constant, or somebody else's, is no variable of the module's own.
+static bool has_variables(const struct zepi_spirv_walk *walk)
+{
+    const uint32_t import = 1;
+    const uint32_t *words = walk->variables.items;
+    for (uint32_t i = 0; i < walk->variables.count; i++) {
+        const uint32_t id = zepi_spirv_operand(walk, zepi_spirv_instruction_at(walk, words[i]), 2);
+        const struct zepi_spirv_decoration *linkage =
+            zepi_spirv_find_decoration(walk, id, ZEPI_SPIRV_LINKAGE);
+        if ((!linkage || linkage->detail != import) &&
+            !zepi_spirv_find_decoration(walk, id, ZEPI_SPIRV_CONSTANT) &&
+            !zepi_spirv_find_decoration(walk, id, ZEPI_SPIRV_BUILT_IN))
+            return true;
+    }
+    return false;
+}
+
 // *out_spirv is zeroed, and stays so on failure.
 static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spirv *out_spirv)
 {
@@ -326,6 +343,7 @@ static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spi
         .kernel_count = walk->entries.count,
         .symbols = parts.symbols,
         .symbol_count = symbol_count,
+        .has_variables = has_variables(walk),
         .storage = block,
     };
     return ZEPI_SPIRV_OK;

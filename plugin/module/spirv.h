@@ -76,7 +76,8 @@ struct zepi_spirv {
     uint32_t kernel_count;
     const struct zepi_spirv_symbol *symbols;
     uint32_t symbol_count;
-    void *storage; // owned
+    bool has_variables; // of its own in global memory, which kernels may write
+    void *storage;      // owned
 };
 
 enum zepi_spirv_status {

@@ -8,6 +8,7 @@ enum {
     DECORATION_SPEC_ID = 1,
     DECORATION_C_PACKED = 10,
     DECORATION_BUILT_IN = 11,
+    DECORATION_CONSTANT = 22,
     DECORATION_FUNC_PARAM_ATTR = 38,
     DECORATION_LINKAGE_ATTRIBUTES = 41,
     FUNC_PARAM_ATTR_BY_VAL = 2,
@@ -86,6 +87,9 @@ enum zepi_spirv_status zepi_spirv_note_decoration(struct zepi_spirv_walk *walk,
         break;
     case DECORATION_BUILT_IN:
         decoration.kind = ZEPI_SPIRV_BUILT_IN;
+        break;
+    case DECORATION_CONSTANT:
+        decoration.kind = ZEPI_SPIRV_CONSTANT;
         break;
     case DECORATION_FUNC_PARAM_ATTR:
         if (zepi_spirv_operand(walk, instruction, 3) != FUNC_PARAM_ATTR_BY_VAL)

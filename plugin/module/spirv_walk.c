@@ -197,6 +197,17 @@ static enum zepi_spirv_status end_function(struct zepi_spirv_walk *walk,
     return status;
 }
 
+// Of the module, in memory that outlives a launch.
+static enum zepi_spirv_status note_variable(struct zepi_spirv_walk *walk,
+                                            struct zepi_spirv_instruction instruction)
+{
+    enum { CROSS_WORKGROUP = 5, DEVICE_ONLY_INTEL = 5936 };
+    const uint32_t storage = zepi_spirv_operand(walk, instruction, 3);
+    return walk->function_at == 0 && (storage == CROSS_WORKGROUP || storage == DEVICE_ONLY_INTEL)
+               ? note_word(&walk->variables, instruction.word)
+               : ZEPI_SPIRV_OK;
+}
+
 static enum zepi_spirv_status note_instruction(struct zepi_spirv_walk *walk,
                                                struct zepi_spirv_instruction instruction)
 {
@@ -212,6 +223,9 @@ static enum zepi_spirv_status note_instruction(struct zepi_spirv_walk *walk,
         return zepi_spirv_note_decoration(walk, instruction);
     case OpGroupDecorate:
         return note_word(&walk->group_decorates, instruction.word);
+    case OpVariable:
+    case OpUntypedVariableKHR:
+        return note_variable(walk, instruction);
     case OpFunction:
         return begin_function(walk, instruction);
     case OpFunctionParameter:
@@ -320,6 +334,7 @@ void zepi_spirv_walk_finish(struct zepi_spirv_walk *walk)
     free(walk->group_decorates.items);
     free(walk->execution_modes.items);
     free(walk->types.items);
+    free(walk->variables.items);
     free(walk->entries.items);
     free(walk->names.items);
     free(walk->layouts);

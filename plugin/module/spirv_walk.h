@@ -109,6 +109,7 @@ enum zepi_spirv_decoration_kind {
     ZEPI_SPIRV_LINKAGE, // value: offset of the name in `names`; detail: the linkage type
     ZEPI_SPIRV_PACKED,
     ZEPI_SPIRV_BUILT_IN,
+    ZEPI_SPIRV_CONSTANT,
     ZEPI_SPIRV_BY_VALUE,
 };
 
@@ -166,6 +167,7 @@ struct zepi_spirv_walk {
     struct zepi_spirv_list group_decorates; // of uint32_t: words of OpGroupDecorate
     struct zepi_spirv_list execution_modes; // of uint32_t: words
     struct zepi_spirv_list types;           // of uint32_t: words of types, in order
+    struct zepi_spirv_list variables;       // of uint32_t: words of those in global memory
     struct zepi_spirv_list entries;         // of struct zepi_spirv_entry
     struct zepi_spirv_list names;           // of char: terminated names, each instruction's once
 

@@ -9,7 +9,8 @@
 
 #include <time.h>
 
-// Of the host: those of queues go back to them.
+// Of no queue's cache: of the host, of several commands, or with times that its queue does not
+// have.
 static void event_destroy(void *object)
 {
     struct zepi_event *event = object;
@@ -21,10 +22,14 @@ static void event_destroy(void *object)
         else
             zepi_event_slot_retire(event->slot);
     }
-    zepi_release(event->context);
+    zepi_release(event->begin);
+    if (event->queue)
+        zepi_release(event->queue);
+    else
+        zepi_release(event->context);
 }
 
-static __attribute__((noinline)) zepi_result_t recycle_of_host(struct zepi_event *event)
+static __attribute__((noinline)) zepi_result_t destroy_and_discard(struct zepi_event *event)
 {
     event_destroy(event);
     zepi_object_discard(event);
@@ -35,8 +40,8 @@ static zepi_result_t event_recycle(void *object)
 {
     struct zepi_event *event = object;
     struct zepi_queue *queue = event->queue;
-    if (__builtin_expect(!queue, 0))
-        return recycle_of_host(event);
+    if (__builtin_expect(!event->cache, 0))
+        return destroy_and_discard(event);
     zepi_event_cache_return(event->cache, event);
     return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
 }
@@ -47,6 +52,35 @@ void zepi_event_abandon(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_relaxed);
     zepi_release(event);
+}
+
+zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
+{
+    uint64_t host_ns;
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = queue->context;
+    event->queue = zepi_retain(queue);
+    zepi_result_t result =
+        zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_TIMED, &event->slot);
+    if (result == ZEPI_SUCCESS)
+        result =
+            ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    event->ze = event->slot->ze;
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
+{
+    event->cache = NULL;
+    event->begin = zepi_retain(begin);
+    event->submit_ticks = begin->submit_ticks;
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
@@ -66,6 +100,26 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
         return result;
     }
     event->ze = event->slot->ze;
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_event_t *out_event)
+{
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = zepi_retain(context);
+    const zepi_result_t result =
+        zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    event->ze = native_handle;
     *out_event = event;
     return ZEPI_SUCCESS;
 }

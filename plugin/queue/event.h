@@ -13,7 +13,7 @@ struct zepi_queue;
 struct zepi_event {
     struct zepi_object object;
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
-    struct zepi_event_cache *cache; // of the queue, that it goes back to
+    struct zepi_event_cache *cache; // of the queue, that it goes back to; NULL: it does not
     ze_event_handle_t ze;           // of `slot`
     uint64_t number;                // of the command in its queue
     union {
@@ -27,7 +27,9 @@ struct zepi_event {
     struct zepi_event *next;      // of a chain of unused ones
     struct zepi_event_slot *slot; // taken from the context
     struct zepi_context *context; // retained if there is no queue
+    struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
     uint64_t submit_ticks;        // on the device's clock; of timed events
+    uint32_t command;             // what it was, in the front door's words
     // Of the first of a chain that waits for its commands: either for all queues, or, in an
     // in-order queue, for the last of them.
     struct zepi_retired retired;
@@ -37,8 +39,15 @@ struct zepi_event {
 
 extern const struct zepi_type zepi_event_type;
 
+// An event with times for a command of the queue, whatever that is like, not yet appended. One
+// reference.
+zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
+
 // Releases an event that was given to no command: nobody will signal it.
 void zepi_event_abandon(struct zepi_event *event);
+// An event of several commands: they began when that of `begin`, another timed one of the queue,
+// was over. Nobody else has the event yet.
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
@@ -46,6 +55,9 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
+// Around a ze_event_handle_t of the context. `context` has been checked.
+zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_event_t *out_event);
 zepi_result_t zepi_event_signal(zepi_event_t event);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);

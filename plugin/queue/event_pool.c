@@ -143,8 +143,33 @@ zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_eve
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_event_slot_adopt(struct zepi_event_pools *pools, ze_event_handle_t ze,
+                                    zepi_ownership_t ownership, struct zepi_event_slot **out_slot)
+{
+    struct zepi_event_slot *slot = zepi_allocate(1, sizeof(*slot));
+    if (!slot)
+        return zepi_fail_no_memory();
+    slot->ze = ze;
+    slot->pools = pools;
+    slot->is_adopted = true;
+    slot->ownership = ownership;
+    *out_slot = slot;
+    return ZEPI_SUCCESS;
+}
+
+static void drop_adopted(struct zepi_event_slot *slot)
+{
+    if (slot->ownership == ZEPI_OWNERSHIP_TRANSFER)
+        zepi_ze.zeEventDestroy(slot->ze);
+    zepi_free(slot);
+}
+
 void zepi_event_slot_give(struct zepi_event_slot *slot)
 {
+    if (slot->is_adopted) {
+        drop_adopted(slot);
+        return;
+    }
     struct zepi_event_pools *pools = slot->pools;
     zepi_mutex_lock(&pools->mutex);
     slot->next = pools->free[slot->kind];

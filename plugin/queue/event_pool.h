@@ -6,6 +6,8 @@
 #include "base/status.h"
 #include "queue/retire.h"
 
+#include <stdbool.h>
+
 struct zepi_context;
 struct zepi_event;
 
@@ -26,6 +28,8 @@ struct zepi_event_slot {
     enum zepi_event_kind kind;
     struct zepi_event_pools *pools;
     struct zepi_event_slot *next; // free ones
+    bool is_adopted;              // the host's event, of no pool: gone once it is given back
+    zepi_ownership_t ownership;   // of an adopted event
 };
 
 struct zepi_event_pools {
@@ -43,6 +47,9 @@ void zepi_event_pools_finish(struct zepi_event_pools *pools);
 // Takes an event that is not signalled.
 zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                    struct zepi_event_slot **out_slot);
+// A slot around the host's own event.
+zepi_result_t zepi_event_slot_adopt(struct zepi_event_pools *pools, ze_event_handle_t ze,
+                                    zepi_ownership_t ownership, struct zepi_event_slot **out_slot);
 // Gives back one that no command uses.
 void zepi_event_slot_give(struct zepi_event_slot *slot);
 // Gives back one that commands may still signal or wait for.

@@ -22,7 +22,7 @@ static void queue_destroy(void *object)
             zepi_event_cache_finish(&queue->lists[i].events, queue);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++) {
-        if (queue->lists[i].ze)
+        if (queue->lists[i].ze && queue->ownership == ZEPI_OWNERSHIP_TRANSFER)
             zepi_ze.zeCommandListDestroy(queue->lists[i].ze);
     }
     zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
@@ -47,6 +47,14 @@ static zepi_result_t check_flags(zepi_queue_flags_t flags)
     return ZEPI_SUCCESS;
 }
 
+static void set_list(const struct zepi_queue *queue, ze_command_list_handle_t ze,
+                     struct zepi_queue_list *list)
+{
+    list->ze = ze;
+    list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
+    list->launch_ze = queue->device->platform->optional.is_launch_drivers ? list->driver_ze : ze;
+}
+
 static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
                                  struct zepi_queue_list *list)
 {
@@ -69,10 +77,7 @@ static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordina
         ZEPI_ZE(zeCommandListCreateImmediate, queue->context->ze, queue->device->ze, &desc, &ze);
     if (result != ZEPI_SUCCESS)
         return result;
-    const bool is_launch_drivers = queue->device->platform->optional.is_launch_drivers;
-    list->ze = ze;
-    list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
-    list->launch_ze = is_launch_drivers ? list->driver_ze : ze;
+    set_list(queue, ze, list);
     return ZEPI_SUCCESS;
 }
 
@@ -121,6 +126,51 @@ static zepi_result_t create_lists(struct zepi_queue *queue)
     return create_list(queue, device->copy_ordinal, 0, queue->copy_list);
 }
 
+static struct zepi_queue *create(struct zepi_context *context, struct zepi_device *device,
+                                 uint32_t device_index, zepi_queue_flags_t flags)
+{
+    struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
+    if (!queue)
+        return NULL;
+    queue->context = zepi_retain(context);
+    queue->device = device;
+    queue->device_index = device_index;
+    queue->flags = flags;
+    queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
+    queue->number = zepi_queue_number_take(&context->queue_numbers);
+    pthread_mutex_init(&queue->memo_mutex, NULL);
+    return queue;
+}
+
+zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
+                                            struct zepi_device *device, zepi_queue_flags_t flags,
+                                            void *native_handle, zepi_ownership_t ownership,
+                                            zepi_queue_t *out_queue)
+{
+    const zepi_result_t result = check_flags(flags);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    struct zepi_queue *queue =
+        create(context, device, zepi_context_device_index(context, device), flags);
+    if (!queue)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    // Nothing tells whether the list keeps the order: barriers do.
+    queue->ownership = ownership;
+    queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
+    queue->list_count = 1;
+    queue->next_list = &queue->lists[0];
+    queue->lists[0].next = &queue->lists[0];
+    queue->lists[0].events.kind =
+        flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN;
+    set_list(queue, native_handle, &queue->lists[0]);
+    choose_launch(queue);
+    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
+    *out_queue = queue;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
                                 zepi_queue_flags_t flags, zepi_queue_t *out_queue)
 {
@@ -134,18 +184,12 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         return result;
     if (!out_queue)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the queue is NULL");
-    struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
+    struct zepi_queue *queue = create(context, device, index, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    queue->context = zepi_retain(context);
-    queue->device = device;
-    queue->device_index = index;
-    queue->flags = flags;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
-    pthread_mutex_init(&queue->memo_mutex, NULL);
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
-    queue->number = zepi_queue_number_take(&context->queue_numbers);
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;

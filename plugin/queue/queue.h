@@ -37,10 +37,11 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
-    bool has_in_order_list; // the driver keeps the order
-    bool needs_barriers;    // which keep it in its place
-    uint32_t number;        // in the context (queue_number.h)
-    uint32_t list_count;    // one if in order
+    bool has_in_order_list;     // the driver keeps the order
+    bool needs_barriers;        // which keep it in its place
+    zepi_ownership_t ownership; // of the lists: a host's own is not destroyed
+    uint32_t number;            // in the context (queue_number.h)
+    uint32_t list_count;        // one if in order
     struct zepi_queue_list lists[ZEPI_QUEUE_LISTS + 1];
     struct zepi_queue_list *copy_list; // the last of these: of a copy engine; or NULL
     // Launches with all arguments; NULL: the driver cannot, or barriers keep the queue's order. It
@@ -74,6 +75,21 @@ static inline struct zepi_queue_list *zepi_queue_next_list(struct zepi_queue *qu
 // Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
 // the wait.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
+
+// Whether everything submitted before is complete, without waiting: false if that is not known yet.
+zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);
+
+// A command that does nothing once the wait list is complete, or everything before if that is
+// empty, and whose event has times in queues without profiling, too.
+zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event);
+
+// Around an immediate ze_command_list_handle_t of the host's, which must be in order if the flags
+// say so and the driver can. Context and device have been checked.
+zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
+                                            struct zepi_device *device, zepi_queue_flags_t flags,
+                                            void *native_handle, zepi_ownership_t ownership,
+                                            zepi_queue_t *out_queue);
 
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
                                 zepi_queue_flags_t flags, zepi_queue_t *out_queue);

@@ -107,51 +107,105 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
     return result;
 }
 
+static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_optional *optional,
+                               bool *out_is_empty)
+{
+    ze_command_list_handle_t lists[MAX_LISTS];
+    const uint32_t count =
+        get_lists(queue, optional->is_synchronize_drivers ? DRIVERS : LOADERS, lists);
+    ze_result_t ze = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
+        ze = optional->command_list_host_synchronize(lists[i], 0);
+    *out_is_empty = ze == ZE_RESULT_SUCCESS;
+    return ze == ZE_RESULT_NOT_READY ? ZEPI_SUCCESS
+                                     : zepi_check_ze(ze, "zeCommandListHostSynchronize");
+}
+
+zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
+{
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    struct zepi_retire *retire = &queue->context->retire;
+    if (!zepi_retire_is_idle(&queue->retire) && optional->command_list_host_synchronize) {
+        const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, &queue->retire);
+        bool is_empty;
+        const zepi_result_t result = ask_lists(queue, optional, &is_empty);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (is_empty)
+            zepi_retire_end_wait(retire, &queue->retire, mark);
+    } else {
+        // Looks at the last probe, and sends another one if that is not back.
+        zepi_probe_look(queue);
+    }
+    *out_is_empty = zepi_retire_is_idle(&queue->retire);
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_queue_finish(zepi_queue_t queue)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     return result == ZEPI_SUCCESS ? zepi_queue_wait(queue) : result;
 }
 
-// Everything before, in every list, then everything after: each list signals an event of its own,
-// and waits for those of the others.
+// Everything before, in every list, then everything after: each list signals an event of its own.
+// The first list waits for these; the others wait for the barrier's event, so that nobody sees a
+// command after the barrier complete before the barrier is, or, if nobody wants it, as the first.
 static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
                                                const struct list_events *events,
                                                const ze_command_list_handle_t *lists)
 {
+    ze_event_handle_t *all = (ze_event_handle_t *)events->handles;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
                          submit->wait_count, submit->waits);
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i],
-                         lists[i] == submit->list ? submit->signal : NULL, events->count,
-                         (ze_event_handle_t *)events->handles);
+    // The list that signals first, the others after it.
+    if (result == ZEPI_SUCCESS)
+        result =
+            ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, events->count, all);
+    if (submit->event)
+        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
+        if (lists[i] == submit->list)
+            continue;
+        result = submit->signal
+                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, 1, &submit->signal)
+                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, events->count, all);
+    }
     return result;
 }
 
-enum sync_kind { BARRIER, MARKER };
+enum sync_kind { BARRIER, MARKER, TIME };
 
 static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event,
                                  enum sync_kind kind)
 {
     struct zepi_submit submit;
     struct list_events events = {0};
+    struct zepi_event *timed = NULL;
     ze_command_list_handle_t lists[MAX_LISTS];
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
     // A wait list says what a marker is for: one list can do that. Everything else in a queue of
     // several lists needs all of them.
-    const bool is_local = kind == MARKER && wait.count > 0;
+    const bool is_local = kind != BARRIER && wait.count > 0;
     const uint32_t count = get_lists(queue, LOADERS, lists);
     if (!is_local && count > 1)
         result = take_events(queue, count, &events);
+    if (result == ZEPI_SUCCESS && kind == TIME)
+        result = zepi_event_create_timed_for(queue, &timed);
     if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+        result =
+            zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS) {
+        zepi_release(timed);
         give_events(&events, zepi_event_slot_give);
         return result;
+    }
+    if (timed) {
+        submit.event = timed;
+        submit.signal = timed->ze;
     }
     if (events.count > 0)
         result = append_barrier_over_lists(&submit, &events, lists);
@@ -171,4 +225,10 @@ zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait, zepi
 zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     return append_sync(queue, wait, out_event, MARKER);
+}
+
+zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, TIME);
 }

@@ -38,6 +38,7 @@ static const struct {
 
 static struct test_ze_cpu ze_cpu;
 static uint64_t kept; // objects in the driver that are not the story's
+static bool is_rehearsal;
 static bool has_children;
 static const char *lasting_words;
 static const char *where = "";
@@ -47,6 +48,7 @@ static char text_of_failure[1024]; // of the story's last failing step
 // The call that brings `left` to 0 fails; 0: none does.
 static atomic_uint left;
 static int seam_error; // 0: allocations fail
+static atomic_bool is_reading;
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 zepi_plugin_init_fn *const walk_plugin_init = zepiPluginInit;
@@ -54,6 +56,10 @@ zepi_plugin_init_fn *const walk_plugin_init = zepiPluginInit;
 static int fail_seam(enum zepi_seam_call call)
 {
     if ((call == ZEPI_SEAM_ALLOCATE) != (seam_error == 0) || atomic_load(&left) == 0)
+        return 0;
+    // A file that is read in a thousand pieces, as compilers are, counts once.
+    const bool is_next_piece = atomic_exchange(&is_reading, call == ZEPI_SEAM_READ);
+    if (is_next_piece && call == ZEPI_SEAM_READ)
         return 0;
     return atomic_fetch_sub(&left, 1) == 1 ? (seam_error ? seam_error : ENOMEM) : 0;
 }
@@ -68,6 +74,12 @@ void walk_begin(void)
 void walk_keep(void)
 {
     kept = ze_cpu.get_live_objects();
+}
+
+void walk_rehearse(bool is_one)
+{
+    is_rehearsal = is_one;
+    walk_keep();
 }
 
 void walk_let_last(const char *words)
@@ -155,7 +167,7 @@ static enum round_end walk_round(const struct failure *failure, unsigned round)
     arm(failure, round);
     const zepi_result_t result = failure->story();
     const bool was_met = disarm(failure, round);
-    if (ze_cpu.get_live_objects() != kept)
+    if (!is_rehearsal && ze_cpu.get_live_objects() != kept)
         give_up("objects are left in the driver");
     if (!was_met && result != ZEPI_SUCCESS)
         give_up("the story fails although nothing was made to fail");
@@ -170,7 +182,7 @@ static enum round_end walk_round(const struct failure *failure, unsigned round)
         return FATAL;
     if (failure->story() != ZEPI_SUCCESS)
         give_up("the story fails after the failure is gone");
-    if (ze_cpu.get_live_objects() != kept)
+    if (!is_rehearsal && ze_cpu.get_live_objects() != kept)
         give_up("objects are left in the driver after a good round");
     return FATAL;
 }

@@ -251,6 +251,38 @@ Test(cache_sub_devices, share_one_compile_with_their_root)
         TEST_OK(zepi.release(devices[i]));
 }
 
+// A context of the whole device is its parts' context, too.
+Test(cache_sub_devices, run_what_was_built_for_the_whole)
+{
+    zepi_device_t parts[2];
+    uint32_t count;
+    int32_t *memory;
+    zepi_queue_t queue;
+    zepi_kernel_t kernel;
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.device_get_sub_devices(gear.device, 2, parts, &count));
+    zepi_module_t executable = build_times_three(gear.context);
+    TEST_OK(zepi.module_get_kernel(executable, "scaled_copy_int", &kernel));
+    TEST_OK(zepi.queue_create(gear.context, parts[1], 0, &queue));
+    TEST_OK(zepi.usm_allocate(gear.context, parts[1], ZEPI_USM_SHARED, 8, 0, (void **)&memory));
+    TEST_OK(zepi.usm_get_info(gear.context, memory, &info));
+    cr_assert_eq(info.device, parts[1]);
+    memory[0] = 14;
+    const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 1)};
+    const zepi_launch_desc_t launch = test_launch(kernel, 2, arguments, 1);
+    TEST_OK(zepi.queue_launch(queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(queue));
+    cr_assert_eq(memory[1], 42);
+    cr_assert_eq(compiles(), 1);
+    cr_assert_eq(loads(), 0);
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(executable));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(parts[i]));
+}
+
 // ---- The two use cases ----
 
 Test(cache_sharing, a_thousand_launches_of_one_kernel_over_different_buffers_compile_once)

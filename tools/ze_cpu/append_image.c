@@ -27,6 +27,21 @@ static ze_result_t place(const struct cpu_image *image, const ze_image_region_t 
     return ZE_RESULT_SUCCESS;
 }
 
+// Pitches of 0 mean that rows and slices lie one behind the other.
+static ze_result_t check_pitches(const struct cpu_image *image, const struct cpu_image_copy *copy,
+                                 const char *function)
+{
+    size_t row = copy->region[0] * image->format.element_bytes;
+    size_t pitch = copy->row_bytes != 0 ? copy->row_bytes : row;
+    // The rows of a one-dimensional array are slices.
+    size_t slice = image->is_1d_array ? row : pitch * copy->region[1];
+    if (pitch >= row && (copy->slice_bytes == 0 || copy->slice_bytes >= slice))
+        return ZE_RESULT_SUCCESS;
+    cpu_report(function, "pitches of %zu and %zu bytes are less than %zu and %zu", copy->row_bytes,
+               copy->slice_bytes, row, slice);
+    return ZE_RESULT_ERROR_INVALID_SIZE;
+}
+
 static ze_result_t append(ze_command_list_handle_t hCommandList, const struct cpu_image_copy *copy,
                           ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
                           const char *function)
@@ -39,6 +54,32 @@ static ze_result_t append(ze_command_list_handle_t hCommandList, const struct cp
         return result;
     command->u.image = *copy;
     return cpu_list_add(list, command, function);
+}
+
+static bool overlaps(const struct cpu_image_copy *copy)
+{
+    for (int i = 0; i < 3; i++)
+        if (copy->source_origin[i] >= copy->target_origin[i] + copy->region[i] ||
+            copy->target_origin[i] >= copy->source_origin[i] + copy->region[i])
+            return false;
+    return copy->source == copy->target;
+}
+
+static ze_result_t check_pair(const struct cpu_image_copy *copy, const char *function)
+{
+    const cl_image_format *source = &copy->source->format.format;
+    const cl_image_format *target = &copy->target->format.format;
+    if (source->image_channel_order != target->image_channel_order ||
+        source->image_channel_data_type != target->image_channel_data_type) {
+        cpu_report(function, "images %p and %p have different formats", (void *)copy->source,
+                   (void *)copy->target);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (overlaps(copy)) {
+        cpu_report(function, "source and target overlap");
+        return ZE_RESULT_ERROR_OVERLAPPING_REGIONS;
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyRegion(
@@ -56,6 +97,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyRegion(
         return result;
     if (memcmp(copy.region, target_region, sizeof(target_region)) != 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
+    result = check_pair(&copy, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return append(hCommandList, &copy, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
 }
 
@@ -79,6 +123,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyToMemoryExt(
                                   .row_bytes = destRowPitch,
                                   .slice_bytes = destSlicePitch};
     ze_result_t result = place(copy.source, pSrcRegion, copy.source_origin, copy.region);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_pitches(copy.source, &copy, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     return append(hCommandList, &copy, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
@@ -106,6 +152,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyFromMemoryExt(
                                   .row_bytes = srcRowPitch,
                                   .slice_bytes = srcSlicePitch};
     ze_result_t result = place(copy.target, pDstRegion, copy.target_origin, copy.region);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_pitches(copy.target, &copy, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     return append(hCommandList, &copy, hSignalEvent, numWaitEvents, phWaitEvents, __func__);

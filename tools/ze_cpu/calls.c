@@ -20,7 +20,7 @@
 
 const struct cpu_tables cpu_tables_calls = {
 #define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = call_##name,
-#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
 #define NEWER(name, parameters, arguments) .newer.name = call_##name,
 #include "functions.def"
 };

@@ -27,7 +27,8 @@ static inline bool cpu_call_releases(const char *name)
 {
     size_t length = strlen(name);
     return (length > 7 && strcmp(name + length - 7, "Destroy") == 0) ||
-           strcmp(name, "zeMemFree") == 0 || strcmp(name, "zeMemFreeExt") == 0;
+           strcmp(name, "zeMemFree") == 0 || strcmp(name, "zeMemFreeExt") == 0 ||
+           strcmp(name, "zeVirtualMemFree") == 0 || strcmp(name, "zeVirtualMemUnmap") == 0;
 }
 
 #endif

@@ -21,7 +21,8 @@
              : CPU_MODULE, ze_module_build_log_handle_t                                            \
              : CPU_BUILD_LOG, ze_kernel_handle_t                                                   \
              : CPU_KERNEL, ze_sampler_handle_t                                                     \
-             : CPU_SAMPLER, default                                                                \
+             : CPU_SAMPLER, ze_physical_mem_handle_t                                               \
+             : CPU_PHYSICAL_MEMORY, default                                                        \
              : CPU_NONE)
 
 static bool may_be_null(const char *argument, const char *function)
@@ -83,7 +84,7 @@ static inline ze_result_t check(enum cpu_kind kind, const void *argument, const 
 
 const struct cpu_tables cpu_tables_checked = {
 #define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = checked_##name,
-#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
 #define NEWER(name, parameters, arguments) .newer.name = checked_##name,
 #include "functions.def"
 };

@@ -26,9 +26,15 @@ enum cpu_command_kind {
 };
 
 struct cpu_wait {
-    struct cpu_event *event; // borrowed: the application keeps it until the command is done
-    uint64_t goal;
+    struct cpu_event *event; // borrowed: the application keeps it until the command is done; NULL:
+    uint64_t goal;           // nothing to wait for, only in mutable lists
 };
+
+// Whether each execution of a recorded wait has a goal of its own.
+static inline bool cpu_wait_counts(const struct cpu_wait *wait)
+{
+    return wait->event != NULL && wait->event->is_counter_based;
+}
 
 struct cpu_copy_region {
     size_t width_bytes, height, depth;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "command_list.h"
 
+#include "chain.h"
 #include "device.h"
 #include "entry.h"
+#include "mutable_command.h"
 #include "options.h"
 
 ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, size_t extra_bytes,
@@ -45,8 +47,9 @@ ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, con
 {
     (void)function;
     if (!list->is_immediate) {
+        cpu_mutable_attach(list, command);
         for (uint32_t i = 0; i < command->wait_count; i++)
-            list->counter_wait_count += command->waits[i].event->is_counter_based;
+            list->counter_wait_count += cpu_wait_counts(&command->waits[i]);
         if (list->tail != NULL)
             list->tail->next = command;
         else
@@ -61,62 +64,78 @@ ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, con
                                 : ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t make_execution(struct cpu_list *list, struct cpu_command **out_command)
+static struct cpu_command *create_execution(struct cpu_list *list)
 {
     size_t goal_bytes = list->counter_wait_count * sizeof(uint64_t);
     struct cpu_command *command = cpu_command_create(CPU_COMMAND_EXECUTE, 0, goal_bytes);
     if (command == NULL)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    uint64_t *goals = cpu_command_take(command, goal_bytes);
+        return NULL;
     command->u.execute.list = list;
-    command->u.execute.goals = goals;
+    command->u.execute.goals = cpu_command_take(command, goal_bytes);
+    return command;
+}
+
+// From here on the execution will take place: somebody may wait for its signals.
+static void submit_execution(struct cpu_command *command)
+{
+    struct cpu_list *list = command->u.execute.list;
+    uint64_t *goals = command->u.execute.goals;
     // In the order of execution, so that a wait for an earlier command's signal means that signal.
     for (struct cpu_command *recorded = list->head; recorded != NULL; recorded = recorded->next) {
         for (uint32_t i = 0; i < recorded->wait_count; i++)
-            if (recorded->waits[i].event->is_counter_based)
+            if (cpu_wait_counts(&recorded->waits[i]))
                 *goals++ = cpu_event_goal(recorded->waits[i].event);
         if (recorded->signal != NULL)
             cpu_event_submit(recorded->signal);
     }
     atomic_fetch_add_explicit(&list->uses, 1, memory_order_relaxed);
-    *out_command = command;
-    return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_executable(struct cpu_list *list, const char *function)
+static ze_result_t check_executable(const struct cpu_place *place, struct cpu_list *list,
+                                    const char *function)
 {
     ze_result_t result = cpu_object_check(list, CPU_LIST, function);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (list->is_immediate || !list->is_closed) {
+    if (list->is_immediate || !list->is_closed || list->is_changed) {
         cpu_report(function, "list %p is %s", (void *)list,
-                   list->is_immediate ? "immediate" : "not closed");
+                   list->is_immediate ? "immediate"
+                   : list->is_changed ? "not closed again after a change"
+                                      : "not closed");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (list->context != place->context || list->device != place->device) {
+        cpu_report(function, "list %p was made for another %s", (void *)list,
+                   list->context != place->context ? "context" : "device");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (list->ordinal != place->ordinal) {
+        cpu_report(function, "list %p was made for queue group %u, not %u", (void *)list,
+                   list->ordinal, place->ordinal);
+        return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
     }
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t cpu_list_make_executions(struct cpu_list *const *lists, uint32_t count,
-                                     const char *function, struct cpu_command **out_first,
-                                     struct cpu_command **out_last)
+ze_result_t cpu_list_make_executions(const struct cpu_place *place, struct cpu_list *const *lists,
+                                     uint32_t count, const char *function,
+                                     struct cpu_command **out_first, struct cpu_command **out_last)
 {
     for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result = check_executable(lists[i], function);
+        ze_result_t result = check_executable(place, lists[i], function);
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
     struct cpu_command *first = NULL;
     struct cpu_command *last = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        struct cpu_command *command;
-        ze_result_t result = make_execution(lists[i], &command);
-        if (result != ZE_RESULT_SUCCESS) {
+        struct cpu_command *command = create_execution(lists[i]);
+        if (command == NULL) {
             for (; first != NULL; first = last) {
                 last = first->next;
-                atomic_fetch_sub(&first->u.execute.list->uses, 1);
                 cpu_command_destroy(first);
             }
-            return result;
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }
         command->next = NULL;
         if (last != NULL)
@@ -125,6 +144,8 @@ ze_result_t cpu_list_make_executions(struct cpu_list *const *lists, uint32_t cou
             first = command;
         last = command;
     }
+    for (struct cpu_command *command = first; command != NULL; command = command->next)
+        submit_execution(command);
     *out_first = first;
     *out_last = last;
     return ZE_RESULT_SUCCESS;
@@ -149,6 +170,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreate(ze_context_handle_t hContext,
     list->ordinal = desc->commandQueueGroupOrdinal;
     list->flags = desc->flags;
     list->is_in_order = (desc->flags & CPU_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+    list->is_mutable =
+        cpu_chain_find(desc->pNext, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC) != NULL;
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;
 }
@@ -196,9 +219,10 @@ static void drop_commands(struct cpu_list *list)
     }
     list->tail = NULL;
     list->counter_wait_count = 0;
+    cpu_mutable_finish(list);
 }
 
-static ze_result_t check_unused(const struct cpu_list *list, const char *function)
+ze_result_t cpu_list_check_unused(const struct cpu_list *list, const char *function)
 {
     if (atomic_load_explicit(&list->uses, memory_order_acquire) == 0)
         return ZE_RESULT_SUCCESS;
@@ -209,7 +233,7 @@ static ze_result_t check_unused(const struct cpu_list *list, const char *functio
 ze_result_t ZE_APICALL cpu_zeCommandListDestroy(ze_command_list_handle_t hCommandList)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    ze_result_t result = check_unused(list, __func__);
+    ze_result_t result = cpu_list_check_unused(list, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cpu_worker_destroy(list->worker);
@@ -221,12 +245,16 @@ ze_result_t ZE_APICALL cpu_zeCommandListDestroy(ze_command_list_handle_t hComman
 ze_result_t ZE_APICALL cpu_zeCommandListClose(ze_command_list_handle_t hCommandList)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (list->is_immediate || list->is_closed) {
+    if (list->is_immediate || (list->is_closed && !list->is_changed)) {
         cpu_report(__func__, "list %p is %s", (void *)list,
                    list->is_immediate ? "immediate" : "closed already");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    ze_result_t result = cpu_mutable_check(list, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     list->is_closed = true;
+    list->is_changed = false;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -237,11 +265,12 @@ ze_result_t ZE_APICALL cpu_zeCommandListReset(ze_command_list_handle_t hCommandL
         cpu_report(__func__, "list %p is immediate", (void *)list);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    ze_result_t result = check_unused(list, __func__);
+    ze_result_t result = cpu_list_check_unused(list, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     drop_commands(list);
     list->is_closed = false;
+    list->is_changed = false;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -279,8 +308,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         cpu_command_destroy(before);
         return result;
     }
-    result = cpu_list_make_executions((struct cpu_list *const *)phCommandLists, numCommandLists,
-                                      __func__, &first, &last);
+    const struct cpu_place place = {list->context, list->device, list->ordinal};
+    result = cpu_list_make_executions(&place, (struct cpu_list *const *)phCommandLists,
+                                      numCommandLists, __func__, &first, &last);
     if (result != ZE_RESULT_SUCCESS) {
         cpu_command_destroy(before);
         cpu_command_destroy(after);

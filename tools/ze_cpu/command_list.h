@@ -20,6 +20,10 @@ struct cpu_list {
     struct cpu_command *head, *tail; // owned; regular only
     uint32_t counter_wait_count;     // waits for counter-based events among the commands
     bool is_closed;
+    bool is_changed; // a closed, mutable one: to be closed again before it is executed
+    bool is_mutable;
+    struct cpu_mutable_command *mutable_commands; // owned; by id, which counts from 1
+    uint32_t mutable_count;
     _Atomic uint32_t uses; // submitted executions that are not complete
 };
 
@@ -34,10 +38,20 @@ ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, 
                              ze_event_handle_t *waits, const char *function,
                              struct cpu_command **out_command);
 
+// HANDLE_OBJECT_IN_USE, with a line, while the list is being executed.
+ze_result_t cpu_list_check_unused(const struct cpu_list *list, const char *function);
+
+// Where closed lists shall be executed: they must have been made for the same.
+struct cpu_place {
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed
+    uint32_t ordinal;
+};
+
 // Commands that execute closed lists, linked by next; the last may signal. On success the lists'
 // counts of uses are raised.
-ze_result_t cpu_list_make_executions(struct cpu_list *const *lists, uint32_t count,
-                                     const char *function, struct cpu_command **out_first,
-                                     struct cpu_command **out_last);
+ze_result_t cpu_list_make_executions(const struct cpu_place *place, struct cpu_list *const *lists,
+                                     uint32_t count, const char *function,
+                                     struct cpu_command **out_first, struct cpu_command **out_last);
 
 #endif

@@ -7,7 +7,8 @@
 
 struct cpu_queue {
     struct cpu_object object;
-    uint32_t ordinal, index;
+    struct cpu_place place;
+    uint32_t index;
     bool is_synchronous;
     struct cpu_worker *worker; // owned
 };
@@ -17,8 +18,6 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
                                                 const ze_command_queue_desc_t *desc,
                                                 ze_command_queue_handle_t *phCommandQueue)
 {
-    (void)hContext;
-    (void)hDevice;
     if (desc == NULL || phCommandQueue == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->ordinal >= CPU_GROUP_COUNT || desc->index >= CPU_GROUP_QUEUES)
@@ -28,7 +27,7 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
     struct cpu_queue *queue = cpu_object_create(CPU_QUEUE, sizeof(*queue));
     if (queue == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    queue->ordinal = desc->ordinal;
+    queue->place = (struct cpu_place){hContext, hDevice, desc->ordinal};
     queue->index = desc->index;
     queue->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     if (cpu_options()->executes) {
@@ -60,8 +59,9 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueExecuteCommandLists(
     if (numCommandLists == 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     struct cpu_command *first, *last;
-    ze_result_t result = cpu_list_make_executions((struct cpu_list *const *)phCommandLists,
-                                                  numCommandLists, __func__, &first, &last);
+    ze_result_t result =
+        cpu_list_make_executions(&queue->place, (struct cpu_list *const *)phCommandLists,
+                                 numCommandLists, __func__, &first, &last);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     last->u.execute.fence = (struct cpu_fence *)hFence;
@@ -83,7 +83,7 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hC
 {
     if (pOrdinal == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    *pOrdinal = ((struct cpu_queue *)hCommandQueue)->ordinal;
+    *pOrdinal = ((struct cpu_queue *)hCommandQueue)->place.ordinal;
     return ZE_RESULT_SUCCESS;
 }
 

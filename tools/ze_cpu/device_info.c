@@ -9,7 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VENDOR_INTEL 0x8086u
+#define DOT_PRODUCT_PACKED 1u // 4 x 8 bits
+
+#define FP_ATOMICS                                                                                 \
+    (uint32_t)(                                                                                    \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD | \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |                                              \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD |   \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX)
 
 static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
 {
@@ -18,6 +25,42 @@ static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
     memcpy(uuid, "zepi-cpu-dev", 12);
     uuid[13] = (uint8_t)parent;
     uuid[14] = (uint8_t)device->index;
+}
+
+// What the system could give to new allocations at the moment; all memory if it does not tell.
+static uint64_t usable_memory_bytes(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kib == 0 && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+            kib = 0;
+    if (file != NULL)
+        fclose(file);
+    return kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
+}
+
+static void describe_extensions(void *chain)
+{
+    ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
+    if (eus != NULL)
+        eus->numTotalEUs = cpu_opencl()->compute_units;
+    // The architecture of the processor as OpenCL tells it; no GPU has such a small number.
+    ze_device_ip_version_ext_t *ip =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
+    if (ip != NULL)
+        ip->ipVersion = cpu_opencl()->ip_version;
+    ze_device_usablemem_size_ext_properties_t *usable =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
+    if (usable != NULL)
+        usable->currUsableMemSize = usable_memory_bytes();
+    ze_mutable_command_list_exp_properties_t *mutability =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
+    if (mutability != NULL) {
+        mutability->mutableCommandListFlags = 0;
+        mutability->mutableCommandFlags = CPU_MUTABLE_COMMAND_FLAGS_OFFERED;
+    }
 }
 
 ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
@@ -31,13 +74,14 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .stype = pDeviceProperties->stype,
         .pNext = pDeviceProperties->pNext,
         .type = cpu_options()->reports_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
-        .vendorId = VENDOR_INTEL,
+        .vendorId = cl->vendor_id,
+        .deviceId = cl->device_id,
         .flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING,
         .coreClockRate = cl->clock_mhz,
         .maxMemAllocSize = cl->maximum_allocation_bytes,
         .maxHardwareContexts = 64,
         .numThreadsPerEU = 1,
-        .physicalEUSimdWidth = 16,
+        .physicalEUSimdWidth = cl->native_widths.of_float,
         .numEUsPerSubslice = cl->compute_units,
         .numSubslicesPerSlice = 1,
         .numSlices = 1,
@@ -56,9 +100,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
     snprintf(properties.name, sizeof(properties.name), "zepi CPU driver: %s", cl->device_name);
     *pDeviceProperties = properties;
 
-    ze_eu_count_ext_t *eus = cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
-    if (eus != NULL)
-        eus->numTotalEUs = cl->compute_units;
+    describe_extensions(properties.pNext);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -125,135 +167,58 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
         .fp32flags = fp_flags(cl->single_config),
         .fp64flags = fp_flags(cl->double_config),
         .maxArgumentsSize = (uint32_t)cl->maximum_argument_bytes,
-        .printfBufferSize = 1 << 20,
+        .printfBufferSize = (uint32_t)cl->printf_buffer_bytes,
     };
     if (cl->half_config != 0)
         properties.flags |= ZE_DEVICE_MODULE_FLAG_FP16;
     if (cl->double_config != 0)
         properties.flags |= ZE_DEVICE_MODULE_FLAG_FP64;
+    if (cl->dot_products & DOT_PRODUCT_PACKED)
+        properties.flags |= ZE_DEVICE_MODULE_FLAG_DP4A;
     memcpy(properties.nativeKernelSupported.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     *pModuleProperties = properties;
 
     ze_float_atomic_ext_properties_t *atomics =
         cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
     if (atomics != NULL) {
-        const ze_device_fp_atomic_ext_flags_t load_store =
-            ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE |
-            ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE;
+        // The bits of both specifications agree. For fp16 the runtime promises more than its
+        // compiler knows: even a load does not link.
         atomics->fp16Flags = 0;
-        atomics->fp32Flags = load_store;
-        atomics->fp64Flags = load_store;
+        atomics->fp32Flags = (ze_device_fp_atomic_ext_flags_t)cl->single_atomics & FP_ATOMICS;
+        atomics->fp64Flags = (ze_device_fp_atomic_ext_flags_t)cl->double_atomics & FP_ATOMICS;
     }
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
+ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
     ze_device_handle_t hDevice, uint32_t *pCount,
-    ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
+    ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
 {
     (void)hDevice;
+    const struct cpu_vector_widths *native = &cpu_opencl()->native_widths;
+    const struct cpu_vector_widths *preferred = &cpu_opencl()->preferred_widths;
     if (pCount == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pCommandQueueGroupProperties == NULL || *pCount == 0) {
-        *pCount = CPU_GROUP_COUNT;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (*pCount > CPU_GROUP_COUNT)
-        *pCount = CPU_GROUP_COUNT;
-    for (uint32_t i = 0; i < *pCount; i++) {
-        ze_command_queue_group_properties_t *group = &pCommandQueueGroupProperties[i];
-        group->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-        if (i == CPU_GROUP_COMPUTE)
-            group->flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
-                            ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        group->maxMemoryFillPatternSize = 1 << 16;
-        group->numQueues = CPU_GROUP_QUEUES;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
-    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
-{
-    (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pMemProperties == NULL || *pCount == 0) {
-        *pCount = 1;
-        return ZE_RESULT_SUCCESS;
-    }
+    if (pVectorWidthProperties != NULL && *pCount != 0)
+        *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
+            .stype = pVectorWidthProperties->stype,
+            .pNext = pVectorWidthProperties->pNext,
+            .vector_width_size = native->of_float,
+            .preferred_vector_width_char = preferred->of_char,
+            .preferred_vector_width_short = preferred->of_short,
+            .preferred_vector_width_int = preferred->of_int,
+            .preferred_vector_width_long = preferred->of_long,
+            .preferred_vector_width_float = preferred->of_float,
+            .preferred_vector_width_double = preferred->of_double,
+            .preferred_vector_width_half = preferred->of_half,
+            .native_vector_width_char = native->of_char,
+            .native_vector_width_short = native->of_short,
+            .native_vector_width_int = native->of_int,
+            .native_vector_width_long = native->of_long,
+            .native_vector_width_float = native->of_float,
+            .native_vector_width_double = native->of_double,
+            .native_vector_width_half = native->of_half,
+        };
     *pCount = 1;
-    pMemProperties->flags = 0;
-    pMemProperties->maxClockRate = 0;
-    pMemProperties->maxBusWidth = 64;
-    pMemProperties->totalSize = cpu_opencl()->global_memory_bytes;
-    snprintf(pMemProperties->name, sizeof(pMemProperties->name), "host memory");
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
-    ze_device_handle_t hDevice, ze_device_memory_access_properties_t *pMemAccessProperties)
-{
-    (void)hDevice;
-    const ze_memory_access_cap_flags_t all =
-        ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
-        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
-    if (pMemAccessProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pMemAccessProperties->hostAllocCapabilities = all;
-    pMemAccessProperties->deviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSystemAllocCapabilities = all;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
-    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
-{
-    (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pCacheProperties == NULL || *pCount == 0) {
-        *pCount = 1;
-        return ZE_RESULT_SUCCESS;
-    }
-    *pCount = 1;
-    pCacheProperties->flags = 0;
-    pCacheProperties->cacheSize = cpu_opencl()->cache_bytes;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
-    ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
-{
-    (void)hDevice;
-    if (pImageProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    const struct cpu_opencl *cl = cpu_opencl();
-    *pImageProperties = (ze_device_image_properties_t){
-        .stype = pImageProperties->stype,
-        .pNext = pImageProperties->pNext,
-        .maxImageDims1D = (uint32_t)cl->image_2d_width,
-        .maxImageDims2D = (uint32_t)cl->image_2d_width,
-        .maxImageDims3D = (uint32_t)cl->image_3d_width,
-        .maxImageArraySlices = (uint32_t)cl->image_array_size,
-        .maxSamplers = cl->samplers,
-        .maxReadImageArgs = cl->read_images,
-        .maxWriteImageArgs = cl->write_images,
-    };
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
-    ze_device_handle_t hDevice, ze_device_external_memory_properties_t *pExternalMemoryProperties)
-{
-    (void)hDevice;
-    if (pExternalMemoryProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pExternalMemoryProperties->memoryAllocationImportTypes = 0;
-    pExternalMemoryProperties->memoryAllocationExportTypes = 0;
-    pExternalMemoryProperties->imageImportTypes = 0;
-    pExternalMemoryProperties->imageExportTypes = 0;
     return ZE_RESULT_SUCCESS;
 }

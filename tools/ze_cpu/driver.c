@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver.h"
 
+#include "chain.h"
 #include "device.h"
 #include "entry.h"
 #include "object.h"
@@ -51,8 +52,7 @@ static ze_result_t give_driver(uint32_t *pCount, ze_driver_handle_t *phDrivers)
 {
     if (phDrivers != NULL && *pCount >= 1)
         phDrivers[0] = (ze_driver_handle_t)&driver;
-    if (phDrivers == NULL || *pCount > 1)
-        *pCount = 1;
+    *pCount = 1;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -99,6 +99,11 @@ ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     memcpy(pDriverProperties->uuid.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     pDriverProperties->driverVersion = CPU_DRIVER_VERSION;
+    ze_driver_memory_free_ext_properties_t *freeing = cpu_chain_find(
+        pDriverProperties->pNext, ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES);
+    if (freeing != NULL)
+        freeing->freePolicies = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                                ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -124,15 +129,31 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
         {ZE_EVENT_QUERY_TIMESTAMPS_EXP_NAME, ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_CURRENT},
         {ZE_LINKAGE_INSPECTION_EXT_NAME, ZE_LINKAGE_INSPECTION_EXT_VERSION_CURRENT},
         {ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MEMORY_FREE_POLICIES_EXT_VERSION_CURRENT},
+        {ZE_EU_COUNT_EXT_NAME, ZE_EU_COUNT_EXT_VERSION_CURRENT},
+        {ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_VERSION_CURRENT},
+        {ZE_SUBGROUPS_EXT_NAME, ZE_SUBGROUP_EXT_VERSION_CURRENT},
+        {ZE_LINKONCE_ODR_EXT_NAME, ZE_LINKONCE_ODR_EXT_VERSION_CURRENT},
+        {ZE_IMAGE_COPY_EXT_NAME, ZE_IMAGE_COPY_EXT_VERSION_CURRENT},
+        {ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_NAME,
+         ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_CURRENT},
+        {ZE_IMAGE_MEMORY_PROPERTIES_EXP_NAME, ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_CURRENT},
+        {ZE_SRGB_EXT_NAME, ZE_SRGB_EXT_VERSION_CURRENT},
+        {"ZE_extension_device_ip_version", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_bfloat16_conversions", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_sub_allocations", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_device_cache_line_size", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_device_vector_sizes", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_device_usablemem_size_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_mutable_command_list", ZE_MAKE_VERSION(1, 1)},
         {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
     };
     const uint32_t available = sizeof(extensions) / sizeof(extensions[0]);
     (void)hDriver;
     if (pCount == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pExtensionProperties == NULL) {
+    if (pExtensionProperties == NULL || *pCount == 0) {
         *pCount = available;
         return ZE_RESULT_SUCCESS;
     }

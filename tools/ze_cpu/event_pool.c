@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chain.h"
+#include "device.h"
 #include "entry.h"
 #include "event.h"
 
@@ -8,10 +9,11 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
                                              ze_device_handle_t *phDevices,
                                              ze_event_pool_handle_t *phEventPool)
 {
-    (void)phDevices;
-    (void)numDevices;
     if (desc == NULL || phEventPool == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if ((desc->flags & ~0xfu) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->count == 0)

@@ -93,12 +93,39 @@ static ze_result_t ZE_APICALL idle_execute(ze_command_queue_handle_t hCommandQue
     return ZE_RESULT_SUCCESS;
 }
 
+// Nothing is recorded, so that there is nothing to change.
+static ze_result_t ZE_APICALL idle_update(ze_command_list_handle_t hCommandList,
+                                          const ze_mutable_commands_exp_desc_t *desc)
+{
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_update_signal(ze_command_list_handle_t hCommandList,
+                                                 uint64_t commandId, ze_event_handle_t hSignalEvent)
+{
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_update_waits(ze_command_list_handle_t hCommandList,
+                                                uint64_t commandId, uint32_t numWaitEvents,
+                                                ze_event_handle_t *phWaitEvents)
+{
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hCommandList,
+                                                  uint32_t numKernels, uint64_t *pCommandId,
+                                                  ze_kernel_handle_t *phKernels)
+{
+    return ZE_RESULT_SUCCESS;
+}
+
 // Later initializers replace earlier ones of the same member, which is what is wanted here.
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 const struct cpu_tables cpu_tables_idle = {
 #define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = cpu_##name,
-#define REFUSED(table, member, name) .table.member = (void *)cpu_refused,
+#define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
 #define NEWER(name, parameters, arguments) .newer.name = cpu_##name,
 #define SUBMITTED(table, member, name, parameters, arguments) .table.member = idle_##name,
 #define SUBMITTED_NEWER(name, parameters, arguments) .newer.name = idle_##name,
@@ -108,6 +135,10 @@ const struct cpu_tables cpu_tables_idle = {
     .command_list.pfnAppendWaitOnEvents = idle_wait,
     .command_queue.pfnExecuteCommandLists = idle_execute,
     .event.pfnHostReset = idle_host_reset,
+    .newer.zeCommandListUpdateMutableCommandsExp = idle_update,
+    .newer.zeCommandListUpdateMutableCommandSignalEventExp = idle_update_signal,
+    .newer.zeCommandListUpdateMutableCommandWaitEventsExp = idle_update_waits,
+    .newer.zeCommandListUpdateMutableCommandKernelsExp = idle_update_kernels,
     .kernel.pfnSetArgumentValue = idle_set_argument,
     .kernel.pfnSetGroupSize = idle_set_sizes,
     .kernel_exp.pfnSetGlobalOffsetExp = idle_set_sizes,

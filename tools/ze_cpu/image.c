@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "image.h"
 
+#include "chain.h"
 #include "entry.h"
+#include "memory.h"
 
 #include <stdbool.h>
-
-#define TYPES 5
-
-struct layout {
-    cl_channel_order order;
-    size_t element_bytes;
-    size_t channel_bytes;
-};
-
-static const struct layout layouts[] = {
-    [ZE_IMAGE_FORMAT_LAYOUT_8] = {CL_R, 1, 1},
-    [ZE_IMAGE_FORMAT_LAYOUT_16] = {CL_R, 2, 2},
-    [ZE_IMAGE_FORMAT_LAYOUT_32] = {CL_R, 4, 4},
-    [ZE_IMAGE_FORMAT_LAYOUT_8_8] = {CL_RG, 2, 1},
-    [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = {CL_RGBA, 4, 1},
-    [ZE_IMAGE_FORMAT_LAYOUT_16_16] = {CL_RG, 4, 2},
-    [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = {CL_RGBA, 8, 2},
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32] = {CL_RG, 8, 4},
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = {CL_RGBA, 16, 4},
-};
-
-// By ze_image_format_type_t; 0: there is none.
-static const cl_channel_type types_8[TYPES] = {CL_UNSIGNED_INT8, CL_SIGNED_INT8, CL_UNORM_INT8,
-                                               CL_SNORM_INT8, 0};
-static const cl_channel_type types_16[TYPES] = {CL_UNSIGNED_INT16, CL_SIGNED_INT16, CL_UNORM_INT16,
-                                                CL_SNORM_INT16, CL_HALF_FLOAT};
-static const cl_channel_type types_32[TYPES] = {CL_UNSIGNED_INT32, CL_SIGNED_INT32, 0, 0, CL_FLOAT};
 
 static const cl_mem_object_type object_types[] = {
     [ZE_IMAGE_TYPE_1D] = CL_MEM_OBJECT_IMAGE1D,
@@ -40,35 +15,18 @@ static const cl_mem_object_type object_types[] = {
     [ZE_IMAGE_TYPE_3D] = CL_MEM_OBJECT_IMAGE3D,
 };
 
-static bool find_format(const ze_image_format_t *from, cl_image_format *out_format,
-                        size_t *out_element_bytes)
-{
-    if ((uint32_t)from->layout >= sizeof(layouts) / sizeof(layouts[0]) ||
-        (uint32_t)from->type >= TYPES)
-        return false;
-    const struct layout *layout = &layouts[from->layout];
-    const cl_channel_type *types = layout->channel_bytes == 1   ? types_8
-                                   : layout->channel_bytes == 2 ? types_16
-                                                                : types_32;
-    out_format->image_channel_order = layout->order;
-    if (layout->order == CL_RGBA && from->x == ZE_IMAGE_FORMAT_SWIZZLE_B &&
-        from->z == ZE_IMAGE_FORMAT_SWIZZLE_R)
-        out_format->image_channel_order = CL_BGRA;
-    out_format->image_channel_data_type = types[from->type];
-    *out_element_bytes = layout->element_bytes;
-    return types[from->type] != 0;
-}
-
 static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc,
-                            cl_image_format *out_format, struct cpu_image *out_image)
+                            struct cpu_image_format *out_format, struct cpu_image *out_image)
 {
     if (desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((uint32_t)desc->type > ZE_IMAGE_TYPE_BUFFER || (desc->flags & ~0x3u) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->type == ZE_IMAGE_TYPE_BUFFER || desc->miplevels > 1)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!find_format(&desc->format, out_format, &out_image->element_bytes))
+    if (!cpu_image_format_find(desc, object_types[desc->type], out_format))
         return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
     bool is_1d_array = desc->type == ZE_IMAGE_TYPE_1DARRAY;
     bool is_2d_array = desc->type == ZE_IMAGE_TYPE_2DARRAY;
@@ -82,6 +40,7 @@ static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc
         .image_depth = depth,
         .image_array_size = is_1d_array || is_2d_array ? desc->arraylevels : 0,
     };
+    out_image->is_1d_array = is_1d_array;
     out_image->extent[0] = (size_t)desc->width;
     out_image->extent[1] = is_1d_array ? desc->arraylevels : height;
     out_image->extent[2] = is_2d_array ? desc->arraylevels : depth;
@@ -94,17 +53,15 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
 {
     (void)hDevice;
     cl_image_desc cl_desc;
-    cl_image_format format;
+    struct cpu_image_format format;
     struct cpu_image image;
     if (pImageProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = describe(desc, &cl_desc, &format, &image);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    bool is_integer = desc->format.type == ZE_IMAGE_FORMAT_TYPE_UINT ||
-                      desc->format.type == ZE_IMAGE_FORMAT_TYPE_SINT;
     pImageProperties->samplerFilterFlags = ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT;
-    if (!is_integer)
+    if (!format.is_integer)
         pImageProperties->samplerFilterFlags |= ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR;
     return ZE_RESULT_SUCCESS;
 }
@@ -112,10 +69,9 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
 ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                          const ze_image_desc_t *desc, ze_image_handle_t *phImage)
 {
-    (void)hContext;
     (void)hDevice;
     cl_image_desc cl_desc;
-    cl_image_format format;
+    struct cpu_image_format format;
     struct cpu_image described;
     if (phImage == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -123,8 +79,9 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cl_int code;
-    cl_mem memory = cpu_opencl()->api->clCreateImage(cpu_opencl()->context, CL_MEM_READ_WRITE,
-                                                     &format, &cl_desc, NULL, &code);
+    cl_mem memory = cpu_opencl()->api->clCreateImage(
+        cpu_opencl()->context, format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
+        &format.format, &cl_desc, NULL, &code);
     if (memory == NULL)
         return code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR
                    ? ZE_RESULT_ERROR_INVALID_SIZE
@@ -135,7 +92,10 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     image->memory = memory;
-    image->element_bytes = described.element_bytes;
+    image->format = format;
+    image->is_1d_array = described.is_1d_array;
+    image->context = hContext;
+    image->id = cpu_memory_new_id();
     for (int i = 0; i < 3; i++)
         image->extent[i] = described.extent[i];
     *phImage = (ze_image_handle_t)image;
@@ -147,6 +107,43 @@ ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
     struct cpu_image *image = (struct cpu_image *)hImage;
     cpu_opencl()->api->clReleaseMemObject(image->memory);
     cpu_object_destroy(image);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL
+cpu_zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t hImage,
+                                 ze_image_allocation_ext_properties_t *pImageAllocProperties)
+{
+    const struct cpu_image *image = (const struct cpu_image *)hImage;
+    if (pImageAllocProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (image->context != hContext) {
+        cpu_report(__func__, "image %p belongs to another context", (const void *)image);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    pImageAllocProperties->id = image->id;
+    return ZE_RESULT_SUCCESS;
+}
+
+static size_t read_size(const struct cpu_image *image, cl_image_info name)
+{
+    size_t value = 0;
+    cpu_opencl()->api->clGetImageInfo(image->memory, name, sizeof(value), &value, NULL);
+    return value;
+}
+
+ze_result_t ZE_APICALL cpu_zeImageGetMemoryPropertiesExp(
+    ze_image_handle_t hImage, ze_image_memory_properties_exp_t *pMemoryProperties)
+{
+    const struct cpu_image *image = (const struct cpu_image *)hImage;
+    if (pMemoryProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    size_t row = read_size(image, CL_IMAGE_ROW_PITCH);
+    size_t slice = read_size(image, CL_IMAGE_SLICE_PITCH);
+    size_t rows = row * image->extent[1] * image->extent[2];
+    pMemoryProperties->rowPitch = row;
+    pMemoryProperties->slicePitch = slice != 0 ? slice : row * image->extent[1];
+    pMemoryProperties->size = slice * image->extent[2] > rows ? slice * image->extent[2] : rows;
     return ZE_RESULT_SUCCESS;
 }
 

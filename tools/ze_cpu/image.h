@@ -3,14 +3,18 @@
 #define ZE_CPU_IMAGE_H
 
 #include "command.h"
+#include "image_format.h"
 #include "object.h"
 #include "opencl.h"
 
 struct cpu_image {
     struct cpu_object object;
-    cl_mem memory;    // owned
-    size_t extent[3]; // as OpenCL counts: array elements are the last dimension
-    size_t element_bytes;
+    ze_context_handle_t context; // borrowed
+    uint64_t id;                 // as those of allocations
+    cl_mem memory;               // owned
+    size_t extent[3];            // as OpenCL counts: array elements are the last dimension
+    bool is_1d_array;
+    struct cpu_image_format format;
 };
 
 struct cpu_sampler {

@@ -54,6 +54,7 @@ ze_result_t ZE_APICALL cpu_zeKernelCreate(ze_module_handle_t hModule, const ze_k
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     kernel->code = code;
+    kernel->device = module->device;
     kernel->unset_count = code->argument_count;
     kernel->arguments = calloc(1, code->argument_bytes != 0 ? code->argument_bytes : 1);
     kernel->is_set = calloc(code->argument_count != 0 ? code->argument_count : 1, sizeof(bool));
@@ -96,14 +97,14 @@ static bool take_object(const struct cpu_argument *argument, const void *value, 
     return true;
 }
 
-ze_result_t cpu_kernel_set_argument(struct cpu_kernel *kernel, uint32_t index, size_t size_bytes,
-                                    const void *value)
+ze_result_t cpu_kernel_write_argument(const struct cpu_program_kernel *code,
+                                      unsigned char *arguments, uint32_t index, size_t size_bytes,
+                                      const void *value)
 {
-    const struct cpu_program_kernel *code = kernel->code;
     if (index >= code->argument_count)
         return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     const struct cpu_argument *argument = &code->arguments[index];
-    unsigned char *slot = kernel->arguments + argument->offset;
+    unsigned char *slot = arguments + argument->offset;
     switch (argument->kind) {
     case ZEPI_SPIRV_ARGUMENT_LOCAL:
         if (value != NULL || size_bytes == 0)
@@ -138,11 +139,19 @@ ze_result_t cpu_kernel_set_argument(struct cpu_kernel *kernel, uint32_t index, s
         }
         memcpy(slot, value, size_bytes);
     }
-    if (!kernel->is_set[index]) {
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t cpu_kernel_set_argument(struct cpu_kernel *kernel, uint32_t index, size_t size_bytes,
+                                    const void *value)
+{
+    ze_result_t result =
+        cpu_kernel_write_argument(kernel->code, kernel->arguments, index, size_bytes, value);
+    if (result == ZE_RESULT_SUCCESS && !kernel->is_set[index]) {
         kernel->is_set[index] = true;
         kernel->unset_count--;
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t ZE_APICALL cpu_zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex,
@@ -157,9 +166,10 @@ ze_result_t ZE_APICALL cpu_zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, 
     return result;
 }
 
-ze_result_t cpu_kernel_set_group_size(struct cpu_kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+ze_result_t cpu_kernel_check_group_size(const struct cpu_program_kernel *code, uint32_t x,
+                                        uint32_t y, uint32_t z)
 {
-    const uint32_t *required = kernel->code->required_group_size;
+    const uint32_t *required = code->required_group_size;
     if (x == 0 || y == 0 || z == 0)
         return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
     uint64_t limit = cpu_opencl()->maximum_group_size;
@@ -168,6 +178,14 @@ ze_result_t cpu_kernel_set_group_size(struct cpu_kernel *kernel, uint32_t x, uin
         return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
     if (required[0] != 0 && (x != required[0] || y != required[1] || z != required[2]))
         return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t cpu_kernel_set_group_size(struct cpu_kernel *kernel, uint32_t x, uint32_t y, uint32_t z)
+{
+    ze_result_t result = cpu_kernel_check_group_size(kernel->code, x, y, z);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     kernel->group_size[0] = x;
     kernel->group_size[1] = y;
     kernel->group_size[2] = z;

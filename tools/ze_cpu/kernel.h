@@ -12,6 +12,7 @@
 struct cpu_kernel {
     struct cpu_object object;
     struct cpu_program_kernel *code; // its program is retained and owned
+    ze_device_handle_t device;       // borrowed; its module's
     _Atomic uint32_t busy;
     uint32_t group_size[3];
     uint32_t offset[3];
@@ -25,6 +26,14 @@ struct cpu_kernel {
 // SUCCESS if no other thread is in the kernel; then cpu_kernel_leave must follow.
 ze_result_t cpu_kernel_enter(struct cpu_kernel *kernel, const char *function);
 void cpu_kernel_leave(struct cpu_kernel *kernel);
+
+// What a kernel with that code takes as group size and argument, whether in its handle or in a
+// recorded launch: `arguments` is a block of code->argument_bytes.
+ze_result_t cpu_kernel_check_group_size(const struct cpu_program_kernel *code, uint32_t x,
+                                        uint32_t y, uint32_t z);
+ze_result_t cpu_kernel_write_argument(const struct cpu_program_kernel *code,
+                                      unsigned char *arguments, uint32_t index, size_t size_bytes,
+                                      const void *value);
 
 ze_result_t cpu_kernel_set_group_size(struct cpu_kernel *kernel, uint32_t x, uint32_t y,
                                       uint32_t z);

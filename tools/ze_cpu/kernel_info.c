@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-#define MAXIMUM_GROUP_SIZE_PROPERTIES_EXT 0x1001cu
-#define KERNEL_SPILL_MEM_SIZE_INTEL 0x4109
-#define KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL 0x410a
-
-struct maximum_group_size_properties {
-    ze_structure_type_t stype;
-    void *pNext;
-    uint32_t maximum_group_size;
-};
-
 static size_t read_size(const struct cpu_kernel *kernel, cl_kernel_work_group_info name)
 {
     size_t value = 0;
@@ -73,10 +63,10 @@ ze_result_t ZE_APICALL cpu_zeKernelGetProperties(ze_kernel_handle_t hKernel,
     if (preferred != NULL)
         preferred->preferredMultiple =
             (uint32_t)read_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-    struct maximum_group_size_properties *maximum =
-        cpu_chain_find(properties.pNext, MAXIMUM_GROUP_SIZE_PROPERTIES_EXT);
+    ze_kernel_max_group_size_properties_ext_t *maximum =
+        cpu_chain_find(properties.pNext, CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES);
     if (maximum != NULL)
-        maximum->maximum_group_size = (uint32_t)read_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
+        maximum->maxGroupSize = (uint32_t)read_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
     return ZE_RESULT_SUCCESS;
 }
 

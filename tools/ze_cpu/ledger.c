@@ -4,6 +4,7 @@
 #include "module.h"
 #include "object.h"
 #include "options.h"
+#include "virtual_memory.h"
 #include "ze_cpu.h"
 
 #include <pthread.h>
@@ -143,6 +144,9 @@ static void print_leaks(void)
                     (unsigned long long)cpu_object_live(kind));
     if (cpu_memory_live() != 0)
         fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)cpu_memory_live());
+    if (cpu_virtual_memory_live() != 0)
+        fprintf(stderr, "ze_cpu: leak: virtual memory reservation %llu\n",
+                (unsigned long long)cpu_virtual_memory_live());
 }
 
 // Runs when the library goes, which for a driver is the end of the process: after the destructors
@@ -249,7 +253,7 @@ EXPORTED void zeCpuResetCounts(void)
 
 EXPORTED uint64_t zeCpuGetLiveObjects(void)
 {
-    uint64_t sum = cpu_memory_live();
+    uint64_t sum = cpu_memory_live() + cpu_virtual_memory_live();
     for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
         sum += cpu_object_live(kind);
     return sum;

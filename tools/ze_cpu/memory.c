@@ -5,7 +5,9 @@
 #include "device.h"
 #include "entry.h"
 #include "opencl.h"
+#include "virtual_memory.h"
 #include "worker.h"
+#include "ze_newer.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -16,7 +18,8 @@ struct allocation {
     uintptr_t address;
     size_t size_bytes;
     ze_memory_type_t type;
-    ze_device_handle_t device; // borrowed, may be NULL
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed, may be NULL
     uint64_t id;
 };
 
@@ -25,9 +28,15 @@ static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct allocation *table; // owned, ascending by address
 static size_t table_count;
 static size_t table_capacity;
-static uint64_t next_id = 1;
 static void **deferred; // owned, each owned
 static size_t deferred_count;
+
+static _Atomic uint64_t last_id;
+
+uint64_t cpu_memory_new_id(void)
+{
+    return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+}
 
 // Index of the first allocation above `address`.
 static size_t upper_bound_locked(uintptr_t address)
@@ -67,7 +76,6 @@ static bool insert(struct allocation allocation)
     }
     size_t index = upper_bound_locked(allocation.address);
     memmove(&table[index + 1], &table[index], (table_count - index) * sizeof(table[0]));
-    allocation.id = next_id++;
     table[index] = allocation;
     table_count++;
     done = true;
@@ -94,11 +102,13 @@ static bool erase(const void *pointer)
     return found;
 }
 
-static ze_result_t allocate(ze_memory_type_t type, const void *chain, ze_device_handle_t device,
-                            size_t size, size_t alignment, void **pptr)
+static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, const void *chain,
+                            ze_device_handle_t device, size_t size, size_t alignment, void **pptr)
 {
     if (pptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(chain))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
     bool is_relaxed =
@@ -110,8 +120,12 @@ static ze_result_t allocate(ze_memory_type_t type, const void *chain, ze_device_
     void *memory = NULL;
     if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES, size) != 0)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    struct allocation allocation = {
-        .address = (uintptr_t)memory, .size_bytes = size, .type = type, .device = device};
+    struct allocation allocation = {.address = (uintptr_t)memory,
+                                    .size_bytes = size,
+                                    .type = type,
+                                    .context = context,
+                                    .device = device,
+                                    .id = cpu_memory_new_id()};
     if (!insert(allocation)) {
         free(memory);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -126,10 +140,12 @@ ze_result_t ZE_APICALL cpu_zeMemAllocShared(ze_context_handle_t hContext,
                                             size_t alignment, ze_device_handle_t hDevice,
                                             void **pptr)
 {
-    (void)hContext;
     if (device_desc == NULL || host_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    return allocate(ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment, pptr);
+    if (cpu_chain_has_external_memory(host_desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return allocate(hContext, ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment,
+                    pptr);
 }
 
 ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
@@ -137,20 +153,19 @@ ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
                                             size_t size, size_t alignment,
                                             ze_device_handle_t hDevice, void **pptr)
 {
-    (void)hContext;
     if (device_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    return allocate(ZE_MEMORY_TYPE_DEVICE, device_desc->pNext, hDevice, size, alignment, pptr);
+    return allocate(hContext, ZE_MEMORY_TYPE_DEVICE, device_desc->pNext, hDevice, size, alignment,
+                    pptr);
 }
 
 ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
                                           const ze_host_mem_alloc_desc_t *host_desc, size_t size,
                                           size_t alignment, void **pptr)
 {
-    (void)hContext;
     if (host_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    return allocate(ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
+    return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
 ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
@@ -223,45 +238,65 @@ uint64_t cpu_memory_live(void)
     return count;
 }
 
+// What a pointer query says of any memory of the context, allocated or mapped. False for other
+// memory.
+static bool find(ze_context_handle_t context, const void *pointer,
+                 struct cpu_mapped_memory *out_memory)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const struct allocation *found = find_locked(pointer);
+    if (found != NULL)
+        *out_memory = (struct cpu_mapped_memory){.context = found->context,
+                                                 .device = found->device,
+                                                 .type = found->type,
+                                                 .id = found->id,
+                                                 .base = (void *)found->address,
+                                                 .size_bytes = found->size_bytes};
+    pthread_rwlock_unlock(&table_lock);
+    if (found == NULL && !cpu_virtual_memory_find(pointer, out_memory))
+        return false;
+    return out_memory->context == context;
+}
+
+// No allocation is made of several.
+static void describe_sub_allocations(void *chain)
+{
+    ze_memory_sub_allocations_exp_properties_t *sub_allocations =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES);
+    if (sub_allocations != NULL && sub_allocations->pCount != NULL)
+        *sub_allocations->pCount = 0;
+}
+
 ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
 {
-    (void)hContext;
     if (ptr == NULL || pMemAllocProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pMemAllocProperties->type = ZE_MEMORY_TYPE_UNKNOWN;
-    pMemAllocProperties->id = 0;
-    pMemAllocProperties->pageSize = 0;
+    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    struct cpu_mapped_memory memory;
+    bool is_found = find(hContext, ptr, &memory);
+    pMemAllocProperties->type = is_found ? memory.type : ZE_MEMORY_TYPE_UNKNOWN;
+    pMemAllocProperties->id = is_found ? memory.id : 0;
+    pMemAllocProperties->pageSize = is_found ? CPU_PAGE_BYTES : 0;
     if (phDevice != NULL)
-        *phDevice = NULL;
-    pthread_rwlock_rdlock(&table_lock);
-    const struct allocation *found = find_locked(ptr);
-    if (found != NULL) {
-        pMemAllocProperties->type = found->type;
-        pMemAllocProperties->id = found->id;
-        pMemAllocProperties->pageSize = CPU_PAGE_BYTES;
-        if (phDevice != NULL)
-            *phDevice = found->device;
-    }
-    pthread_rwlock_unlock(&table_lock);
+        *phDevice = is_found ? memory.device : NULL;
+    describe_sub_allocations(pMemAllocProperties->pNext);
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
                                                 void **pBase, size_t *pSize)
 {
-    (void)hContext;
     if (ptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pthread_rwlock_rdlock(&table_lock);
-    const struct allocation *found = find_locked(ptr);
-    if (found != NULL) {
-        if (pBase != NULL)
-            *pBase = (void *)found->address;
-        if (pSize != NULL)
-            *pSize = found->size_bytes;
-    }
-    pthread_rwlock_unlock(&table_lock);
-    return found != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    struct cpu_mapped_memory memory;
+    if (!find(hContext, ptr, &memory))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (pBase != NULL)
+        *pBase = memory.base;
+    if (pSize != NULL)
+        *pSize = memory.size_bytes;
+    return ZE_RESULT_SUCCESS;
 }

@@ -12,4 +12,7 @@ void cpu_memory_sweep(void);
 
 uint64_t cpu_memory_live(void);
 
+// An identifier that no allocation had before.
+uint64_t cpu_memory_new_id(void);
+
 #endif

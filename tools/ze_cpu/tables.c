@@ -69,7 +69,7 @@ static const struct later device_later[] = {
     LATER(7, zeDeviceGetRootDevice),
     LATER_REFUSED(12), // external semaphores
     LATER_REFUSED(12),
-    LATER_REFUSED(13), // vector width
+    LATER(13, zeDeviceGetVectorWidthPropertiesExt),
     LATER(14, zeDeviceSynchronize),
 };
 static const struct later command_queue_later[] = {
@@ -105,10 +105,15 @@ static const struct later image_later[] = {LATER_REFUSED(5)};     // views
 static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
 static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};
 static const struct later command_list_exp_later[] = {
-    LATER_REFUSED(9),  LATER(9, zeCommandListImmediateAppendCommandListsExp),
-    LATER_REFUSED(9),  LATER_REFUSED(9),
-    LATER_REFUSED(9),  LATER_REFUSED(9),
-    LATER_REFUSED(10), LATER_REFUSED(10),
+    LATER_REFUSED(9), // clones
+    LATER(9, zeCommandListImmediateAppendCommandListsExp),
+    LATER(9, zeCommandListGetNextCommandIdExp),
+    LATER(9, zeCommandListUpdateMutableCommandsExp),
+    LATER(9, zeCommandListUpdateMutableCommandSignalEventExp),
+    LATER(9, zeCommandListUpdateMutableCommandWaitEventsExp),
+    LATER(10, zeCommandListGetNextCommandIdWithKernelsExp),
+    LATER(10, zeCommandListUpdateMutableCommandKernelsExp),
+    LATER(17, zeCommandListIsMutableExp),
 };
 static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
 

@@ -50,6 +50,11 @@ extern const struct cpu_tables cpu_tables_idle;
 // What calls of the calls layer go to.
 const struct cpu_tables *cpu_tables_inner(void);
 
+// Answer UNSUPPORTED_FEATURE: for functions of newer specifications that have no name here, and one
+// for each that has.
 ze_result_t ZE_APICALL cpu_refused(void);
+#define IMPLEMENTED(table, member, name, parameters, arguments)
+#define REFUSED(table, member, name) ze_result_t ZE_APICALL cpu_refused_##name(void);
+#include "functions.def"
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "bench.h"
+#include "bench_ur.h"
 #include "commands.h"
 #include "kernels.h"
 
 #include <cjson/cJSON.h>
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +15,22 @@
 
 #define ROUNDS 15
 #define LOOP 2000
-#define MAX_CASES 64
+#define MAX_CASES 80
+#define MAX_ADAPTERS 3
 
 static const char usage[] =
-    "usage: zepi bench [--instructions] [--json]\n"
+    "usage: zepi bench [--instructions] [--adapter FILE]... [--json]\n"
     "\n"
-    "What operations cost through zepi and through plain Level Zero calls, on a driver that "
-    "completes\n"
-    "everything at once without executing it (ze_cpu with ZE_CPU_EXECUTE=0).\n"
+    "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
+    "and\n"
+    "through plain Level Zero calls, on a driver that completes everything at once without "
+    "executing\n"
+    "it (ze_cpu with ZE_CPU_EXECUTE=0).\n"
     "\n"
     "  --instructions  count instructions with callgrind: the slope between three loop lengths,\n"
     "                  less that of the loop without the operation\n"
+    "\n"
+    "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "\n"
     "Times are the best of 15 rounds, in turns.\n";
 
@@ -36,12 +43,15 @@ struct bench_options {
 };
 
 static const struct bench_case *cases[MAX_CASES];
+static void *states[MAX_CASES]; // for each of them, what its adapter is
 static int case_count;
 
-static void gather(const struct bench_case *list)
+static void gather(const struct bench_case *list, void *state)
 {
-    for (; list->name && case_count < MAX_CASES; list++)
-        cases[case_count++] = list;
+    for (; list->name && case_count < MAX_CASES; list++) {
+        cases[case_count] = list;
+        states[case_count++] = state;
+    }
 }
 
 static int bench_open(struct bench *bench)
@@ -87,6 +97,31 @@ static void bench_close(struct bench *bench)
     host_close(&bench->host);
 }
 
+// Adapters of Unified Runtime: zepi's own first.
+static const char *adapter_paths[MAX_ADAPTERS];
+static int adapter_count;
+static struct bench_ur *adapters[MAX_ADAPTERS + 1];
+
+static void open_adapter(int at, const char *path, const char *row)
+{
+    adapters[at] = bench_ur_open(path, row);
+    if (adapters[at])
+        gather(bench_ur_cases(adapters[at]), adapters[at]);
+}
+
+// One that does not come up has said so, and is left out.
+static void open_adapters(void)
+{
+    char path[PATH_MAX];
+    // zepi's is not there where Unified Runtime's headers are not.
+    if (host_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path))
+        open_adapter(0, path, "zepi, Unified Runtime");
+    for (int i = 0; i < adapter_count; i++) {
+        const char *slash = strrchr(adapter_paths[i], '/');
+        open_adapter(i + 1, adapter_paths[i], slash ? slash + 1 : adapter_paths[i]);
+    }
+}
+
 // ---- Time ----
 
 static bool measure_times(struct bench *bench, double *out_ns)
@@ -95,6 +130,7 @@ static bool measure_times(struct bench *bench, double *out_ns)
         out_ns[i] = 1e30;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < case_count; i++) {
+            bench->state = states[i];
             const uint64_t start_ns = host_now_ns();
             if (!cases[i]->run(bench, LOOP)) {
                 host_fail(cases[i]->name);
@@ -141,6 +177,7 @@ __attribute__((noinline, noclone)) bool bench_run_counted(bench_loop_fn *loop, s
 static int run_counted(struct bench *bench)
 {
     for (int i = 0; i < case_count; i++) {
+        bench->state = states[i];
         for (size_t at = 0; at < LENGTHS; at++) {
             if (!bench_run_counted(cases[i]->run, bench, lengths[at]) ||
                 !bench_run_counted(cases[i]->loop, bench, lengths[at]))
@@ -297,6 +334,7 @@ static int measure(struct bench *bench, const struct bench_options *options)
             fprintf(stderr, "zepi bench: there are %d cases\n", case_count);
             return EXIT_USAGE;
         }
+        bench->state = states[options->chosen];
         return bench_run_counted(cases[options->chosen]->run, bench, options->count)
                    ? EXIT_OK
                    : host_fail(cases[options->chosen]->name);
@@ -314,13 +352,11 @@ static int measure(struct bench *bench, const struct bench_options *options)
 
 int command_bench(int argc, char **argv)
 {
-    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"case", required_argument, NULL, 'c'},
-                                         {"count", required_argument, NULL, 'n'},
-                                         {"counted", no_argument, NULL, 'C'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"instructions", no_argument, NULL, 'i'}, {"json", no_argument, NULL, 'j'},
+        {"case", required_argument, NULL, 'c'},   {"count", required_argument, NULL, 'n'},
+        {"counted", no_argument, NULL, 'C'},      {"adapter", required_argument, NULL, 'a'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     struct bench_options options = {.chosen = -1, .count = LOOP};
     struct bench bench = {0};
     int option;
@@ -331,6 +367,11 @@ int command_bench(int argc, char **argv)
             break;
         case 'j':
             options.is_json = true;
+            break;
+        case 'a':
+            if (adapter_count == MAX_ADAPTERS)
+                return command_refuse(usage);
+            adapter_paths[adapter_count++] = optarg;
             break;
         case 'c':
             options.chosen = atoi(optarg);
@@ -348,11 +389,15 @@ int command_bench(int argc, char **argv)
             return EXIT_OK;
         }
     }
-    gather(bench_plain_cases);
-    gather(bench_zepi_cases);
+    gather(bench_plain_cases, NULL);
+    gather(bench_zepi_cases, NULL);
     int code = bench_open(&bench);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
+        open_adapters();
         code = measure(&bench, &options);
+    }
+    for (int i = 0; i <= MAX_ADAPTERS; i++)
+        bench_ur_close(adapters[i]);
     bench_close(&bench);
     return code;
 }

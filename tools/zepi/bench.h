@@ -17,6 +17,7 @@ struct bench {
     zepi_kernel_t twelve;
     void *memory[4];
     struct plain *plain; // owned; of bench_plain.c
+    void *state;         // of the case that runs: its adapter
 };
 
 struct bench_case {

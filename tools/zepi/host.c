@@ -29,9 +29,7 @@ bool host_choose(enum host_driver *driver, enum host_driver choice)
     return true;
 }
 
-// A library beside this program: NAME in ../lib, or what the variable says. `path` says where it
-// would be even if it is not there.
-static bool find_library(const char *variable, const char *name, char path[PATH_MAX])
+bool host_find_library(const char *variable, const char *name, char *path)
 {
     char program[PATH_MAX];
     const char *set = getenv(variable);
@@ -57,7 +55,7 @@ static int load_plugin(void)
 {
     char path[PATH_MAX];
     zepi_plugin_init_fn *init;
-    if (!find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
+    if (!host_find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
         fprintf(stderr, "zepi: %s: %s; ZEPI_PLUGIN says where libzepi.so is\n", path,
                 strerror(errno));
         return EXIT_NO_DEVICE;
@@ -149,7 +147,7 @@ static bool probe_gpu(void)
            WEXITSTATUS(status) == 0;
 }
 
-int host_load(enum host_driver driver)
+int host_prepare(enum host_driver driver)
 {
     char path[PATH_MAX];
     const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
@@ -159,7 +157,7 @@ int host_load(enum host_driver driver)
     } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && probe_gpu())) {
         description = "the installed Level Zero drivers";
     } else {
-        if (!find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {
+        if (!host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {
             fprintf(stderr, "zepi: %s%s: %s; ZEPI_ZE_CPU says where libze_cpu.so.1 is\n",
                     driver == HOST_DRIVER_CPU ? "" : "no GPU was found; ", path, strerror(errno));
             return EXIT_NO_DEVICE;
@@ -169,7 +167,13 @@ int host_load(enum host_driver driver)
                           ? "ze_cpu, which executes on the CPU"
                           : "ze_cpu, which executes on the CPU (no GPU was found)";
     }
-    return load_plugin();
+    return EXIT_OK;
+}
+
+int host_load(enum host_driver driver)
+{
+    const int code = host_prepare(driver);
+    return code == EXIT_OK ? load_plugin() : code;
 }
 
 const char *host_driver_description(void)

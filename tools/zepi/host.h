@@ -29,6 +29,13 @@ bool host_choose(enum host_driver *driver, enum host_driver choice);
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
 
+// A library beside this program: NAME in ../lib, or what the variable says. `path` (of PATH_MAX
+// bytes) says where it would be even if it is not there.
+bool host_find_library(const char *variable, const char *name, char *path);
+
+// Chooses the driver: ze_cpu's library is named in the environment if it is the one. Returns an
+// exit code after saying what failed.
+int host_prepare(enum host_driver driver);
 // Chooses the driver and loads the plugin. Returns an exit code after saying what failed.
 int host_load(enum host_driver driver);
 // "Level Zero GPU", or "ze_cpu, which executes on the CPU (no GPU was found)".

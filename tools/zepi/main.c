@@ -13,6 +13,7 @@ static const struct {
     {"info", command_info, "drivers, devices, optional functions, options in force"},
     {"build", command_build, "SPIR-V and constants to native code, or the build log"},
     {"run", command_run, "build, set arguments, launch, print"},
+    {"exec", command_exec, "run a program of the DPC++ runtime on zepi"},
     {"demo", command_demo, "three specialized kernels with checked results"},
     {"cache", command_cache, "the machine code on disk: show, verify, trim, clear"},
     {"bench", command_bench, "what operations cost, in time and instructions"},

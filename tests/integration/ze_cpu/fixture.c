@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,4 +125,18 @@ void fixture_synchronize(const struct fixture *fixture, ze_command_list_handle_t
         (ze_result_t(*)(ze_command_list_handle_t, uint64_t))fixture_function(
             fixture, "zeCommandListHostSynchronize");
     MUST(synchronize(list, UINT64_MAX));
+}
+
+struct fixture_control fixture_control(void)
+{
+    void *library = dlopen(ZE_CPU_LIBRARY, RTLD_NOW);
+    cr_assert(library != NULL);
+    struct fixture_control control;
+    *(void **)&control.set_fail = dlsym(library, "zeCpuSetFail");
+    *(void **)&control.get_count = dlsym(library, "zeCpuGetCount");
+    *(void **)&control.reset_counts = dlsym(library, "zeCpuResetCounts");
+    *(void **)&control.get_live_objects = dlsym(library, "zeCpuGetLiveObjects");
+    cr_assert(control.set_fail && control.get_count && control.reset_counts &&
+              control.get_live_objects);
+    return control;
 }

@@ -48,6 +48,16 @@ struct fixture_event {
 struct fixture_event fixture_event(const struct fixture *fixture, uint32_t pool_flags);
 void fixture_event_finish(struct fixture_event *event);
 
+// The driver's switches in this process (tools/ze_cpu/ze_cpu.h). Set ZE_CPU_FAIL before
+// fixture_init, if to nothing, for the ledger of calls.
+struct fixture_control {
+    int (*set_fail)(const char *);
+    uint64_t (*get_count)(const char *);
+    void (*reset_counts)(void);
+    uint64_t (*get_live_objects)(void);
+};
+struct fixture_control fixture_control(void);
+
 // zeCommandListHostSynchronize through the driver's own address.
 void fixture_synchronize(const struct fixture *fixture, ze_command_list_handle_t list);
 

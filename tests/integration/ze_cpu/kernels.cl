@@ -41,3 +41,15 @@ __kernel void slow(__global int *data, int rounds)
         value = value * 1664525 + 1013904223;
     data[get_global_id(0)] = value;
 }
+
+// Shows where a launch was and in what groups.
+__kernel void place(__global int *out, int value)
+{
+    out[get_global_id(0)] = value + 1000 * (int)get_local_size(0);
+}
+
+// Takes more arguments than place.
+__kernel void place_sum(__global int *out, int first, int second, __global const int *third)
+{
+    out[get_global_id(0)] = first + second + third[0];
+}

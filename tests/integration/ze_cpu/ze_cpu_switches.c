@@ -3,32 +3,10 @@
 #include "tools/ze_cpu/ze_cpu.h"
 
 #include <criterion/criterion.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Each test runs in a process of its own, so that it may choose the variables that are read once.
-
-struct control {
-    int (*set_fail)(const char *);
-    uint64_t (*get_count)(const char *);
-    void (*reset_counts)(void);
-    uint64_t (*get_live_objects)(void);
-};
-
-static struct control control_open(void)
-{
-    void *library = dlopen(ZE_CPU_LIBRARY, RTLD_NOW);
-    cr_assert(library != NULL);
-    struct control control;
-    *(void **)&control.set_fail = dlsym(library, "zeCpuSetFail");
-    *(void **)&control.get_count = dlsym(library, "zeCpuGetCount");
-    *(void **)&control.reset_counts = dlsym(library, "zeCpuResetCounts");
-    *(void **)&control.get_live_objects = dlsym(library, "zeCpuGetLiveObjects");
-    cr_assert(control.set_fail && control.get_count && control.reset_counts &&
-              control.get_live_objects);
-    return control;
-}
 
 Test(ze_cpu_switches, reports_misuse_of_handles)
 {
@@ -62,7 +40,7 @@ Test(ze_cpu_switches, fails_the_call_that_was_chosen)
     cr_assert_eq(zeContextCreate(fixture.driver, &desc, &context),
                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     MUST(zeContextCreate(fixture.driver, &desc, &context));
-    struct control control = control_open();
+    struct fixture_control control = fixture_control();
     uint64_t live = control.get_live_objects();
     cr_assert_eq(control.set_fail("zeContextDestroy:1:ZE_RESULT_ERROR_DEVICE_LOST"), ZE_CPU_OK);
     cr_assert_eq(zeContextDestroy(context), ZE_RESULT_ERROR_DEVICE_LOST);
@@ -81,7 +59,7 @@ Test(ze_cpu_switches, counts_calls_and_compiles)
     setenv("ZE_CPU_COUNT", "1", 1);
     struct fixture fixture;
     fixture_init(&fixture);
-    struct control control = control_open();
+    struct fixture_control control = fixture_control();
     cr_assert_eq(control.get_count("zeContextCreate"), 1);
     control.reset_counts();
     ze_module_handle_t module = fixture_module(&fixture, "exporter", NULL);

@@ -102,6 +102,7 @@ enum {
     SpecId = 1,
     CPacked = 10,
     BuiltIn = 11,
+    Constant = 22,
     FuncParamAttr = 38,
     LinkageAttributes = 41,
     ByVal = 2,

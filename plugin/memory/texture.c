@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "memory/texture.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "queue/submit.h"
+
+// What outlives the object until commands are over.
+struct zepi_texture_place {
+    struct zepi_retired retired;
+    ze_image_handle_t image;     // NULL: none to destroy
+    ze_sampler_handle_t sampler; // NULL: none to destroy
+};
+
+static void place_destroy(struct zepi_retired *retired)
+{
+    struct zepi_texture_place *place = (struct zepi_texture_place *)retired;
+    if (place->image)
+        zepi_ze.zeImageDestroy(place->image);
+    if (place->sampler)
+        zepi_ze.zeSamplerDestroy(place->sampler);
+    zepi_free(place);
+}
+
+static struct zepi_texture_place *place_create(void)
+{
+    struct zepi_texture_place *place = zepi_allocate(1, sizeof(*place));
+    if (!place)
+        return NULL;
+    place->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    place->retired.destroy = place_destroy;
+    return place;
+}
+
+static void place_retire(struct zepi_texture_place *place, struct zepi_context *context)
+{
+    if (place)
+        zepi_retire_later(&context->retire, &place->retired);
+}
+
+static void texture_destroy(void *object)
+{
+    struct zepi_texture *texture = object;
+    place_retire(texture->place, texture->context);
+    zepi_release(texture->context);
+}
+
+ZEPI_DEFINE_TYPE(texture, texture_destroy);
+
+static void sampler_destroy(void *object)
+{
+    struct zepi_sampler *sampler = object;
+    place_retire(sampler->place, sampler->context);
+    zepi_release(sampler->context);
+}
+
+ZEPI_DEFINE_TYPE(sampler, sampler_destroy);
+
+zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_desc_t *desc,
+                                  ze_image_handle_t native_handle, zepi_ownership_t ownership,
+                                  struct zepi_texture **out_texture)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_texture *texture = zepi_object_create(&zepi_texture_type);
+    if (!texture)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    texture->context = zepi_retain(context);
+    texture->device = context->devices[0];
+    texture->desc = *desc;
+    texture->desc.pNext = NULL;
+    texture->ze = native_handle;
+    texture->place = place_create();
+    if (!texture->place)
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS && !native_handle)
+        result = ZEPI_ZE(zeImageCreate, context->ze, texture->device->ze, desc, &texture->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(texture);
+        return result;
+    }
+    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
+        texture->place->image = texture->ze;
+    *out_texture = texture;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
+                                  ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
+                                  struct zepi_sampler **out_sampler)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_sampler *sampler = zepi_object_create(&zepi_sampler_type);
+    if (!sampler)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    sampler->context = zepi_retain(context);
+    sampler->desc = *desc;
+    sampler->ze = native_handle;
+    sampler->place = place_create();
+    if (!sampler->place)
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS && !native_handle)
+        result = ZEPI_ZE(zeSamplerCreate, context->ze, context->devices[0]->ze, desc, &sampler->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(sampler);
+        return result;
+    }
+    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
+        sampler->place->sampler = sampler->ze;
+    *out_sampler = sampler;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *destination,
+                                      const ze_image_region_t *to, struct zepi_texture *source,
+                                      const ze_image_region_t *from, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendImageCopyRegion, submit.list, destination->ze, source->ze,
+                     to, from, submit.signal, submit.wait_count, submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+// Pitches came with the specification 1.4's extension zeCommandListAppendImageCopy...MemoryExt;
+// drivers without take rows without gaps alone.
+zepi_result_t zepi_queue_write_texture(zepi_queue_t queue, struct zepi_texture *destination,
+                                       const ze_image_region_t *to, const void *source,
+                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                       zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (row_pitch_bytes == 0 && slice_pitch_bytes == 0)
+        result = ZEPI_ZE(zeCommandListAppendImageCopyFromMemory, submit.list, destination->ze,
+                         source, to, submit.signal, submit.wait_count, submit.waits);
+    else if (zepi_ze.zeCommandListAppendImageCopyFromMemoryExt)
+        result = ZEPI_ZE(zeCommandListAppendImageCopyFromMemoryExt, submit.list, destination->ze,
+                         source, to, row_pitch_bytes, slice_pitch_bytes, submit.signal,
+                         submit.wait_count, submit.waits);
+    else
+        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the loader lacks image copies with pitches");
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+zepi_result_t zepi_queue_read_texture(zepi_queue_t queue, void *destination,
+                                      struct zepi_texture *source, const ze_image_region_t *from,
+                                      uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                      zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (row_pitch_bytes == 0 && slice_pitch_bytes == 0)
+        result = ZEPI_ZE(zeCommandListAppendImageCopyToMemory, submit.list, destination, source->ze,
+                         from, submit.signal, submit.wait_count, submit.waits);
+    else if (zepi_ze.zeCommandListAppendImageCopyToMemoryExt)
+        result = ZEPI_ZE(zeCommandListAppendImageCopyToMemoryExt, submit.list, destination,
+                         source->ze, from, row_pitch_bytes, slice_pitch_bytes, submit.signal,
+                         submit.wait_count, submit.waits);
+    else
+        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the loader lacks image copies with pitches");
+    return zepi_submit_end(&submit, result, out_event);
+}

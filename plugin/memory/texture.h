@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_TEXTURE_H
+#define ZEPI_MEMORY_TEXTURE_H
+
+#include "base/object.h"
+
+struct zepi_context;
+struct zepi_device;
+
+// An image in the graphics sense (ze_image), and what samples it. "Image" alone is a device image
+// everywhere else. The driver's objects are destroyed when no command can use them any more.
+
+struct zepi_texture {
+    struct zepi_object object;
+    struct zepi_context *context;     // retained
+    struct zepi_device *device;       // borrowed
+    ze_image_handle_t ze;             // owned, unless the host keeps it
+    ze_image_desc_t desc;             // without extensions
+    struct zepi_texture_place *place; // owned until it is retired
+};
+
+struct zepi_sampler {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    ze_sampler_handle_t ze;       // owned, unless the host keeps it
+    ze_sampler_desc_t desc;
+    struct zepi_texture_place *place;
+};
+
+extern const struct zepi_type zepi_texture_type;
+extern const struct zepi_type zepi_sampler_type;
+
+// For the context's first device. `native_handle` NULL: a new one; else the host's, which `desc`
+// describes.
+zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_desc_t *desc,
+                                  ze_image_handle_t native_handle, zepi_ownership_t ownership,
+                                  struct zepi_texture **out_texture);
+zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
+                                  ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
+                                  struct zepi_sampler **out_sampler);
+
+// Commands. A region of NULL is the whole image; memory is rows without gaps if a pitch is 0.
+zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *destination,
+                                      const ze_image_region_t *to, struct zepi_texture *source,
+                                      const ze_image_region_t *from, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event);
+zepi_result_t zepi_queue_write_texture(zepi_queue_t queue, struct zepi_texture *destination,
+                                       const ze_image_region_t *to, const void *source,
+                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                       zepi_wait_list_t wait, zepi_event_t *out_event);
+zepi_result_t zepi_queue_read_texture(zepi_queue_t queue, void *destination,
+                                      struct zepi_texture *source, const ze_image_region_t *from,
+                                      uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                      zepi_wait_list_t wait, zepi_event_t *out_event);
+
+#endif

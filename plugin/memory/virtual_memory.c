@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+#include "memory/virtual_memory.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+
+// Physical memory as the driver has it.
+struct zepi_physical_place {
+    ze_physical_mem_handle_t ze;
+    size_t references; // the object's, and one a mapping; under the mutex of the mappings
+};
+
+// Pages that were mapped together, or what an unmapping left of them.
+struct zepi_mapping {
+    struct zepi_mapping *next;
+    uintptr_t start;
+    uintptr_t end;
+    struct zepi_physical_place *place; // one reference
+};
+
+// ---- Places ----
+
+static void place_destroy(struct zepi_physical_place *place, const struct zepi_context *context)
+{
+    zepi_ze.zePhysicalMemDestroy(context->ze, place->ze);
+    zepi_free(place);
+}
+
+static void place_release(struct zepi_physical_place *place, struct zepi_context *context)
+{
+    pthread_mutex_lock(&context->mappings.mutex);
+    const bool is_last = --place->references == 0;
+    pthread_mutex_unlock(&context->mappings.mutex);
+    if (is_last)
+        place_destroy(place, context);
+}
+
+static void physical_memory_destroy(void *object)
+{
+    struct zepi_physical_memory *memory = object;
+    if (memory->place)
+        place_release(memory->place, memory->context);
+    zepi_release(memory->context);
+}
+
+ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
+
+zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes,
+                                          struct zepi_physical_memory **out_memory)
+{
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                   .size = size_bytes};
+    ze_physical_mem_handle_t ze = NULL;
+    struct zepi_physical_memory *memory = zepi_object_create(&zepi_physical_memory_type);
+    if (!memory)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    memory->context = zepi_retain(context);
+    memory->device = device;
+    memory->size_bytes = size_bytes;
+    struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
+    zepi_result_t result = place ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zePhysicalMemCreate, context->ze, device->ze, &desc, &ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(place);
+        zepi_release(memory);
+        return result;
+    }
+    *place = (struct zepi_physical_place){.ze = ze, .references = 1};
+    memory->place = place;
+    *out_memory = memory;
+    return ZEPI_SUCCESS;
+}
+
+// ---- Mappings ----
+
+void zepi_mappings_init(struct zepi_mappings *mappings)
+{
+    pthread_mutex_init(&mappings->mutex, NULL);
+    mappings->first = NULL;
+}
+
+static void list_release(struct zepi_mapping *list, struct zepi_context *context)
+{
+    while (list) {
+        struct zepi_mapping *next = list->next;
+        place_release(list->place, context);
+        zepi_free(list);
+        list = next;
+    }
+}
+
+void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context)
+{
+    // Drivers refuse to destroy what is mapped.
+    for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
+        zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
+    list_release(mappings->first, context);
+    pthread_mutex_destroy(&mappings->mutex);
+}
+
+static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
+{
+    pthread_mutex_lock(&mappings->mutex);
+    mapping->next = mappings->first;
+    mappings->first = mapping;
+    mapping->place->references++;
+    pthread_mutex_unlock(&mappings->mutex);
+}
+
+// Takes the range out of the list. What lay in it is returned; `spare` is used up (NULL then) if
+// the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
+static struct zepi_mapping *cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
+                                           uintptr_t end, struct zepi_mapping **spare)
+{
+    struct zepi_mapping *gone = NULL;
+    struct zepi_mapping **link = &mappings->first;
+    while (*link) {
+        struct zepi_mapping *mapping = *link;
+        if (mapping->end <= start || end <= mapping->start) {
+            link = &mapping->next;
+        } else if (start <= mapping->start && mapping->end <= end) {
+            *link = mapping->next;
+            mapping->next = gone;
+            gone = mapping;
+        } else if (mapping->start < start && end < mapping->end) {
+            struct zepi_mapping *rest = *spare;
+            *spare = NULL;
+            *rest = *mapping;
+            rest->start = end;
+            rest->place->references++;
+            mapping->end = start;
+            mapping->next = rest;
+            return gone;
+        } else {
+            if (mapping->start < start)
+                mapping->end = start;
+            else
+                mapping->start = end;
+            link = &mapping->next;
+        }
+    }
+    return gone;
+}
+
+// The driver has unmapped the range.
+static void forget(struct zepi_context *context, const void *start, size_t size_bytes,
+                   struct zepi_mapping *spare)
+{
+    struct zepi_mappings *mappings = &context->mappings;
+    pthread_mutex_lock(&mappings->mutex);
+    struct zepi_mapping *gone =
+        cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
+    pthread_mutex_unlock(&mappings->mutex);
+    list_release(gone, context);
+    zepi_free(spare);
+}
+
+// ---- Pages ----
+
+static zepi_result_t ask_page_size(ze_context_handle_t context, const struct zepi_device *device,
+                                   size_t size_bytes, size_t *out_page_bytes)
+{
+    size_t page_bytes = 0;
+    const zepi_result_t result =
+        ZEPI_ZE(zeVirtualMemQueryPageSize, context, device->ze, size_bytes, &page_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (page_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "device '%s' has no virtual memory",
+                         device->properties.name);
+    *out_page_bytes = page_bytes;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
+                                                struct zepi_device *device, size_t size_bytes,
+                                                size_t *out_page_bytes)
+{
+    size_t most = 0;
+    // Some drivers refuse the question about nothing.
+    const size_t size = size_bytes ? size_bytes : 1;
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        size_t page_bytes = 0;
+        if (device && device != context->devices[i])
+            continue;
+        const zepi_result_t result =
+            ask_page_size(context->ze, context->devices[i], size, &page_bytes);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        // Powers of two: the largest is a multiple of the others.
+        most = page_bytes > most ? page_bytes : most;
+    }
+    *out_page_bytes = most;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *out_has)
+{
+    enum { UNKNOWN, NO, YES };
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_context_handle_t context = NULL;
+    size_t page_bytes = 0;
+    // Relaxed: nothing else comes with the answer, and threads that ask at once find the same.
+    int known = atomic_load_explicit(&device->virtual_memory, memory_order_relaxed);
+    if (known == UNKNOWN) {
+        zepi_result_t result =
+            ZEPI_ZE(zeContextCreateEx, device->platform->ze, &desc, 1, &device->ze, &context);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        const ze_result_t ze =
+            zepi_ze.zeVirtualMemQueryPageSize(context, device->ze, 1, &page_bytes);
+        zepi_ze.zeContextDestroy(context);
+        result = zepi_check_ze_answer(ze, "zeVirtualMemQueryPageSize");
+        if (result != ZEPI_SUCCESS)
+            return result;
+        known = ze == ZE_RESULT_SUCCESS && page_bytes > 0 ? YES : NO;
+        atomic_store_explicit(&device->virtual_memory, known, memory_order_relaxed);
+    }
+    *out_has = known == YES;
+    return ZEPI_SUCCESS;
+}
+
+// ---- Ranges ----
+
+static zepi_result_t check_range(const void *start, size_t size_bytes)
+{
+    if (size_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a range of 0 bytes");
+    if ((uintptr_t)start + size_bytes < (uintptr_t)start)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "%zu bytes from %p reach past the end of memory",
+                         size_bytes, start);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *wish,
+                                          size_t size_bytes, void **out_start)
+{
+    void *start;
+    zepi_result_t result = check_range(wish, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeVirtualMemReserve, context->ze, wish, size_bytes, &start);
+    if (result == ZEPI_SUCCESS)
+        *out_start = start;
+    return result;
+}
+
+typedef ze_result_t range_fn(ze_context_handle_t context, const void *start, size_t size_bytes);
+
+// Calls what unmaps the range.
+static zepi_result_t end_mappings(struct zepi_context *context, const void *start,
+                                  size_t size_bytes, range_fn *function, const char *name)
+{
+    zepi_result_t result = check_range(start, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_mapping *spare = zepi_allocate(1, sizeof(*spare));
+    if (!spare)
+        return zepi_fail_no_memory();
+    result = zepi_check_ze(function(context->ze, start, size_bytes), name);
+    if (result == ZEPI_SUCCESS)
+        forget(context, start, size_bytes, spare);
+    else
+        zepi_free(spare);
+    return result;
+}
+
+zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,
+                                       size_t size_bytes)
+{
+    return end_mappings(context, start, size_bytes, zepi_ze.zeVirtualMemFree, "zeVirtualMemFree");
+}
+
+zepi_result_t zepi_virtual_memory_unmap(struct zepi_context *context, const void *start,
+                                        size_t size_bytes)
+{
+    return end_mappings(context, start, size_bytes, zepi_ze.zeVirtualMemUnmap, "zeVirtualMemUnmap");
+}
+
+static ze_memory_access_attribute_t attribute_of(enum zepi_memory_access access)
+{
+    return access == ZEPI_ACCESS_READ_WRITE  ? ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE
+           : access == ZEPI_ACCESS_READ_ONLY ? ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
+                                             : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+}
+
+zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *start,
+                                      size_t size_bytes, struct zepi_physical_memory *memory,
+                                      size_t offset_bytes, enum zepi_memory_access access)
+{
+    zepi_result_t result = check_range(start, size_bytes);
+    if (result == ZEPI_SUCCESS && memory->context != context)
+        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "physical memory of another context");
+    if (result == ZEPI_SUCCESS &&
+        (offset_bytes > memory->size_bytes || size_bytes > memory->size_bytes - offset_bytes))
+        result =
+            zepi_fail(ZEPI_ERROR_INVALID_SIZE, "%zu bytes from %zu on, of physical memory of %zu",
+                      size_bytes, offset_bytes, memory->size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_mapping *mapping = zepi_allocate(1, sizeof(*mapping));
+    if (!mapping)
+        return zepi_fail_no_memory();
+    result = ZEPI_ZE(zeVirtualMemMap, context->ze, start, size_bytes, memory->place->ze,
+                     offset_bytes, attribute_of(access));
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(mapping);
+        return result;
+    }
+    mapping->start = (uintptr_t)start;
+    mapping->end = (uintptr_t)start + size_bytes;
+    mapping->place = memory->place;
+    add(&context->mappings, mapping);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_virtual_memory_set_access(struct zepi_context *context, const void *start,
+                                             size_t size_bytes, enum zepi_memory_access access)
+{
+    const zepi_result_t result = check_range(start, size_bytes);
+    return result == ZEPI_SUCCESS ? ZEPI_ZE(zeVirtualMemSetAccessAttribute, context->ze, start,
+                                            size_bytes, attribute_of(access))
+                                  : result;
+}
+
+zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const void *start,
+                                             size_t size_bytes, enum zepi_memory_access *out_access)
+{
+    ze_memory_access_attribute_t attribute = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+    size_t same_bytes = 0;
+    zepi_result_t result = check_range(start, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeVirtualMemGetAccessAttribute, context->ze, start, size_bytes, &attribute,
+                         &same_bytes);
+    if (result == ZEPI_SUCCESS && same_bytes < size_bytes)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "access changes after %zu of the %zu bytes from %p on", same_bytes,
+                           size_bytes, start);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_access = attribute == ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE  ? ZEPI_ACCESS_READ_WRITE
+                  : attribute == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY ? ZEPI_ACCESS_READ_ONLY
+                                                                     : ZEPI_ACCESS_NONE;
+    return ZEPI_SUCCESS;
+}

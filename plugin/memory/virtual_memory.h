@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_VIRTUAL_MEMORY_H
+#define ZEPI_MEMORY_VIRTUAL_MEMORY_H
+
+#include "base/object.h"
+
+struct zepi_context;
+struct zepi_device;
+struct zepi_physical_place;
+
+// Address ranges of a context that are reserved apart from the memory behind them. Addresses and
+// sizes are multiples of the page size. Contexts have been checked.
+
+// Memory of a device that has no address until it is mapped. What is mapped stays until it is
+// unmapped, whoever releases the object.
+struct zepi_physical_memory {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
+    size_t size_bytes;
+    struct zepi_physical_place *place; // one reference
+};
+
+extern const struct zepi_type zepi_physical_memory_type;
+
+// What is mapped in a context. A member of it.
+struct zepi_mappings {
+    pthread_mutex_t mutex; // guards the list and the references of places; nothing is called under
+                           // it
+    struct zepi_mapping *first;
+};
+
+void zepi_mappings_init(struct zepi_mappings *mappings);
+// Destroys the physical memory of what the host left mapped.
+void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context);
+
+enum zepi_memory_access {
+    ZEPI_ACCESS_NONE,
+    ZEPI_ACCESS_READ_WRITE,
+    ZEPI_ACCESS_READ_ONLY,
+};
+
+// Whether the device's driver has virtual memory. Asked once a device.
+zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *out_has);
+
+// The page size for ranges of `size_bytes`; `device` NULL: one that is right for all devices of the
+// context.
+zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
+                                                struct zepi_device *device, size_t size_bytes,
+                                                size_t *out_page_bytes);
+
+// `wish`: where, if that is free; or NULL.
+zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *wish,
+                                          size_t size_bytes, void **out_start);
+// A whole reservation. What is mapped in it is unmapped.
+zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,
+                                       size_t size_bytes);
+// `memory` has been checked. One of another context is an error.
+zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *start,
+                                      size_t size_bytes, struct zepi_physical_memory *memory,
+                                      size_t offset_bytes, enum zepi_memory_access access);
+zepi_result_t zepi_virtual_memory_unmap(struct zepi_context *context, const void *start,
+                                        size_t size_bytes);
+zepi_result_t zepi_virtual_memory_set_access(struct zepi_context *context, const void *start,
+                                             size_t size_bytes, enum zepi_memory_access access);
+// Of all of the range: if parts differ, that is an error.
+zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const void *start,
+                                             size_t size_bytes,
+                                             enum zepi_memory_access *out_access);
+
+// `size_bytes` is a multiple of the page size, not 0. `device` is one of the context's.
+zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes,
+                                          struct zepi_physical_memory **out_memory);
+
+#endif

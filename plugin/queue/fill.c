@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Fills that the driver has no command for: by copies of what is filled already, which doubles with
+// every one.
+#include "base/list.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "memory/value_buffer.h"
+#include "queue/copy.h"
+#include "queue/event.h"
+#include "queue/queue.h"
+
+#include <string.h>
+
+// Commands that follow each other. In a queue of any order each waits for the event of the one
+// before.
+struct chain {
+    struct zepi_queue *queue;
+    zepi_wait_list_t wait; // of the first command
+    zepi_event_t last;     // NULL: none, or the queue keeps the order
+    bool has_begun;
+};
+
+static zepi_wait_list_t chain_wait(const struct chain *chain)
+{
+    if (!chain->has_begun)
+        return chain->wait;
+    return chain->last ? (zepi_wait_list_t){&chain->last, 1} : (zepi_wait_list_t){NULL, 0};
+}
+
+// Where the next command's event goes; the caller's, if it is the last one.
+static zepi_event_t *chain_event(const struct chain *chain, zepi_event_t *next, bool is_last,
+                                 zepi_event_t *out_event)
+{
+    if (is_last)
+        return out_event;
+    return chain->queue->flags & ZEPI_QUEUE_IN_ORDER ? NULL : next;
+}
+
+static void chain_go_on(struct chain *chain, zepi_event_t next)
+{
+    zepi_release(chain->last);
+    chain->last = next;
+    chain->has_begun = true;
+}
+
+static zepi_result_t fill_by_copies(struct chain *chain, char *destination, const void *pattern,
+                                    size_t pattern_size_bytes, size_t size_bytes,
+                                    zepi_event_t *out_event)
+{
+    size_t done = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    while (done < size_bytes && result == ZEPI_SUCCESS) {
+        zepi_event_t next = NULL;
+        const size_t ready = done == 0 ? pattern_size_bytes : done;
+        const size_t size = ready < size_bytes - done ? ready : size_bytes - done;
+        result = zepi_queue_copy(chain->queue, destination + done,
+                                 done == 0 ? pattern : destination, size, chain_wait(chain),
+                                 chain_event(chain, &next, done + size == size_bytes, out_event));
+        if (result == ZEPI_SUCCESS)
+            chain_go_on(chain, next);
+        done += size;
+    }
+    return result;
+}
+
+static bool has_command(const struct zepi_queue *queue, size_t pattern_size_bytes)
+{
+    const size_t most = queue->device->max_fill_pattern_bytes;
+    return pattern_size_bytes <= 128 && (pattern_size_bytes & (pattern_size_bytes - 1)) == 0 &&
+           (most == 0 || pattern_size_bytes <= most);
+}
+
+zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const void *pattern,
+                                  size_t pattern_size_bytes, size_t size_bytes,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_value_buffer *values;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (has_command(queue, pattern_size_bytes) || !pattern || size_bytes == 0 ||
+        size_bytes % pattern_size_bytes != 0)
+        return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                               out_event);
+    // The caller may change its pattern once this returns.
+    result = zepi_value_buffer_take(queue->context, pattern_size_bytes, &values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(values->memory, pattern, pattern_size_bytes);
+    struct chain chain = {.queue = queue, .wait = wait};
+    result = fill_by_copies(&chain, destination, values->memory, pattern_size_bytes, size_bytes,
+                            out_event);
+    zepi_release(chain.last);
+    zepi_value_buffer_retire(values);
+    return result;
+}
+
+// The first row is there: copies of rows.
+static zepi_result_t fill_rows(struct chain *chain, char *destination,
+                               const struct zepi_fill_rect *rect, zepi_event_t *out_event)
+{
+    const zepi_rect_t layout = {.row_pitch_bytes = rect->pitch_bytes};
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t done = 1; done < rect->height && result == ZEPI_SUCCESS;) {
+        zepi_event_t next = NULL;
+        const size_t rows = done < rect->height - done ? done : rect->height - done;
+        const size_t region[3] = {rect->width_bytes, rows, 1};
+        result =
+            zepi_queue_copy_rect(chain->queue, destination + done * rect->pitch_bytes, &layout,
+                                 destination, &layout, region, chain_wait(chain),
+                                 chain_event(chain, &next, done + rows == rect->height, out_event));
+        if (result == ZEPI_SUCCESS)
+            chain_go_on(chain, next);
+        done += rows;
+    }
+    return result;
+}
+
+zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
+                                   const struct zepi_fill_rect *rect, const void *pattern,
+                                   size_t pattern_size_bytes, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    zepi_event_t first = NULL;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (rect->pitch_bytes == rect->width_bytes || rect->height <= 1)
+        return zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
+                                   rect->width_bytes * rect->height, wait, out_event);
+    struct chain chain = {.queue = queue, .wait = wait};
+    result = zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes, rect->width_bytes,
+                                 wait, chain_event(&chain, &first, false, NULL));
+    if (result == ZEPI_SUCCESS) {
+        chain_go_on(&chain, first);
+        result = fill_rows(&chain, destination, rect, out_event);
+    }
+    zepi_release(chain.last);
+    return result;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "ur/adapter.h"
+
+#include "base/log.h"
+#include "ur/info.h"
+
+struct zepi_object zepi_ur_adapter = {.front_door = (void *)&zepi_ur_tables};
+
+ur_result_t zepi_ur_check_adapter(ur_adapter_handle_t adapter)
+{
+    if (!adapter)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the adapter is NULL");
+    return (void *)adapter == (void *)&zepi_ur_adapter
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT, "%p is not the adapter",
+                                (void *)adapter);
+}
+
+ur_result_t zepi_urAdapterGet(uint32_t NumEntries, ur_adapter_handle_t *phAdapters,
+                              uint32_t *pNumAdapters)
+{
+    const ur_result_t result = zepi_ur_check_list(NumEntries, phAdapters);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (phAdapters) {
+        phAdapters[0] = (ur_adapter_handle_t)zepi_retain(&zepi_ur_adapter);
+    }
+    if (pNumAdapters)
+        *pNumAdapters = 1;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urAdapterRetain(ur_adapter_handle_t hAdapter)
+{
+    const ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        zepi_retain(&zepi_ur_adapter);
+    return result;
+}
+
+ur_result_t zepi_urAdapterRelease(ur_adapter_handle_t hAdapter)
+{
+    const ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    unsigned references = atomic_load_explicit(&zepi_ur_adapter.references, memory_order_relaxed);
+    // One release too many stops at 0.
+    while (references > 0 && !atomic_compare_exchange_weak_explicit(
+                                 &zepi_ur_adapter.references, &references, references - 1,
+                                 memory_order_relaxed, memory_order_relaxed))
+        ;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urAdapterGetLastError(ur_adapter_handle_t hAdapter, const char **ppMessage,
+                                       int32_t *pError)
+{
+    zepi_result_t code;
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppMessage, "ppMessage");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pError, "pError");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *ppMessage = zepi_last_error(&code);
+    *pError = (int32_t)code;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_t propName,
+                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_ADAPTER_INFO_BACKEND:
+        return zepi_ur_answer_u32(&info, UR_BACKEND_LEVEL_ZERO);
+    case UR_ADAPTER_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, &zepi_ur_adapter);
+    case UR_ADAPTER_INFO_VERSION:
+        return zepi_ur_answer_u32(&info, 1);
+    default:
+        return zepi_ur_refuse_question(propName, UR_ADAPTER_INFO_VERSION);
+    }
+}
+
+// The host's logger. The function and its data are written before the level that lets lines
+// through; both stay those of the last call.
+static _Atomic(ur_logger_callback_t) logger;
+
+static void write_line(void *data, enum zepi_log_level level, const char *line)
+{
+    const ur_logger_callback_t function = atomic_load_explicit(&logger, memory_order_acquire);
+    if (function)
+        function(level == ZEPI_LOG_ERROR  ? UR_LOGGER_LEVEL_ERROR
+                 : level == ZEPI_LOG_INFO ? UR_LOGGER_LEVEL_INFO
+                                          : UR_LOGGER_LEVEL_DEBUG,
+                 line, data);
+}
+
+static enum zepi_log_level level_of(ur_logger_level_t level)
+{
+    switch (level) {
+    case UR_LOGGER_LEVEL_DEBUG:
+        return ZEPI_LOG_DEBUG;
+    case UR_LOGGER_LEVEL_INFO:
+        return ZEPI_LOG_INFO;
+    case UR_LOGGER_LEVEL_WARN:
+    case UR_LOGGER_LEVEL_ERROR:
+        return ZEPI_LOG_ERROR;
+    default:
+        return ZEPI_LOG_OFF;
+    }
+}
+
+static ur_result_t check_level(ur_logger_level_t level)
+{
+    return level <= UR_LOGGER_LEVEL_QUIET ? UR_RESULT_SUCCESS
+                                          : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                                           "log level %d is not known", (int)level);
+}
+
+ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
+                                            ur_logger_callback_t pfnLoggerCallback, void *pUserData,
+                                            ur_logger_level_t level)
+{
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS && !pfnLoggerCallback)
+        result = zepi_ur_refuse_null("pfnLoggerCallback");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_level(level);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
+    zepi_log_set_host(write_line, pUserData, level_of(level));
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
+                                                 ur_logger_level_t level)
+{
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_level(level);
+    if (result == UR_RESULT_SUCCESS)
+        zepi_log_set_host_level(level_of(level));
+    return result;
+}

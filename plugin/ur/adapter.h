@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_ADAPTER_H
+#define ZEPI_UR_ADAPTER_H
+
+#include "ur/check.h"
+
+// The one adapter of the process. It holds nothing: platforms come up with the first question for
+// them and stay (device/adapter.h), so the count of its references is for show.
+extern struct zepi_object zepi_ur_adapter;
+
+ur_result_t zepi_ur_check_adapter(ur_adapter_handle_t adapter);
+
+#endif

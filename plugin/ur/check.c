@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "ur/check.h"
+
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static ur_result_t result_of(zepi_result_t result)
+{
+    switch (result) {
+    case ZEPI_SUCCESS:
+        return UR_RESULT_SUCCESS;
+    case ZEPI_ERROR_INVALID_VALUE:
+        return UR_RESULT_ERROR_INVALID_VALUE;
+    case ZEPI_ERROR_INVALID_SIZE:
+        return UR_RESULT_ERROR_INVALID_SIZE;
+    case ZEPI_ERROR_INVALID_OBJECT:
+        return UR_RESULT_ERROR_INVALID_ARGUMENT;
+    case ZEPI_ERROR_WRONG_STATE:
+    case ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE:
+        return UR_RESULT_ERROR_INVALID_OPERATION;
+    case ZEPI_ERROR_KERNEL_NOT_FOUND:
+        return UR_RESULT_ERROR_INVALID_KERNEL_NAME;
+    case ZEPI_ERROR_INVALID_KERNEL:
+        return UR_RESULT_ERROR_INVALID_KERNEL;
+    case ZEPI_ERROR_COMPILER_UNAVAILABLE:
+        return UR_RESULT_ERROR_COMPILER_NOT_AVAILABLE;
+    case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
+        return UR_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
+        return UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    case ZEPI_ERROR_DEVICE_LOST:
+        return UR_RESULT_ERROR_DEVICE_LOST;
+    case ZEPI_ERROR_UNSUPPORTED:
+        return UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    case ZEPI_ERROR_UNSUPPORTED_VERSION:
+        return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
+    case ZEPI_ERROR_NOT_READY:
+        return UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE;
+    case ZEPI_ERROR_UNINITIALIZED:
+        return UR_RESULT_ERROR_UNINITIALIZED;
+    case ZEPI_ERROR_COMPILE_FAILURE:
+    case ZEPI_ERROR_SPEC_CONSTANT_MISMATCH:
+    case ZEPI_ERROR_SPEC_CONSTANT_REQUIRED:
+    case ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS:
+        return UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE;
+    case ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN:
+        return UR_RESULT_ERROR_INVALID_SPEC_ID;
+    case ZEPI_ERROR_SPEC_CONSTANT_SIZE:
+        return UR_RESULT_ERROR_INVALID_VALUE;
+    case ZEPI_ERROR_LINK_FAILURE:
+        return UR_RESULT_ERROR_PROGRAM_LINK_FAILURE;
+    case ZEPI_ERROR_UNKNOWN:
+        break;
+    }
+    return UR_RESULT_ERROR_UNKNOWN;
+}
+
+ur_result_t zepi_ur_fail(zepi_result_t result)
+{
+    zepi_log(ZEPI_LOG_ERROR, "%s", zepi_last_error(NULL));
+    return result_of(result);
+}
+
+ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
+{
+    char text[512];
+    // Hosts ask what there is as a matter of course: no is an answer then, not an error.
+    const bool is_answer = result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+                           result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    zepi_fail(is_answer ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_INVALID_VALUE, "%s", text);
+    zepi_log(is_answer ? ZEPI_LOG_DEBUG : ZEPI_LOG_ERROR, "%s", text);
+    return result;
+}
+
+ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,
+                                  ur_result_t wrong)
+{
+    zepi_fail_object(handle, type);
+    zepi_log(ZEPI_LOG_ERROR, "%s", zepi_last_error(NULL));
+    return handle ? wrong : UR_RESULT_ERROR_INVALID_NULL_HANDLE;
+}
+
+ur_result_t zepi_ur_refuse_null(const char *name)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_POINTER, "%s is NULL", name);
+}
+
+ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list)
+{
+    if (capacity == 0 && list)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a list with room for nothing");
+    if (capacity > 0 && !list)
+        return zepi_ur_refuse_null("the list");
+    return UR_RESULT_SUCCESS;
+}

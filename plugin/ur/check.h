@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_CHECK_H
+#define ZEPI_UR_CHECK_H
+
+#include "base/object.h"
+#include "ur/ur.h"
+
+// Checks of what comes in through Unified Runtime's tables, as the header documents them for each
+// function, and results that go out. They hold with and without the loader's validation layer.
+
+// The result that a failure of the core stands for. The sentence stays the thread's last error,
+// and is written to the log.
+ur_result_t zepi_ur_fail(zepi_result_t result) __attribute__((cold, noinline));
+static inline ur_result_t zepi_ur_result(zepi_result_t result)
+{
+    return __builtin_expect(result == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS : zepi_ur_fail(result);
+}
+
+// Notes what was wrong, and returns `result`.
+ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold, noinline));
+
+ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,
+                                  ur_result_t wrong) __attribute__((cold, noinline));
+
+// A handle of `type`; NULL is UR_RESULT_ERROR_INVALID_NULL_HANDLE, anything else `wrong`.
+static inline ur_result_t zepi_ur_check(const void *handle, const struct zepi_type *type,
+                                        ur_result_t wrong)
+{
+    return __builtin_expect(zepi_object_is(handle, type), 1)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse_handle(handle, type, wrong);
+}
+
+// Pointers that must not be NULL: `name` is the first one that is.
+ur_result_t zepi_ur_refuse_null(const char *name) __attribute__((cold, noinline));
+static inline ur_result_t zepi_ur_check_pointer(const void *pointer, const char *name)
+{
+    return __builtin_expect(pointer != NULL, 1) ? UR_RESULT_SUCCESS : zepi_ur_refuse_null(name);
+}
+
+// Bits of `flags` outside of those that the header defines: its masks have the others.
+static inline ur_result_t zepi_ur_check_flags(uint32_t flags, uint32_t unknown_mask)
+{
+    return __builtin_expect((flags & unknown_mask) == 0, 1)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "flags 0x%x are not known",
+                                (unsigned)(flags & unknown_mask));
+}
+
+// A list that the caller may have room for: NULL with room, or no room at an address, is an error.
+ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "ur/command.h"
+
+ur_result_t zepi_ur_refuse_wait_list(uint32_t count)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST, "the wait list %s",
+                          count == 0 ? "has no events, and is not NULL" : "is NULL");
+}
+
+ur_result_t zepi_ur_fail_command(zepi_result_t result)
+{
+    // Queue and memory were checked before: events are the only objects left.
+    const ur_result_t ur = zepi_ur_fail(result);
+    return result == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST : ur;
+}
+
+ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command)
+{
+    const ur_result_t result = zepi_ur_result(zepi_event_wait(1, &command->event, UINT64_MAX));
+    if (result == UR_RESULT_SUCCESS && command->out_event)
+        *command->out_event = (ur_event_handle_t)command->event;
+    else
+        zepi_release(command->event);
+    return result;
+}

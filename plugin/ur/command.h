@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_COMMAND_H
+#define ZEPI_UR_COMMAND_H
+
+#include "ur/handles.h"
+
+// The frame around every urEnqueue...: checks queue and wait list, says where the core puts the
+// event, then labels it, waits if the caller blocks, and hands it out.
+//
+//     struct zepi_ur_command command;
+//     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
+//                                                phEventWaitList, phEvent);
+//     ... more checks ...
+//     if (result != UR_RESULT_SUCCESS)
+//         return result;
+//     return zepi_ur_command_end(&command, zepi_queue_copy(command.queue, ..., command.wait,
+//                                zepi_ur_command_event(&command)), UR_COMMAND_USM_MEMCPY);
+
+struct zepi_ur_command {
+    struct zepi_queue *queue;
+    zepi_wait_list_t wait;
+    bool is_blocking;
+    ur_event_handle_t *out_event; // the caller's; NULL: none is wanted
+    zepi_event_t event;           // of this command
+};
+
+ur_result_t zepi_ur_refuse_wait_list(uint32_t count) __attribute__((cold, noinline));
+ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
+ur_result_t zepi_ur_fail_command(zepi_result_t result) __attribute__((cold, noinline));
+
+static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
+                                                ur_queue_handle_t queue, bool is_blocking,
+                                                uint32_t wait_count,
+                                                const ur_event_handle_t *wait_list,
+                                                ur_event_handle_t *out_event)
+{
+    const ur_result_t result = zepi_ur_check_queue(queue);
+    command->queue = zepi_ur_queue(queue);
+    command->wait = (zepi_wait_list_t){(const zepi_event_t *)wait_list, wait_count};
+    command->is_blocking = is_blocking;
+    command->out_event = out_event;
+    command->event = NULL;
+    if (__builtin_expect((wait_count == 0) != (wait_list == NULL), 0))
+        return result == UR_RESULT_SUCCESS ? zepi_ur_refuse_wait_list(wait_count) : result;
+    return result;
+}
+
+// Where the core puts the event, NULL if nobody needs it.
+static inline zepi_event_t *zepi_ur_command_event(struct zepi_ur_command *command)
+{
+    return command->out_event || command->is_blocking ? &command->event : NULL;
+}
+
+static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, zepi_result_t done,
+                                              ur_command_t type)
+{
+    if (__builtin_expect(done != ZEPI_SUCCESS, 0))
+        return zepi_ur_fail_command(done);
+    if (!command->event)
+        return UR_RESULT_SUCCESS;
+    command->event->command = (uint32_t)type;
+    if (command->is_blocking)
+        return zepi_ur_command_wait(command);
+    *command->out_event = (ur_event_handle_t)command->event;
+    return UR_RESULT_SUCCESS;
+}
+
+#endif

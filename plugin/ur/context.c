@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "device/adapter.h"
+#include "ur/adapter.h"
+#include "ur/handles.h"
+#include "ur/info.h"
+
+ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
+                                         uint32_t *out_index)
+{
+    ur_result_t result = zepi_ur_check_context(context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_device(device);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const uint32_t index =
+        zepi_context_device_index(zepi_ur_context(context), zepi_ur_device(device));
+    if (index == ZEPI_NO_DEVICE)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_DEVICE,
+                              "device '%s' is not one of the context's",
+                              zepi_ur_device(device)->properties.name);
+    if (out_index)
+        *out_index = index;
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices)
+{
+    ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a context of no devices");
+    // The header's word for handles of no device, NULL or not.
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check(devices[i], &zepi_device_type, UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    return result;
+}
+
+ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t *phDevices,
+                                 const ur_context_properties_t *pProperties,
+                                 ur_context_handle_t *phContext)
+{
+    ur_result_t result = check_devices(DeviceCount, phDevices);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phContext, "phContext");
+    if (result == UR_RESULT_SUCCESS && pProperties)
+        result = zepi_ur_check_flags(pProperties->flags, UR_CONTEXT_FLAGS_MASK);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(zepi_context_create(DeviceCount, (const zepi_device_t *)phDevices,
+                                              (zepi_context_t *)phContext));
+}
+
+ur_result_t zepi_urContextRetain(ur_context_handle_t hContext)
+{
+    return zepi_ur_retain(zepi_ur_check_context(hContext), hContext);
+}
+
+ur_result_t zepi_urContextRelease(ur_context_handle_t hContext)
+{
+    return zepi_ur_release(zepi_ur_check_context(hContext), hContext);
+}
+
+ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t propName,
+                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_context *context = zepi_ur_context(hContext);
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_CONTEXT_INFO_NUM_DEVICES:
+        return zepi_ur_answer_u32(&info, context->device_count);
+    case UR_CONTEXT_INFO_DEVICES:
+        return zepi_ur_answer(&info, context->devices,
+                              context->device_count * sizeof(context->devices[0]));
+    case UR_CONTEXT_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, context);
+    case UR_CONTEXT_INFO_USM_MEMCPY2D_SUPPORT:
+        return zepi_ur_answer_bool(&info, true);
+    // urEnqueueUSMFill2D is there, but DPC++'s runtime gives it pitch and width in elements where
+    // they should be in bytes: with this answer it fills with a kernel of its own.
+    case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
+        return zepi_ur_answer_bool(&info, false);
+    default:
+        return zepi_ur_refuse_question(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
+    }
+}
+
+ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
+                                          ur_native_handle_t *phNativeContext)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeContext, "phNativeContext");
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeContext = (ur_native_handle_t)zepi_ur_context(hContext)->ze;
+    return result;
+}
+
+// All devices, where the host names none. A ze_context does not tell its driver.
+static ur_result_t get_all_devices(uint32_t *out_count, const ur_device_handle_t **out_devices)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    const ur_result_t result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (count != 1)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "there are %u platforms: devices must be named", count);
+    *out_count = platforms[0]->device_count;
+    *out_devices = (const ur_device_handle_t *)platforms[0]->devices;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeContext,
+                                                 ur_adapter_handle_t hAdapter, uint32_t numDevices,
+                                                 const ur_device_handle_t *phDevices,
+                                                 const ur_context_native_properties_t *pProperties,
+                                                 ur_context_handle_t *phContext)
+{
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phContext, "phContext");
+    if (result == UR_RESULT_SUCCESS && numDevices == 0 && !phDevices)
+        result = get_all_devices(&numDevices, &phDevices);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(zepi_context_create_from_native(
+        (void *)hNativeContext, numDevices, (const zepi_device_t *)phDevices,
+        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                        : ZEPI_OWNERSHIP_KEEP,
+        (zepi_context_t *)phContext));
+}
+
+ur_result_t zepi_urContextSetExtendedDeleter(ur_context_handle_t hContext,
+                                             ur_context_extended_deleter_t pfnDeleter,
+                                             void *pUserData)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS && !pfnDeleter)
+        result = zepi_ur_refuse_null("pfnDeleter");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(
+        zepi_context_at_destroy(zepi_ur_context(hContext), pfnDeleter, pUserData));
+}

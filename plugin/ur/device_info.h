@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_DEVICE_INFO_H
+#define ZEPI_UR_DEVICE_INFO_H
+
+#include "device/device.h"
+#include "ur/info.h"
+
+// What is asked about devices, in groups. Each function answers the questions of its group;
+// UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION says that the question belongs to another group or has no
+// answer.
+
+// Limits of kernels and arithmetic.
+ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t question,
+                                        const struct zepi_ur_info *info);
+// Memory, caches, USM, images.
+ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t question,
+                                       const struct zepi_ur_info *info);
+// What can be done on it at all.
+ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
+                                        const struct zepi_ur_info *info);
+
+#endif

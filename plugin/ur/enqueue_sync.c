@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Barriers, markers, timestamps.
+#include "ur/command.h"
+
+ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEventsInWaitList,
+                                     const ur_event_handle_t *phEventWaitList,
+                                     ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    const ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                                     phEventWaitList, phEvent);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(
+        &command, zepi_queue_marker(command.queue, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_EVENTS_WAIT);
+}
+
+static ur_result_t barrier(ur_queue_handle_t queue, uint32_t wait_count,
+                           const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
+                           bool is_blocking, ur_command_t type)
+{
+    struct zepi_ur_command command;
+    const ur_result_t result =
+        zepi_ur_command_begin(&command, queue, is_blocking, wait_count, wait_list, out_event);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(
+        &command, zepi_queue_barrier(command.queue, command.wait, zepi_ur_command_event(&command)),
+        type);
+}
+
+ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
+                                                uint32_t numEventsInWaitList,
+                                                const ur_event_handle_t *phEventWaitList,
+                                                ur_event_handle_t *phEvent)
+{
+    return barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
+                   UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
+}
+
+ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
+    ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_event_handle_t *phEvent)
+{
+    // The one flag there is asks for events of low power: a hint.
+    const ur_result_t result =
+        zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_ENQUEUE_EXT_FLAGS_MASK);
+    return result == UR_RESULT_SUCCESS
+               ? barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
+                         UR_COMMAND_EVENTS_WAIT_WITH_BARRIER)
+               : result;
+}
+
+ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool blocking,
+                                                uint32_t numEventsInWaitList,
+                                                const ur_event_handle_t *phEventWaitList,
+                                                ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phEvent, "phEvent");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_record_time(command.queue, command.wait, &command.event),
+                               UR_COMMAND_TIMESTAMP_RECORDING_EXP);
+}
+
+struct device_wait {
+    const struct zepi_device *device;
+    zepi_result_t result;
+};
+
+static void wait_for_queue(void *user, void *object)
+{
+    struct device_wait *wait = user;
+    struct zepi_queue *queue = object;
+    if (queue->device == wait->device && wait->result == ZEPI_SUCCESS)
+        wait->result = zepi_queue_wait(queue);
+    zepi_release(queue);
+}
+
+ur_result_t zepi_urDeviceWaitExp(ur_device_handle_t hDevice)
+{
+    struct device_wait wait = {.device = zepi_ur_device(hDevice)};
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_object_visit_all(&zepi_queue_type, wait_for_queue, &wait);
+    return zepi_ur_result(wait.result);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "queue/event_times.h"
+#include "ur/handles.h"
+#include "ur/info.h"
+
+ur_result_t zepi_urEventRetain(ur_event_handle_t hEvent)
+{
+    return zepi_ur_retain(zepi_ur_check_event(hEvent), hEvent);
+}
+
+ur_result_t zepi_urEventRelease(ur_event_handle_t hEvent)
+{
+    return zepi_ur_release(zepi_ur_check_event(hEvent), hEvent);
+}
+
+ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEventWaitList)
+{
+    ur_result_t result = zepi_ur_check_pointer(phEventWaitList, "phEventWaitList");
+    if (result == UR_RESULT_SUCCESS && numEvents == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no events to wait for");
+    for (uint32_t i = 0; i < numEvents && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_event(phEventWaitList[i]);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(
+        zepi_event_wait(numEvents, (const zepi_event_t *)phEventWaitList, UINT64_MAX));
+}
+
+static ur_result_t answer_status(struct zepi_event *event, const struct zepi_ur_info *info)
+{
+    zepi_event_status_t status;
+    const ur_result_t result = zepi_ur_result(zepi_event_get_status(event, &status));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_answer_u32(info, status == ZEPI_EVENT_COMPLETE ? UR_EVENT_STATUS_COMPLETE
+                                                                  : UR_EVENT_STATUS_SUBMITTED);
+}
+
+ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propName, size_t propSize,
+                                void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_event *event = zepi_ur_event(hEvent);
+    ur_result_t result = zepi_ur_check_event(hEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_EVENT_INFO_COMMAND_QUEUE:
+        return event->queue
+                   ? zepi_ur_answer_handle(&info, event->queue)
+                   : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
+    case UR_EVENT_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, event->context);
+    case UR_EVENT_INFO_COMMAND_TYPE:
+        return zepi_ur_answer_u32(&info, event->command);
+    case UR_EVENT_INFO_COMMAND_EXECUTION_STATUS:
+        return answer_status(event, &info);
+    case UR_EVENT_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, event);
+    default:
+        return zepi_ur_refuse_question(propName, UR_EVENT_INFO_REFERENCE_COUNT);
+    }
+}
+
+// The time of submission is known before the command is complete. Afterwards it is no later than
+// the start, though the clock that tells it may be a little ahead.
+static ur_result_t answer_submit_time(struct zepi_event *event, const struct zepi_ur_info *info)
+{
+    zepi_event_status_t status;
+    zepi_event_times_t times = {.size = sizeof(times)};
+    if (event->slot->kind != ZEPI_EVENT_TIMED)
+        return zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                              "the event has no times: its queue was made without profiling");
+    times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks);
+    zepi_result_t result = zepi_event_get_status(event, &status);
+    if (result == ZEPI_SUCCESS && status == ZEPI_EVENT_COMPLETE)
+        result = zepi_event_get_times(event, &times);
+    return result == ZEPI_SUCCESS ? zepi_ur_answer_u64(info, times.submit_ns)
+                                  : zepi_ur_fail(result);
+}
+
+ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,
+                                         size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    zepi_event_times_t times = {.size = sizeof(times)};
+    ur_result_t result = zepi_ur_check_event(hEvent);
+    // Another word than for every other question.
+    if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the answer has room for 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
+        result = zepi_ur_refuse_question(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (propName == UR_PROFILING_INFO_COMMAND_QUEUED ||
+        propName == UR_PROFILING_INFO_COMMAND_SUBMIT)
+        return answer_submit_time(zepi_ur_event(hEvent), &info);
+    const zepi_result_t answered = zepi_event_get_times(zepi_ur_event(hEvent), &times);
+    if (answered == ZEPI_ERROR_UNSUPPORTED)
+        return UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE;
+    if (answered != ZEPI_SUCCESS)
+        return zepi_ur_fail(answered);
+    return zepi_ur_answer_u64(&info, propName == UR_PROFILING_INFO_COMMAND_START ? times.start_ns
+                                                                                 : times.end_ns);
+}
+
+ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)
+{
+    void *native;
+    ur_result_t result = zepi_ur_check_event(hEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeEvent = (ur_native_handle_t)native;
+    return result;
+}
+
+ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
+                                               ur_context_handle_t hContext,
+                                               const ur_event_native_properties_t *pProperties,
+                                               ur_event_handle_t *phEvent)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phEvent, "phEvent");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(zepi_event_create_from_native(
+        zepi_ur_context(hContext), (void *)hNativeEvent,
+        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                        : ZEPI_OWNERSHIP_KEEP,
+        (zepi_event_t *)phEvent));
+}

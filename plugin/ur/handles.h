@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_HANDLES_H
+#define ZEPI_UR_HANDLES_H
+
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "queue/event.h"
+#include "queue/queue.h"
+#include "ur/check.h"
+
+// Handles of Unified Runtime that are objects of the core. What the adapter adds objects for has a
+// header of its own: program.h, kernel.h, mem.h, ...
+
+static inline struct zepi_platform *zepi_ur_platform(ur_platform_handle_t handle)
+{
+    return (struct zepi_platform *)handle;
+}
+static inline struct zepi_device *zepi_ur_device(ur_device_handle_t handle)
+{
+    return (struct zepi_device *)handle;
+}
+static inline struct zepi_context *zepi_ur_context(ur_context_handle_t handle)
+{
+    return (struct zepi_context *)handle;
+}
+static inline struct zepi_queue *zepi_ur_queue(ur_queue_handle_t handle)
+{
+    return (struct zepi_queue *)handle;
+}
+static inline struct zepi_event *zepi_ur_event(ur_event_handle_t handle)
+{
+    return (struct zepi_event *)handle;
+}
+
+static inline ur_result_t zepi_ur_check_platform(ur_platform_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_platform_type, UR_RESULT_ERROR_INVALID_PLATFORM);
+}
+static inline ur_result_t zepi_ur_check_device(ur_device_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_device_type, UR_RESULT_ERROR_INVALID_DEVICE);
+}
+static inline ur_result_t zepi_ur_check_context(ur_context_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_context_type, UR_RESULT_ERROR_INVALID_CONTEXT);
+}
+static inline ur_result_t zepi_ur_check_queue(ur_queue_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_queue_type, UR_RESULT_ERROR_INVALID_QUEUE);
+}
+static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_event_type, UR_RESULT_ERROR_INVALID_EVENT);
+}
+
+// A context and one of its devices, whose position in the context is *out_index (may be NULL).
+ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
+                                         uint32_t *out_index);
+
+// `size` bytes at `memory` (not NULL) do not reach past the end of their allocation.
+ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
+                                    size_t size, const char *name);
+
+// What retain and release of every noun do, once the handle was checked.
+static inline ur_result_t zepi_ur_retain(ur_result_t checked, void *object)
+{
+    if (checked == UR_RESULT_SUCCESS)
+        zepi_retain(object);
+    return checked;
+}
+static inline ur_result_t zepi_ur_release(ur_result_t checked, void *object)
+{
+    if (checked == UR_RESULT_SUCCESS)
+        zepi_release(object);
+    return checked;
+}
+
+#endif

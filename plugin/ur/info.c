@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "ur/info.h"
+
+#include <string.h>
+
+ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info)
+{
+    if (info->size == 0 && info->value)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "the answer has room for 0 bytes");
+    if (!info->value && (info->size > 0 || !info->out_size))
+        return zepi_ur_refuse_null("the output for the answer");
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, size_t size_bytes)
+{
+    if (info->value && info->size < size_bytes)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "the answer has %zu bytes, there is room for %zu", size_bytes,
+                              info->size);
+    if (info->value && size_bytes > 0)
+        memcpy(info->value, bytes, size_bytes);
+    if (info->out_size)
+        *info->out_size = size_bytes;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *text)
+{
+    return zepi_ur_answer(info, text, strlen(text) + 1);
+}
+
+ur_result_t zepi_ur_answer_bool(const struct zepi_ur_info *info, bool value)
+{
+    const ur_bool_t answer = value;
+    return zepi_ur_answer(info, &answer, sizeof(answer));
+}
+
+ur_result_t zepi_ur_answer_u32(const struct zepi_ur_info *info, uint32_t value)
+{
+    return zepi_ur_answer(info, &value, sizeof(value));
+}
+
+ur_result_t zepi_ur_answer_u64(const struct zepi_ur_info *info, uint64_t value)
+{
+    return zepi_ur_answer(info, &value, sizeof(value));
+}
+
+ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value)
+{
+    return zepi_ur_answer(info, &value, sizeof(value));
+}
+
+ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle)
+{
+    return zepi_ur_answer(info, &handle, sizeof(handle));
+}
+
+ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object)
+{
+    const struct zepi_object *head = object;
+    return zepi_ur_answer_u32(info, atomic_load_explicit(&head->references, memory_order_relaxed));
+}
+
+ur_result_t zepi_ur_refuse_question(uint32_t question, uint32_t last)
+{
+    return question > last ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                            "question %u is not known", question)
+                           : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                                            "question 0x%x has no answer here", question);
+}

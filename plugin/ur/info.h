@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_INFO_H
+#define ZEPI_UR_INFO_H
+
+#include "ur/check.h"
+
+// Where the answer to one of the ...GetInfo questions goes.
+struct zepi_ur_info {
+    size_t size; // room at `value`, in bytes
+    void *value; // NULL: only the size is asked for
+    size_t *out_size;
+};
+
+// Checks what the caller passed for it.
+ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info);
+
+// Answers with `size_bytes` bytes. Too little room is UR_RESULT_ERROR_INVALID_SIZE; nothing is
+// written then.
+ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, size_t size_bytes);
+
+ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *text);
+ur_result_t zepi_ur_answer_bool(const struct zepi_ur_info *info, bool value);
+ur_result_t zepi_ur_answer_u32(const struct zepi_ur_info *info, uint32_t value);
+ur_result_t zepi_ur_answer_u64(const struct zepi_ur_info *info, uint64_t value);
+ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value);
+ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle);
+ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object);
+
+// A question that has no answer here, or that the header does not know: `last` is its last one.
+ur_result_t zepi_ur_refuse_question(uint32_t question, uint32_t last);
+
+#endif

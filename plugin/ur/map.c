@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Buffers in the host's memory: mapped and unmapped.
+#include "ur/map.h"
+
+#include "base/alloc.h"
+#include "memory/value_buffer.h"
+#include "queue/copy.h"
+#include "ur/command.h"
+
+// A part of a buffer that the host sees at `address`.
+struct zepi_ur_map {
+    struct zepi_ur_map *next;
+    char *address;
+    size_t offset_bytes;
+    size_t size_bytes;
+    bool is_direct;                    // the buffer's own memory: nothing to copy
+    bool is_written;                   // the host may change it
+    struct zepi_value_buffer *staging; // owned memory at `address`; NULL: it is somebody else's
+};
+
+static void map_destroy(struct zepi_ur_map *map)
+{
+    if (map->staging)
+        zepi_value_buffer_retire(map->staging);
+    zepi_free(map);
+}
+
+void zepi_ur_maps_finish(struct zepi_ur_mem *mem)
+{
+    while (mem->maps) {
+        struct zepi_ur_map *map = mem->maps;
+        mem->maps = map->next;
+        map_destroy(map);
+    }
+}
+
+static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t size,
+                              ur_map_flags_t flags, struct zepi_ur_map **out_map)
+{
+    struct zepi_ur_map *map = zepi_allocate(1, sizeof(*map));
+    if (!map)
+        return zepi_fail_no_memory();
+    map->offset_bytes = offset;
+    map->size_bytes = size;
+    map->is_written = flags & (UR_MAP_FLAG_WRITE | UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
+    if (mem->host) {
+        map->address = mem->host + offset;
+    } else if (mem->buffer->kind != ZEPI_USM_DEVICE) {
+        map->address = zepi_ur_buffer_address(mem) + offset;
+        map->is_direct = true;
+    } else {
+        const zepi_result_t result = zepi_value_buffer_take(mem->context, size, &map->staging);
+        if (result != ZEPI_SUCCESS) {
+            zepi_free(map);
+            return result;
+        }
+        map->address = map->staging->memory;
+    }
+    *out_map = map;
+    return ZEPI_SUCCESS;
+}
+
+static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
+{
+    pthread_mutex_lock(&mem->mutex);
+    map->next = mem->maps;
+    mem->maps = map;
+    pthread_mutex_unlock(&mem->mutex);
+}
+
+ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
+                                       bool blockingMap, ur_map_flags_t mapFlags, size_t offset,
+                                       size_t size, uint32_t numEventsInWaitList,
+                                       const ur_event_handle_t *phEventWaitList,
+                                       ur_event_handle_t *phEvent, void **ppRetMap)
+{
+    struct zepi_ur_command command;
+    struct zepi_ur_map *map = NULL;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blockingMap, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_buffer(hBuffer, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppRetMap, "ppRetMap");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a map of 0 bytes");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
+    result = zepi_ur_result(make_map(mem, offset, size, mapFlags, &map));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_event_t *event = zepi_ur_command_event(&command);
+    const bool is_read = !map->is_direct && !(mapFlags & UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
+    const zepi_result_t done =
+        is_read ? zepi_queue_copy(command.queue, map->address, zepi_ur_buffer_address(mem) + offset,
+                                  size, command.wait, event)
+                : zepi_queue_marker(command.queue, command.wait, event);
+    result = zepi_ur_command_end(&command, done, UR_COMMAND_MEM_BUFFER_MAP);
+    if (result != UR_RESULT_SUCCESS) {
+        map_destroy(map);
+        return result;
+    }
+    *ppRetMap = map->address;
+    put_map(mem, map);
+    return UR_RESULT_SUCCESS;
+}
+
+// Takes the map at `address` out of the list; NULL: there is none.
+static struct zepi_ur_map *take_map(struct zepi_ur_mem *mem, const void *address)
+{
+    pthread_mutex_lock(&mem->mutex);
+    struct zepi_ur_map **link = &mem->maps;
+    while (*link && (*link)->address != address)
+        link = &(*link)->next;
+    struct zepi_ur_map *map = *link;
+    if (map)
+        *link = map->next;
+    pthread_mutex_unlock(&mem->mutex);
+    return map;
+}
+
+ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMem, void *pMappedPtr,
+                                   uint32_t numEventsInWaitList,
+                                   const ur_event_handle_t *phEventWaitList,
+                                   ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_buffer(hMem, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
+    struct zepi_ur_map *map = take_map(mem, pMappedPtr);
+    if (!map)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "%p is not mapped", pMappedPtr);
+    zepi_event_t *event = zepi_ur_command_event(&command);
+    const zepi_result_t done =
+        map->is_direct || !map->is_written
+            ? zepi_queue_marker(command.queue, command.wait, event)
+            : zepi_queue_copy(command.queue, zepi_ur_buffer_address(mem) + map->offset_bytes,
+                              map->address, map->size_bytes, command.wait, event);
+    if (done == ZEPI_SUCCESS)
+        map_destroy(map);
+    else
+        put_map(mem, map); // it stays
+    return zepi_ur_command_end(&command, done, UR_COMMAND_MEM_UNMAP);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "device/adapter.h"
+#include "ur/adapter.h"
+#include "ur/handles.h"
+#include "ur/info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries,
+                               ur_platform_handle_t *phPlatforms, uint32_t *pNumPlatforms)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_list(NumEntries, phPlatforms);
+    if (result == UR_RESULT_SUCCESS && !phPlatforms && !pNumPlatforms)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no output for platforms");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    // Platforms have no references in Unified Runtime; they stay for as long as the adapter does.
+    for (uint32_t i = 0; i < count && i < NumEntries; i++)
+        phPlatforms[i] = (ur_platform_handle_t)platforms[i];
+    if (pNumPlatforms)
+        *pNumPlatforms = count;
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t answer_version(const struct zepi_ur_info *info,
+                                  const struct zepi_platform *platform)
+{
+    char version[32];
+    snprintf(version, sizeof(version), "%u.%u", platform->api_version >> 16,
+             platform->api_version & 0xffffu);
+    return zepi_ur_answer_string(info, version);
+}
+
+static const char *vendor_of(const struct zepi_platform *platform)
+{
+    return platform->is_ze_cpu ? "zepi" : "Intel(R) Corporation";
+}
+
+ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t propName,
+                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_platform *platform = zepi_ur_platform(hPlatform);
+    ur_result_t result = zepi_ur_check_platform(hPlatform);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_PLATFORM_INFO_NAME:
+        return zepi_ur_answer_string(&info, "zepi: Unified Runtime over Level Zero");
+    case UR_PLATFORM_INFO_VENDOR_NAME:
+        return zepi_ur_answer_string(&info, vendor_of(platform));
+    case UR_PLATFORM_INFO_VERSION:
+        return answer_version(&info, platform);
+    case UR_PLATFORM_INFO_EXTENSIONS:
+        return zepi_ur_answer_string(&info, "");
+    case UR_PLATFORM_INFO_PROFILE:
+        return zepi_ur_answer_string(&info, "FULL_PROFILE");
+    case UR_PLATFORM_INFO_BACKEND:
+        return zepi_ur_answer_u32(&info, UR_BACKEND_LEVEL_ZERO);
+    case UR_PLATFORM_INFO_ADAPTER:
+        return zepi_ur_answer_handle(&info, &zepi_ur_adapter);
+    default:
+        return zepi_ur_refuse_question(propName, UR_PLATFORM_INFO_ADAPTER);
+    }
+}
+
+ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_version_t *pVersion)
+{
+    ur_result_t result = zepi_ur_check_platform(hPlatform);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pVersion, "pVersion");
+    if (result == UR_RESULT_SUCCESS)
+        *pVersion = UR_API_VERSION_CURRENT;
+    return result;
+}
+
+ur_result_t zepi_urPlatformGetNativeHandle(ur_platform_handle_t hPlatform,
+                                           ur_native_handle_t *phNativePlatform)
+{
+    ur_result_t result = zepi_ur_check_platform(hPlatform);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativePlatform, "phNativePlatform");
+    if (result == UR_RESULT_SUCCESS)
+        *phNativePlatform = (ur_native_handle_t)zepi_ur_platform(hPlatform)->ze;
+    return result;
+}
+
+ur_result_t zepi_urPlatformCreateWithNativeHandle(
+    ur_native_handle_t hNativePlatform, ur_adapter_handle_t hAdapter,
+    const ur_platform_native_properties_t *pProperties, ur_platform_handle_t *phPlatform)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    (void)pProperties; // drivers belong to nobody
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phPlatform, "phPlatform");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < count; i++) {
+        if ((ur_native_handle_t)platforms[i]->ze == hNativePlatform) {
+            *phPlatform = (ur_platform_handle_t)platforms[i];
+            return UR_RESULT_SUCCESS;
+        }
+    }
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "0x%llx is none of the drivers",
+                          (unsigned long long)hNativePlatform);
+}
+
+ur_result_t zepi_urPlatformGetBackendOption(ur_platform_handle_t hPlatform,
+                                            const char *pFrontendOption,
+                                            const char **ppPlatformOption)
+{
+    // What the compiler driver's options are for a Level Zero driver's compiler.
+    static const char *const table[][2] = {
+        {"", ""},
+        {"-O0", "-ze-opt-disable"},
+        {"-O1", "-ze-opt-level=2"},
+        {"-O2", "-ze-opt-level=2"},
+        {"-O3", "-ze-opt-level=2"},
+        {"-ftarget-compile-fast", "-igc_opts 'PartitionUnit=1,SubroutineThreshold=50000'"},
+        {"-foffload-fp32-prec-div", "-ze-fp32-correctly-rounded-divide-sqrt"},
+        {"-foffload-fp32-prec-sqrt", "-ze-fp32-correctly-rounded-divide-sqrt"},
+    };
+    ur_result_t result = zepi_ur_check_platform(hPlatform);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pFrontendOption, "pFrontendOption");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppPlatformOption, "ppPlatformOption");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i][0], pFrontendOption) == 0) {
+            *ppPlatformOption = table[i][1];
+            return UR_RESULT_SUCCESS;
+        }
+    }
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "option '%s' is not known",
+                          pFrontendOption);
+}

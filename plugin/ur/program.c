@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// Programs: how they are made, and what is set on them.
+#include "ur/program.h"
+
+#include "base/alloc.h"
+#include "module/native_handle.h"
+#include "module/spec_constants.h"
+
+static void free_logs(char **logs, const struct zepi_context *context)
+{
+    for (uint32_t i = 0; logs && i < context->device_count; i++)
+        zepi_free(logs[i]);
+    zepi_free(logs);
+}
+
+static void program_destroy(void *object)
+{
+    struct zepi_ur_program *program = object;
+    zepi_release(program->input);
+    zepi_release(program->built);
+    zepi_free(program->options);
+    free_logs(program->device_logs, program->context);
+    pthread_mutex_destroy(&program->mutex);
+    zepi_release(program->context);
+}
+
+ZEPI_DEFINE_TYPE(ur_program, program_destroy);
+
+struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context)
+{
+    struct zepi_ur_program *program = zepi_object_create(&zepi_ur_program_type);
+    if (!program)
+        return NULL;
+    program->context = zepi_retain(context);
+    program->status = UR_PROGRAM_BUILD_STATUS_NONE;
+    pthread_mutex_init(&program->mutex, NULL);
+    return program;
+}
+
+struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
+{
+    pthread_mutex_lock(&program->mutex);
+    struct zepi_module *module = program->built ? program->built : program->input;
+    if (module)
+        zepi_retain(module);
+    pthread_mutex_unlock(&program->mutex);
+    return module;
+}
+
+static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
+{
+    struct zepi_ur_build *build = data;
+    const uint32_t index = zepi_context_device_index(build->context, device);
+    if (index == ZEPI_NO_DEVICE || !build->device_logs)
+        return;
+    zepi_free(build->device_logs[index]);
+    build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
+    // Without memory the log is lost.
+    if (build->device_logs[index])
+        memcpy(build->device_logs[index], log, size_bytes);
+}
+
+ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,
+                               uint32_t device_count, const ur_device_handle_t *devices,
+                               const char *options)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    *build = (struct zepi_ur_build){.context = context};
+    for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    build->options = zepi_duplicate_string(options ? options : "");
+    build->device_logs = zepi_allocate(context->device_count, sizeof(char *));
+    if (!build->options || !build->device_logs) {
+        zepi_ur_build_finish(build);
+        return zepi_ur_result(zepi_fail_no_memory());
+    }
+    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
+                                      .options = options && options[0] ? options : NULL,
+                                      .log = keep_log,
+                                      .log_data = build};
+    // A list of all devices is no list: that is what a module remembers best.
+    if (device_count > 0 && device_count < context->device_count) {
+        build->desc.devices = (const zepi_device_t *)devices;
+        build->desc.device_count = device_count;
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+void zepi_ur_build_finish(struct zepi_ur_build *build)
+{
+    zepi_free(build->options);
+    free_logs(build->device_logs, build->context);
+    build->options = NULL;
+    build->device_logs = NULL;
+}
+
+// A failure that no compiler had a word about, for the first device: the core's sentence.
+static void explain(struct zepi_ur_build *build, zepi_result_t result)
+{
+    for (uint32_t i = 0; i < build->context->device_count; i++) {
+        if (build->device_logs[i] && build->device_logs[i][0])
+            return;
+    }
+    if (result == ZEPI_SUCCESS)
+        return;
+    zepi_free(build->device_logs[0]);
+    build->device_logs[0] = zepi_duplicate_string(zepi_last_error(NULL));
+}
+
+void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_ur_build *build,
+                                  zepi_result_t result, struct zepi_module *built)
+{
+    explain(build, result);
+    pthread_mutex_lock(&program->mutex);
+    struct zepi_module *old = program->built;
+    char *options = program->options;
+    char **device_logs = program->device_logs;
+    program->built = built;
+    program->status =
+        result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
+    program->options = build->options;
+    program->device_logs = build->device_logs;
+    pthread_mutex_unlock(&program->mutex);
+    build->options = options;
+    build->device_logs = device_logs;
+    zepi_ur_build_finish(build);
+    zepi_release(old);
+}
+
+static ur_result_t check_properties(const ur_program_properties_t *properties)
+{
+    if (properties && properties->count > 0 && !properties->pMetadatas)
+        return zepi_ur_refuse_null("pProperties->pMetadatas");
+    if (properties && properties->count == 0 && properties->pMetadatas)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "metadata with a count of 0");
+    return UR_RESULT_SUCCESS;
+}
+
+// A program of these images.
+static ur_result_t create(struct zepi_context *context, uint32_t image_count,
+                          const zepi_image_desc_t *images, ur_result_t invalid,
+                          ur_program_handle_t *out_program)
+{
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    if (!program)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const zepi_result_t result =
+        zepi_module_create(context, ZEPI_MODULE_INPUT, image_count, images, &program->input);
+    if (result != ZEPI_SUCCESS) {
+        const ur_result_t ur = zepi_ur_fail(result);
+        zepi_release(program);
+        return ur == UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ? ur : invalid;
+    }
+    program->is_il = images[0].format == ZEPI_IMAGE_SPIRV;
+    *out_program = (ur_program_handle_t)program;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void *pIL, size_t length,
+                                       const ur_program_properties_t *pProperties,
+                                       ur_program_handle_t *phProgram)
+{
+    const zepi_image_desc_t image = {.size = sizeof(image),
+                                     .format = ZEPI_IMAGE_SPIRV,
+                                     .state = ZEPI_MODULE_INPUT,
+                                     .bytes = pIL,
+                                     .size_bytes = length};
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pIL, "pIL");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_properties(pProperties);
+    if (result == UR_RESULT_SUCCESS && length == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
+    return result == UR_RESULT_SUCCESS ? create(zepi_ur_context(hContext), 1, &image,
+                                                UR_RESULT_ERROR_INVALID_BINARY, phProgram)
+                                       : result;
+}
+
+// One image a device; those that get the same bytes share one.
+static ur_result_t describe_binaries(struct zepi_context *context, uint32_t count,
+                                     const ur_device_handle_t *devices, const size_t *lengths,
+                                     const uint8_t *const *binaries, zepi_image_desc_t *images)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index;
+        ur_result_t result =
+            zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], &index);
+        if (result == UR_RESULT_SUCCESS)
+            result = zepi_ur_check_pointer(binaries[i], "a binary");
+        if (result == UR_RESULT_SUCCESS && lengths[i] == 0)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binary %u has 0 bytes", i);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        images[i] = (zepi_image_desc_t){.size = sizeof(images[i]),
+                                        .format = ZEPI_IMAGE_NATIVE,
+                                        .state = ZEPI_MODULE_INPUT,
+                                        .bytes = binaries[i],
+                                        .size_bytes = lengths[i],
+                                        .devices = &context->devices[index],
+                                        .device_count = 1};
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_t numDevices,
+                                           ur_device_handle_t *phDevices, size_t *pLengths,
+                                           const uint8_t **ppBinaries,
+                                           const ur_program_properties_t *pProperties,
+                                           ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phDevices, "phDevices");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pLengths, "pLengths");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppBinaries, "ppBinaries");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_properties(pProperties);
+    if (result == UR_RESULT_SUCCESS && numDevices == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
+    if (!images)
+        return zepi_ur_result(zepi_fail_no_memory());
+    result = describe_binaries(zepi_ur_context(hContext), numDevices, phDevices, pLengths,
+                               ppBinaries, images);
+    if (result == UR_RESULT_SUCCESS)
+        result = create(zepi_ur_context(hContext), numDevices, images,
+                        UR_RESULT_ERROR_INVALID_NATIVE_BINARY, phProgram);
+    zepi_free(images);
+    return result;
+}
+
+ur_result_t zepi_urProgramRetain(ur_program_handle_t hProgram)
+{
+    return zepi_ur_retain(zepi_ur_check_program(hProgram), hProgram);
+}
+
+ur_result_t zepi_urProgramRelease(ur_program_handle_t hProgram)
+{
+    return zepi_ur_release(zepi_ur_check_program(hProgram), hProgram);
+}
+
+#define INLINE_CONSTANTS 16
+
+ur_result_t
+zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t count,
+                                         const ur_specialization_constant_info_t *pSpecConstants)
+{
+    zepi_spec_value_t inline_values[INLINE_CONSTANTS];
+    zepi_spec_value_t *values = inline_values;
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no constant to set");
+    if (result == UR_RESULT_SUCCESS && !zepi_ur_program(hProgram)->is_il)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                                "the program was not made of SPIR-V: it has no constants to set");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (count > INLINE_CONSTANTS) {
+        values = zepi_allocate(count, sizeof(*values));
+        if (!values)
+            return zepi_ur_result(zepi_fail_no_memory());
+    }
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (zepi_spec_value_t){pSpecConstants[i].id, pSpecConstants[i].size,
+                                        pSpecConstants[i].pValue};
+    result = zepi_ur_result(
+        zepi_spec_constant_set_many(zepi_ur_program(hProgram)->input, count, values));
+    if (values != inline_values)
+        zepi_free(values);
+    return result;
+}
+
+ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
+                                          ur_native_handle_t *phNativeProgram)
+{
+    void *native;
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeProgram, "phNativeProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_program *program = zepi_ur_program(hProgram);
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (!module || module->state == ZEPI_MODULE_INPUT) {
+        zepi_release(module);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was not built: there is no ze_module yet");
+    }
+    // For the first device that it was built for.
+    uint32_t index = 0;
+    while (index + 1 < program->context->device_count && !zepi_module_has_code(module, index))
+        index++;
+    result =
+        zepi_ur_result(zepi_module_get_native(module, program->context->devices[index], &native));
+    zepi_release(module);
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeProgram = (ur_native_handle_t)native;
+    return result;
+}
+
+ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgram,
+                                                 ur_context_handle_t hContext,
+                                                 const ur_program_native_properties_t *pProperties,
+                                                 ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_context *context = zepi_ur_context(hContext);
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    if (!program)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const zepi_ownership_t ownership = pProperties && pProperties->isNativeHandleOwned
+                                           ? ZEPI_OWNERSHIP_TRANSFER
+                                           : ZEPI_OWNERSHIP_KEEP;
+    // Which device it is for is not said; an object is one that imports something.
+    zepi_result_t created =
+        zepi_module_create_from_native(context, context->devices[0], (void *)hNativeProgram,
+                                       ZEPI_MODULE_EXECUTABLE, ownership, &program->built);
+    if (created != ZEPI_SUCCESS && created != ZEPI_ERROR_OUT_OF_HOST_MEMORY)
+        created =
+            zepi_module_create_from_native(context, context->devices[0], (void *)hNativeProgram,
+                                           ZEPI_MODULE_OBJECT, ownership, &program->built);
+    if (created != ZEPI_SUCCESS) {
+        result = zepi_ur_fail(created);
+        zepi_release(program);
+        return result;
+    }
+    program->status = UR_PROGRAM_BUILD_STATUS_SUCCESS;
+    *phProgram = (ur_program_handle_t)program;
+    return UR_RESULT_SUCCESS;
+}

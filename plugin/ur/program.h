@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_PROGRAM_H
+#define ZEPI_UR_PROGRAM_H
+
+#include "module/module.h"
+#include "ur/handles.h"
+
+// Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
+// input that it was made of, and the object or executable that came of the last operation.
+struct zepi_ur_program {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
+    bool is_il;                   // the input is SPIR-V; else native code
+    pthread_mutex_t mutex;        // guards what is below; no build under it
+    struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
+    ur_program_build_status_t status;
+    char *options;      // owned; of the last operation
+    char **device_logs; // owned list of owned texts, one a device of the context; each may be NULL
+};
+
+extern const struct zepi_type zepi_ur_program_type;
+
+static inline struct zepi_ur_program *zepi_ur_program(ur_program_handle_t handle)
+{
+    return (struct zepi_ur_program *)handle;
+}
+
+static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_ur_program_type, UR_RESULT_ERROR_INVALID_PROGRAM);
+}
+
+// A program without modules. One reference, or NULL (noted).
+struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
+
+// What the program is at this moment: what was built, else its input. New reference, never NULL but
+// for a program whose link failed.
+struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
+
+// Notes how an operation ended, and its module, which is consumed.
+struct zepi_ur_build;
+void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_ur_build *build,
+                                  zepi_result_t result, struct zepi_module *built);
+
+// An operation on a program: what the core is asked for, and the logs that come back.
+struct zepi_ur_build {
+    struct zepi_context *context;
+    zepi_build_desc_t desc;
+    char *options;      // owned copy
+    char **device_logs; // owned; as in the program
+};
+ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,
+                               uint32_t device_count, const ur_device_handle_t *devices,
+                               const char *options);
+void zepi_ur_build_finish(struct zepi_ur_build *build);
+
+#endif

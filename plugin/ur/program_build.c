@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Compile, link, build. Each program has variables (device globals) of its own: code that has some
+// is loaded for the program alone, from the machine code that the cache has.
+#include "base/alloc.h"
+#include "ur/program.h"
+
+enum operation { COMPILE, BUILD };
+
+// The core's result of building something that was found good before.
+static ur_result_t fail_build(zepi_result_t result)
+{
+    const ur_result_t ur = zepi_ur_result(result);
+    return ZEPI_IS_COMPILE_FAILURE(result) || result == ZEPI_ERROR_LINK_FAILURE
+               ? UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE
+               : ur;
+}
+
+static ur_result_t operate(struct zepi_ur_program *program, enum operation operation,
+                           uint32_t device_count, const ur_device_handle_t *devices,
+                           const char *options)
+{
+    struct zepi_ur_build build;
+    struct zepi_module *built = NULL;
+    if (!program->input)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was made by a link or around a native handle: there is "
+                              "nothing to compile");
+    const ur_result_t result =
+        zepi_ur_build_init(&build, program->context, device_count, devices, options);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t done = operation == BUILD
+                                   ? zepi_module_build_private(program->input, &build.desc, &built)
+                                   : zepi_module_compile(program->input, &build.desc, &built);
+    zepi_ur_program_finish_build(program, &build, done, built);
+    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
+}
+
+static ur_result_t check_own_context(ur_context_handle_t context, ur_program_handle_t program)
+{
+    ur_result_t result = zepi_ur_check_context(context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_program(program);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_program(program)->context != zepi_ur_context(context))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
+    return result;
+}
+
+ur_result_t zepi_urProgramBuild(ur_context_handle_t hContext, ur_program_handle_t hProgram,
+                                const char *pOptions)
+{
+    const ur_result_t result = check_own_context(hContext, hProgram);
+    return result == UR_RESULT_SUCCESS
+               ? operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions)
+               : result;
+}
+
+ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handle_t hProgram,
+                                  const char *pOptions)
+{
+    const ur_result_t result = check_own_context(hContext, hProgram);
+    return result == UR_RESULT_SUCCESS
+               ? operate(zepi_ur_program(hProgram), COMPILE, 0, NULL, pOptions)
+               : result;
+}
+
+static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices,
+                                 ur_exp_program_flags_t flags)
+{
+    ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no device to build for");
+    return result;
+}
+
+ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                   ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                   const char *pOptions)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    // What may stay unresolved is an object.
+    return operate(zepi_ur_program(hProgram),
+                   flags & UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS ? COMPILE : BUILD,
+                   numDevices, phDevices, pOptions);
+}
+
+ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                     ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                     const char *pOptions)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    return result == UR_RESULT_SUCCESS
+               ? operate(zepi_ur_program(hProgram), COMPILE, numDevices, phDevices, pOptions)
+               : result;
+}
+
+static void release_modules(uint32_t count, struct zepi_module **modules)
+{
+    for (uint32_t i = 0; i < count; i++)
+        zepi_release(modules[i]);
+    zepi_free(modules);
+}
+
+// Owned list of new references to what was compiled of each program.
+static ur_result_t get_objects(struct zepi_context *context, uint32_t count,
+                               const ur_program_handle_t *programs,
+                               struct zepi_module ***out_objects)
+{
+    ur_result_t result = zepi_ur_check_pointer(programs, "phPrograms");
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no program to link");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_module **objects = zepi_allocate(count, sizeof(struct zepi_module *));
+    if (!objects)
+        return zepi_ur_result(zepi_fail_no_memory());
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
+        result = zepi_ur_check_program(programs[i]);
+        if (result == UR_RESULT_SUCCESS && zepi_ur_program(programs[i])->context != context)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                                    "program %u is of another context", i);
+        if (result != UR_RESULT_SUCCESS)
+            break;
+        objects[i] = zepi_ur_program_module(zepi_ur_program(programs[i]));
+        if (!objects[i] || objects[i]->state == ZEPI_MODULE_INPUT)
+            result =
+                zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "program %u was not compiled", i);
+    }
+    if (result == UR_RESULT_SUCCESS)
+        *out_objects = objects;
+    else
+        release_modules(count, objects);
+    return result;
+}
+
+// Programs made of native code that is executable already need no link: they are one part of what
+// comes out.
+static zepi_result_t link_objects(uint32_t count, struct zepi_module **objects,
+                                  const zepi_build_desc_t *desc, struct zepi_module **out_module)
+{
+    if (count == 1 && objects[0]->state == ZEPI_MODULE_EXECUTABLE) {
+        *out_module = zepi_retain(objects[0]);
+        return ZEPI_SUCCESS;
+    }
+    return zepi_module_link_private(count, objects, desc, out_module);
+}
+
+static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
+                                 const ur_program_handle_t *programs, const char *options,
+                                 ur_program_handle_t *out_program)
+{
+    struct zepi_module **objects;
+    struct zepi_module *linked = NULL;
+    struct zepi_ur_build build;
+    ur_result_t result = get_objects(context, count, programs, &objects);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    result = program ? zepi_ur_build_init(&build, context, 0, NULL, options)
+                     : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(program);
+        release_modules(count, objects);
+        return result;
+    }
+    const zepi_result_t done = link_objects(count, objects, &build.desc, &linked);
+    release_modules(count, objects);
+    zepi_ur_program_finish_build(program, &build, done, linked);
+    // A program that failed is handed out, too, for its log.
+    *out_program = (ur_program_handle_t)program;
+    return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE
+                                              : zepi_ur_result(done);
+}
+
+ur_result_t zepi_urProgramLink(ur_context_handle_t hContext, uint32_t count,
+                               const ur_program_handle_t *phPrograms, const char *pOptions,
+                               ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *phProgram = NULL;
+    return link_programs(zepi_ur_context(hContext), count, phPrograms, pOptions, phProgram);
+}
+
+ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevices,
+                                  ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                  uint32_t count, const ur_program_handle_t *phPrograms,
+                                  const char *pOptions, ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_context_device(hContext, phDevices[i], NULL);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *phProgram = NULL;
+    // Links serve the devices that the programs were compiled for.
+    return link_programs(zepi_ur_context(hContext), count, phPrograms, pOptions, phProgram);
+}
+
+// Each program becomes the executable that all of them make together: it has the kernels of all.
+ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t count,
+                                         const ur_program_handle_t *phPrograms)
+{
+    struct zepi_module **objects;
+    struct zepi_module *linked = NULL;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
+    release_modules(count, objects);
+    for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
+        struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);
+        pthread_mutex_lock(&program->mutex);
+        struct zepi_module *old = program->built;
+        program->built = zepi_retain(linked);
+        pthread_mutex_unlock(&program->mutex);
+        zepi_release(old);
+    }
+    zepi_release(linked);
+    return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE
+                                              : zepi_ur_result(done);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "ur/handles.h"
+#include "ur/info.h"
+
+// Hints that change nothing here, or that Level Zero has no counterpart of and other backends may
+// ignore as well.
+#define HINT_FLAGS                                                                                 \
+    (UR_QUEUE_FLAG_DISCARD_EVENTS | UR_QUEUE_FLAG_SUBMISSION_BATCHED |                             \
+     UR_QUEUE_FLAG_SUBMISSION_IMMEDIATE | UR_QUEUE_FLAG_USE_DEFAULT_STREAM |                       \
+     UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM | UR_QUEUE_FLAG_LOW_POWER_EVENTS_SUPPORT_EXP)
+
+static ur_result_t read_flags(const ur_queue_properties_t *properties,
+                              zepi_queue_flags_t *out_flags)
+{
+    const ur_queue_flags_t flags = properties ? properties->flags : 0;
+    const ur_queue_flags_t both = UR_QUEUE_FLAG_PRIORITY_LOW | UR_QUEUE_FLAG_PRIORITY_HIGH;
+    const ur_queue_flags_t modes =
+        UR_QUEUE_FLAG_SUBMISSION_BATCHED | UR_QUEUE_FLAG_SUBMISSION_IMMEDIATE;
+    const ur_result_t result = zepi_ur_check_flags(flags, UR_QUEUE_FLAGS_MASK);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if ((flags & both) == both || (flags & modes) == modes)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
+                              "queue flags 0x%x contradict each other", flags);
+    if (flags & (UR_QUEUE_FLAG_ON_DEVICE | UR_QUEUE_FLAG_ON_DEVICE_DEFAULT))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
+                              "Level Zero has no queues on the device");
+    *out_flags = (flags & UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE ? 0 : ZEPI_QUEUE_IN_ORDER) |
+                 (flags & UR_QUEUE_FLAG_PROFILING_ENABLE ? ZEPI_QUEUE_PROFILING : 0) |
+                 (flags & UR_QUEUE_FLAG_PRIORITY_LOW ? ZEPI_QUEUE_PRIORITY_LOW : 0) |
+                 (flags & UR_QUEUE_FLAG_PRIORITY_HIGH ? ZEPI_QUEUE_PRIORITY_HIGH : 0);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                               const ur_queue_properties_t *pProperties, ur_queue_handle_t *phQueue)
+{
+    zepi_queue_flags_t flags = 0;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phQueue, "phQueue");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_flags(pProperties, &flags);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(zepi_queue_create(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                            flags, (zepi_queue_t *)phQueue));
+}
+
+ur_result_t zepi_urQueueRetain(ur_queue_handle_t hQueue)
+{
+    return zepi_ur_retain(zepi_ur_check_queue(hQueue), hQueue);
+}
+
+ur_result_t zepi_urQueueRelease(ur_queue_handle_t hQueue)
+{
+    return zepi_ur_release(zepi_ur_check_queue(hQueue), hQueue);
+}
+
+static ur_queue_flags_t flags_of(const struct zepi_queue *queue)
+{
+    return (queue->flags & ZEPI_QUEUE_IN_ORDER ? 0 : UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE) |
+           (queue->flags & ZEPI_QUEUE_PROFILING ? UR_QUEUE_FLAG_PROFILING_ENABLE : 0) |
+           (queue->flags & ZEPI_QUEUE_PRIORITY_LOW ? UR_QUEUE_FLAG_PRIORITY_LOW : 0) |
+           (queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
+}
+
+static ur_result_t answer_empty(struct zepi_queue *queue, const struct zepi_ur_info *info)
+{
+    bool is_empty;
+    const ur_result_t result = zepi_ur_result(zepi_queue_ask_empty(queue, &is_empty));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, is_empty) : result;
+}
+
+ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,
+                                void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_QUEUE_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, queue->context);
+    case UR_QUEUE_INFO_DEVICE:
+        return zepi_ur_answer_handle(&info, queue->device);
+    case UR_QUEUE_INFO_FLAGS:
+        return zepi_ur_answer_u32(&info, flags_of(queue));
+    case UR_QUEUE_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, queue);
+    case UR_QUEUE_INFO_EMPTY:
+        return answer_empty(queue, &info);
+    case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
+    case UR_QUEUE_INFO_SIZE:
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
+                              "a queue on the host has no size, and the device no default queue");
+    default:
+        return zepi_ur_refuse_question(propName, UR_QUEUE_INFO_EMPTY);
+    }
+}
+
+ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_native_desc_t *pDesc,
+                                        ur_native_handle_t *phNativeQueue)
+{
+    void *native;
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeQueue, "phNativeQueue");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_queue_get_native(zepi_ur_queue(hQueue), &native));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    // Level Zero's convention: 1 says that the handle is an immediate command list.
+    if (pDesc && pDesc->pNativeData)
+        *(int32_t *)pDesc->pNativeData = 1;
+    *phNativeQueue = (ur_native_handle_t)native;
+    return UR_RESULT_SUCCESS;
+}
+
+// The same convention: a chained description with the data 0 says that the handle is a command
+// queue.
+static bool is_command_queue(const ur_queue_native_properties_t *properties)
+{
+    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
+    for (; next; next = next->pNext) {
+        const ur_queue_native_desc_t *desc = (const ur_queue_native_desc_t *)next;
+        if (next->stype == UR_STRUCTURE_TYPE_QUEUE_NATIVE_DESC && desc->pNativeData)
+            return *(const int32_t *)desc->pNativeData == 0;
+    }
+    return false;
+}
+
+static const ur_queue_properties_t *find_properties(const ur_queue_native_properties_t *properties)
+{
+    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
+    while (next && next->stype != UR_STRUCTURE_TYPE_QUEUE_PROPERTIES)
+        next = next->pNext;
+    return (const ur_queue_properties_t *)next;
+}
+
+ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
+                                               ur_context_handle_t hContext,
+                                               ur_device_handle_t hDevice,
+                                               const ur_queue_native_properties_t *pProperties,
+                                               ur_queue_handle_t *phQueue)
+{
+    zepi_queue_flags_t flags = 0;
+    struct zepi_device *device = zepi_ur_device(hDevice);
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS && hDevice)
+        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phQueue, "phQueue");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_flags(find_properties(pProperties), &flags);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (is_command_queue(pProperties))
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "a queue is made of an immediate command list, not of a command "
+                              "queue");
+    if (!device)
+        device = zepi_ur_context(hContext)->devices[0];
+    return zepi_ur_result(zepi_queue_create_from_native(
+        zepi_ur_context(hContext), device, flags, (void *)hNativeQueue,
+        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                        : ZEPI_OWNERSHIP_KEEP,
+        (zepi_queue_t *)phQueue));
+}
+
+ur_result_t zepi_urQueueFinish(ur_queue_handle_t hQueue)
+{
+    const ur_result_t result = zepi_ur_check_queue(hQueue);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(zepi_ur_queue(hQueue)))
+                                       : result;
+}
+
+// Immediate command lists hold nothing back.
+ur_result_t zepi_urQueueFlush(ur_queue_handle_t hQueue)
+{
+    return zepi_ur_check_queue(hQueue);
+}

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: MIT
+// What this adapter does not do, each with its reason. tests/ur checks that this list and the
+// tables agree.
+#include "ur/check.h"
+
+// The name is said without `zepi_`, as the host knows it.
+static ur_result_t refuse(const char *function, const char *reason)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "%s: %s", function + 5, reason);
+}
+
+ur_result_t zepi_urEventSetCallback(ur_event_handle_t hEvent, ur_execution_info_t execStatus,
+                                    ur_event_callback_t pfnNotify, void *pUserData)
+{
+    return refuse(__func__, "Level Zero has no callbacks of events");
+}
+
+ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                  const ur_exp_event_desc_t *pEventDesc, ur_event_handle_t *phEvent)
+{
+    return refuse(
+        __func__,
+        "events of Level Zero that are signalled again would end waits for the first time");
+}
+
+ur_result_t
+zepi_urKernelSetSpecializationConstants(ur_kernel_handle_t hKernel, uint32_t count,
+                                        const ur_specialization_constant_info_t *pSpecConstants)
+{
+    return refuse(__func__, "constants are set on programs: Level Zero has them on modules");
+}
+
+ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
+                                                 ur_exp_graph_handle_t hGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool *pResult)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urEnqueueReadHostPipe(ur_queue_handle_t hQueue, ur_program_handle_t hProgram,
+                                       const char *pipe_symbol, bool blocking, void *pDst,
+                                       size_t size, uint32_t numEventsInWaitList,
+                                       const ur_event_handle_t *phEventWaitList,
+                                       ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero has no pipes");
+}
+
+ur_result_t zepi_urEnqueueWriteHostPipe(ur_queue_handle_t hQueue, ur_program_handle_t hProgram,
+                                        const char *pipe_symbol, bool blocking, void *pSrc,
+                                        size_t size, uint32_t numEventsInWaitList,
+                                        const ur_event_handle_t *phEventWaitList,
+                                        ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero has no pipes");
+}
+
+ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t numEventsInWaitList,
+                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                            ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
+}
+
+ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t numEventsInWaitList,
+                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                            ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
+}
+
+ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                          const size_t size,
+                                          const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                          uint32_t numEventsInWaitList,
+                                          const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                          ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
+}
+
+ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                     void *pMem, uint32_t numEventsInWaitList,
+                                     const ur_event_handle_t *phEventWaitList,
+                                     ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
+}
+
+ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
+                                      ur_exp_host_task_function_t pfnHostTask, void *data,
+                                      const ur_exp_host_task_properties_t *pProperties,
+                                      uint32_t numEventsInWaitList,
+                                      const ur_event_handle_t *phEventWaitList,
+                                      ur_event_handle_t *phEvent)
+{
+    return refuse(
+        __func__,
+        "Level Zero runs no functions of the host; a host runs them itself, between events");
+}
+
+ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
+                                   ur_exp_executable_graph_handle_t hGraph,
+                                   uint32_t numEventsInWaitList,
+                                   const ur_event_handle_t *phEventWaitList,
+                                   ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                    ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolDestroyExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                     ur_usm_pool_handle_t hPool)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
+                                                  ur_device_handle_t hDevice,
+                                                  ur_usm_pool_handle_t *pPool)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
+                                     void *pPropValue, size_t *pPropSizeRet)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
+                                     void *pPropValue, size_t propSize)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           ur_usm_pool_handle_t hPool)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           ur_usm_pool_handle_t *pPool)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                    ur_usm_pool_handle_t hPool, size_t minBytesToKeep)
+{
+    return refuse(__func__,
+                  "pools of a device for allocations in the order of a queue: Level Zero has none");
+}
+
+ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
+{
+    return refuse(
+        __func__,
+        "Level Zero makes USM of the host's memory with an extension that no driver here has");
+}
+
+ur_result_t
+zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
+                               const ur_exp_usm_host_alloc_register_properties_t *pProperties)
+{
+    return refuse(
+        __func__,
+        "Level Zero makes USM of the host's memory with an extension that no driver here has");
+}
+
+ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,
+                                                                ur_device_handle_t hDevice,
+                                                                ur_exp_image_native_handle_t hImage)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesSampledImageHandleDestroyExp(ur_context_handle_t hContext,
+                                                              ur_device_handle_t hDevice,
+                                                              ur_exp_image_native_handle_t hImage)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesImageAllocateExp(ur_context_handle_t hContext,
+                                                  ur_device_handle_t hDevice,
+                                                  const ur_image_format_t *pImageFormat,
+                                                  const ur_image_desc_t *pImageDesc,
+                                                  ur_exp_image_mem_native_handle_t *phImageMem)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesImageFreeExp(ur_context_handle_t hContext,
+                                              ur_device_handle_t hDevice,
+                                              ur_exp_image_mem_native_handle_t hImageMem)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesUnsampledImageCreateExp(ur_context_handle_t hContext,
+                                                         ur_device_handle_t hDevice,
+                                                         ur_exp_image_mem_native_handle_t hImageMem,
+                                                         const ur_image_format_t *pImageFormat,
+                                                         const ur_image_desc_t *pImageDesc,
+                                                         ur_exp_image_native_handle_t *phImage)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesSampledImageCreateExp(ur_context_handle_t hContext,
+                                                       ur_device_handle_t hDevice,
+                                                       ur_exp_image_mem_native_handle_t hImageMem,
+                                                       const ur_image_format_t *pImageFormat,
+                                                       const ur_image_desc_t *pImageDesc,
+                                                       const ur_sampler_desc_t *pSamplerDesc,
+                                                       ur_exp_image_native_handle_t *phImage)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesImageCopyExp(
+    ur_queue_handle_t hQueue, const void *pSrc, void *pDst, const ur_image_desc_t *pSrcImageDesc,
+    const ur_image_desc_t *pDstImageDesc, const ur_image_format_t *pSrcImageFormat,
+    const ur_image_format_t *pDstImageFormat, ur_exp_image_copy_region_t *pCopyRegion,
+    ur_exp_image_copy_flags_t imageCopyFlags, ur_exp_image_copy_input_types_t imageCopyInputTypes,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_event_handle_t *phEvent)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesImageGetInfoExp(ur_context_handle_t hContext,
+                                                 ur_exp_image_mem_native_handle_t hImageMem,
+                                                 ur_image_info_t propName, void *pPropValue,
+                                                 size_t *pPropSizeRet)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesGetImageMemoryHandleTypeSupportExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, const ur_image_desc_t *pImageDesc,
+    const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
+    ur_bool_t *pSupportedRet)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesGetImageUnsampledHandleSupportExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, const ur_image_desc_t *pImageDesc,
+    const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
+    ur_bool_t *pSupportedRet)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesGetImageSampledHandleSupportExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, const ur_image_desc_t *pImageDesc,
+    const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
+    ur_bool_t *pSupportedRet)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesMipmapGetLevelExp(ur_context_handle_t hContext,
+                                                   ur_device_handle_t hDevice,
+                                                   ur_exp_image_mem_native_handle_t hImageMem,
+                                                   uint32_t mipmapLevel,
+                                                   ur_exp_image_mem_native_handle_t *phImageMem)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesMipmapFreeExp(ur_context_handle_t hContext,
+                                               ur_device_handle_t hDevice,
+                                               ur_exp_image_mem_native_handle_t hMem)
+{
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t size,
+    ur_exp_external_mem_type_t memHandleType, ur_exp_external_mem_desc_t *pExternalMemDesc,
+    ur_exp_external_mem_handle_t *phExternalMem)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesMapExternalArrayExp(ur_context_handle_t hContext,
+                                                     ur_device_handle_t hDevice,
+                                                     const ur_image_format_t *pImageFormat,
+                                                     const ur_image_desc_t *pImageDesc,
+                                                     ur_exp_external_mem_handle_t hExternalMem,
+                                                     ur_exp_image_mem_native_handle_t *phImageMem)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, uint64_t offset, uint64_t size,
+    ur_exp_external_mem_handle_t hExternalMem, void **ppRetMem)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
+                                                          ur_device_handle_t hDevice,
+                                                          ur_exp_external_mem_handle_t hExternalMem)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,
+                                                           ur_device_handle_t hDevice, void *pMem)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
+    ur_device_handle_t hDevice, ur_exp_external_mem_type_t memHandleType, ur_bool_t *pSupportedRet)
+{
+    return refuse(__func__, "zepi imports no memory of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesImportExternalSemaphoreExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice,
+    ur_exp_external_semaphore_type_t semHandleType,
+    ur_exp_external_semaphore_desc_t *pExternalSemaphoreDesc,
+    ur_exp_external_semaphore_handle_t *phExternalSemaphore)
+{
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesReleaseExternalSemaphoreExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice,
+    ur_exp_external_semaphore_handle_t hExternalSemaphore)
+{
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesWaitExternalSemaphoreExp(
+    ur_queue_handle_t hQueue, ur_exp_external_semaphore_handle_t hSemaphore, bool hasWaitValue,
+    uint64_t waitValue, uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+}
+
+ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
+    ur_queue_handle_t hQueue, ur_exp_external_semaphore_handle_t hSemaphore, bool hasSignalValue,
+    uint64_t signalValue, uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+}
+
+ur_result_t
+zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                         ur_event_handle_t *phSignalEvent)
+{
+    return refuse(__func__, "commands in a command buffer have no events of their own");
+}
+
+ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                                    uint32_t numEventsInWaitList,
+                                                    const ur_event_handle_t *phEventWaitList)
+{
+    return refuse(__func__, "commands in a command buffer have no events of their own");
+}
+
+ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_handle_t *phGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
+                                            ur_exp_executable_graph_handle_t *phExecGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphExecutableGraphDestroyExp(ur_exp_executable_graph_handle_t hExecutableGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
+                                                  ur_exp_graph_destruction_callback_t pfnCallback,
+                                                  void *pUserData)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
+                                           ur_native_handle_t *phNativeGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t
+zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
+                                              ur_native_handle_t *phNativeExecutableGraph)
+{
+    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
+}
+
+ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
+                                      void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCPutMemHandleExp(ur_context_handle_t hContext, void *pIPCMemHandleData)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                       void *pIPCMemHandleData, size_t ipcMemHandleDataSize,
+                                       void **ppMem)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCCloseMemHandleExp(ur_context_handle_t hContext, void *pMem)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
+                                          ur_physical_mem_handle_t hPhysMem,
+                                          void **ppIPCPhysMemHandleData,
+                                          size_t *pIPCPhysMemHandleDataSizeRet)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
+                                          const void *pIPCPhysMemHandleData)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           const void *pIPCPhysMemHandleData,
+                                           size_t ipcPhysMemHandleDataSize,
+                                           ur_physical_mem_handle_t *phPhysMem)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
+                                            ur_physical_mem_handle_t hPhysMem)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
+                                        size_t *pIPCEventHandleDataSizeRet)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCPutEventHandleExp(ur_context_handle_t hContext, void *pIPCEventHandleData)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
+                                         const void *pIPCEventHandleData,
+                                         size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent)
+{
+    return refuse(__func__, "zepi shares no memory and no events with other processes");
+}
+
+ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t alignment, size_t size,
+    ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
+{
+    return refuse(__func__, "zepi exports no memory to other interfaces");
+}
+
+ur_result_t zepi_urMemoryExportFreeExportableMemoryExp(ur_context_handle_t hContext,
+                                                       ur_device_handle_t hDevice, void *pMem)
+{
+    return refuse(__func__, "zepi exports no memory to other interfaces");
+}
+
+ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContext,
+                                                     ur_device_handle_t hDevice,
+                                                     ur_exp_external_mem_type_t handleTypeToExport,
+                                                     void *pMem, void *pMemHandleRet)
+{
+    return refuse(__func__, "zepi exports no memory to other interfaces");
+}

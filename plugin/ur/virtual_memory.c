@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "memory/virtual_memory.h"
+
+#include "ur/handles.h"
+#include "ur/info.h"
+
+static struct zepi_physical_memory *physical(ur_physical_mem_handle_t handle)
+{
+    return (struct zepi_physical_memory *)handle;
+}
+
+static ur_result_t check_physical(ur_physical_mem_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
+}
+
+// ---- Ranges ----
+
+// The context and the start of a range; sizes and addresses are the core's and the driver's to
+// judge.
+static ur_result_t check_range(ur_context_handle_t context, const void *start)
+{
+    const ur_result_t result = zepi_ur_check_context(context);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(start, "pStart") : result;
+}
+
+static ur_result_t read_access(ur_virtual_mem_access_flags_t flags,
+                               enum zepi_memory_access *out_access)
+{
+    const ur_result_t result = zepi_ur_check_flags(flags, UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (flags & (flags - 1))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "access flags 0x%x contradict each other", flags);
+    *out_access = flags == UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE  ? ZEPI_ACCESS_READ_WRITE
+                  : flags == UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY ? ZEPI_ACCESS_READ_ONLY
+                                                                  : ZEPI_ACCESS_NONE;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
+                                                ur_device_handle_t hDevice, size_t allocationSize,
+                                                ur_virtual_mem_granularity_info_t propName,
+                                                size_t propSize, void *pPropValue,
+                                                size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    size_t page_bytes;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS && hDevice)
+        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
+        propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "question 0x%x is not known",
+                                (unsigned)propName);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    // Level Zero knows one size for both questions.
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_virtual_memory_get_page_size(
+            zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_size(&info, page_bytes) : result;
+}
+
+ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
+                                     void **ppStart)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppStart, "ppStart");
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_reserve(
+                                             zepi_ur_context(hContext), pStart, size, ppStart))
+                                       : result;
+}
+
+ur_result_t zepi_urVirtualMemFree(ur_context_handle_t hContext, const void *pStart, size_t size)
+{
+    const ur_result_t result = check_range(hContext, pStart);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size))
+               : result;
+}
+
+ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStart, size_t size,
+                                 ur_physical_mem_handle_t hPhysicalMem, size_t offset,
+                                 ur_virtual_mem_access_flags_t flags)
+{
+    enum zepi_memory_access access = ZEPI_ACCESS_NONE;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_physical(hPhysicalMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pStart, "pStart");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_access(flags, &access);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
+                                                        physical(hPhysicalMem), offset, access))
+               : result;
+}
+
+ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
+{
+    const ur_result_t result = check_range(hContext, pStart);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size))
+               : result;
+}
+
+ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void *pStart,
+                                       size_t size, ur_virtual_mem_access_flags_t flags)
+{
+    enum zepi_memory_access access = ZEPI_ACCESS_NONE;
+    ur_result_t result = check_range(hContext, pStart);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_access(flags, &access);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_set_access(
+                                             zepi_ur_context(hContext), pStart, size, access))
+                                       : result;
+}
+
+ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *pStart, size_t size,
+                                     ur_virtual_mem_info_t propName, size_t propSize,
+                                     void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    enum zepi_memory_access access = ZEPI_ACCESS_NONE;
+    ur_result_t result = check_range(hContext, pStart);
+    if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
+        result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(
+            zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_answer_u32(
+        &info, access == ZEPI_ACCESS_READ_WRITE  ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE
+               : access == ZEPI_ACCESS_READ_ONLY ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY
+                                                 : UR_VIRTUAL_MEM_ACCESS_FLAG_NONE);
+}
+
+// ---- Physical memory ----
+
+static ur_result_t check_size(ur_context_handle_t context, ur_device_handle_t device, size_t size)
+{
+    size_t page_bytes;
+    const ur_result_t result = zepi_ur_result(zepi_virtual_memory_get_page_size(
+        zepi_ur_context(context), zepi_ur_device(device), size, &page_bytes));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return size > 0 && size % page_bytes == 0
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                "physical memory of %zu bytes, expected a multiple of %zu", size,
+                                page_bytes);
+}
+
+ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                     size_t size, const ur_physical_mem_properties_t *pProperties,
+                                     ur_physical_mem_handle_t *phPhysicalMem)
+{
+    const ur_physical_mem_flags_t flags = pProperties ? pProperties->flags : 0;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
+    if (result == UR_RESULT_SUCCESS && (flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "zepi shares no memory with other processes");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_size(hContext, hDevice, size);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_physical_memory_create(
+                                             zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                             size, (struct zepi_physical_memory **)phPhysicalMem))
+                                       : result;
+}
+
+ur_result_t zepi_urPhysicalMemRetain(ur_physical_mem_handle_t hPhysicalMem)
+{
+    return zepi_ur_retain(check_physical(hPhysicalMem), hPhysicalMem);
+}
+
+ur_result_t zepi_urPhysicalMemRelease(ur_physical_mem_handle_t hPhysicalMem)
+{
+    return zepi_ur_release(check_physical(hPhysicalMem), hPhysicalMem);
+}
+
+ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
+                                      ur_physical_mem_info_t propName, size_t propSize,
+                                      void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_physical_memory *memory = physical(hPhysicalMem);
+    ur_result_t result = check_physical(hPhysicalMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_PHYSICAL_MEM_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, memory->context);
+    case UR_PHYSICAL_MEM_INFO_DEVICE:
+        return zepi_ur_answer_handle(&info, memory->device);
+    case UR_PHYSICAL_MEM_INFO_SIZE:
+        return zepi_ur_answer_size(&info, memory->size_bytes);
+    case UR_PHYSICAL_MEM_INFO_PROPERTIES: {
+        // None of the flags there are was taken.
+        const ur_physical_mem_properties_t properties = {
+            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
+        return zepi_ur_answer(&info, &properties, sizeof(properties));
+    }
+    case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, memory);
+    default:
+        return zepi_ur_refuse_question(propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT);
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// What command buffers answer and refuse.
+#include "command_buffer_fixture.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(command_buffer_errors, .init = cb_set_up, .fini = cb_tear_down);
+
+Test(command_buffer_errors, knows_what_it_is)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .isUpdatable = true,
+                                               .isInOrder = true,
+                                               .enableProfiling = true};
+    ur_exp_command_buffer_desc_t answer;
+    uint32_t references;
+    buffer_t buffer;
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &buffer));
+    UR_OK(urCommandBufferGetInfoExp(buffer, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, sizeof(answer),
+                                    &answer, NULL));
+    cr_assert(answer.isUpdatable && answer.isInOrder && answer.enableProfiling);
+    UR_OK(urCommandBufferRetainExp(buffer));
+    UR_OK(urCommandBufferGetInfoExp(buffer, UR_EXP_COMMAND_BUFFER_INFO_REFERENCE_COUNT,
+                                    sizeof(references), &references, NULL));
+    cr_assert_eq(references, 2);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_FAILS(urCommandBufferGetInfoExp(buffer, (ur_exp_command_buffer_info_t)9, sizeof(answer),
+                                       &answer, NULL),
+             UR_RESULT_ERROR_INVALID_ENUMERATION);
+    UR_FAILS(
+        urCommandBufferGetInfoExp(buffer, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, 1, &answer, NULL),
+        UR_RESULT_ERROR_INVALID_SIZE);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_FAILS(urCommandBufferReleaseExp(buffer), UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
+}
+
+Test(command_buffer_errors, is_as_the_device_says)
+{
+    static const ur_device_info_t yes[] = {UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP};
+    static const ur_device_info_t no[] = {UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP,
+                                          UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP};
+    ur_bool_t answer;
+    uint32_t updates;
+    UR_OK(urDeviceGetInfo(gear.device, yes[0], sizeof(answer), &answer, NULL));
+    cr_assert(answer);
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urDeviceGetInfo(gear.device, no[i], sizeof(answer), &answer, NULL));
+        cr_assert_not(answer);
+    }
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP,
+                          sizeof(updates), &updates, NULL));
+    cr_assert_eq(updates, 0x1f); // all but events
+}
+
+Test(command_buffer_errors, refuses_what_it_cannot_record)
+{
+    float *a = cb_floats(ITEMS);
+    const size_t bytes = ITEMS * sizeof(float), items = ITEMS;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    const sync_point_t unknown = 5;
+    sync_point_t point;
+    command_t command;
+    ur_event_handle_t event;
+    buffer_t buffer = cb_make(FREE), other;
+    UR_FAILS(urCommandBufferCreateExp(gear.context, gear.device, NULL, &other),
+             UR_RESULT_ERROR_INVALID_NULL_POINTER);
+    UR_FAILS(
+        urCommandBufferAppendUSMMemcpyExp(NULL, a, a, bytes, 0, NULL, 0, NULL, NULL, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp((buffer_t)cb_add, a, a, bytes, 0, NULL, 0, NULL,
+                                               NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 1, &unknown, 0, NULL, NULL,
+                                               NULL, NULL),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_EXP);
+    UR_FAILS(
+        urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 1, NULL, 0, NULL, NULL, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_WAIT_LIST_EXP);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 0, &unknown, 0, NULL, NULL,
+                                               NULL, NULL),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_WAIT_LIST_EXP);
+    UR_FAILS(
+        urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 0, NULL, 1, NULL, NULL, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 0, NULL, 0, NULL, NULL, &event,
+                                               NULL),
+             UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes + 4096, 0, NULL, 0, NULL, NULL,
+                                               NULL, NULL),
+             UR_RESULT_ERROR_INVALID_SIZE);
+    UR_FAILS(
+        urCommandBufferAppendUSMFillExp(buffer, a, a, 3, 8, 0, NULL, 0, NULL, NULL, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_SIZE);
+    UR_FAILS(urCommandBufferAppendUSMPrefetchExp(buffer, a, bytes, 0x100, 0, NULL, 0, NULL, NULL,
+                                                 NULL, NULL),
+             UR_RESULT_ERROR_INVALID_ENUMERATION);
+    UR_FAILS(urCommandBufferAppendMemBufferReadExp(buffer, NULL, 0, 4, a, 0, NULL, 0, NULL, NULL,
+                                                   NULL, NULL),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    // Launches.
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, NULL, 1, NULL, &items, NULL, 3,
+                                                          arguments, 0, NULL, 0, NULL, 0, NULL,
+                                                          NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 2,
+                                                          arguments, 0, NULL, 0, NULL, 0, NULL,
+                                                          NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    UR_FAILS(urCommandBufferAppendKernelLaunchExp(buffer, cb_add, 1, NULL, &items, NULL, 0, NULL, 0,
+                                                  NULL, 0, NULL, NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 4, NULL, &items, NULL, 3,
+                                                          arguments, 0, NULL, 0, NULL, 0, NULL,
+                                                          NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
+    const size_t seven = 7;
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, &seven,
+                                                          3, arguments, 0, NULL, 0, NULL, 0, NULL,
+                                                          NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE);
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 3,
+                                                          arguments, 1, &cb_add, 0, NULL, 0, NULL,
+                                                          NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 3,
+                                                          arguments, 0, NULL, 0, NULL, 0, NULL,
+                                                          NULL, NULL, &command),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    // Before and after it is finalized.
+    UR_FAILS(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_FAILS(urCommandBufferFinalizeExp(buffer), UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 0, NULL, 0, NULL, &point, NULL,
+                                               NULL),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_FAILS(urEnqueueCommandBufferExp(gear.queue, NULL, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    UR_FAILS(urEnqueueCommandBufferExp(gear.queue, buffer, 1, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
+    ur_native_handle_t native;
+    UR_FAILS_SAYING(urCommandBufferGetNativeHandleExp(buffer, &native),
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "no command list");
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+}
+
+Test(command_buffer_errors, refuses_updates_that_make_no_sense)
+{
+    float *a = cb_floats(ITEMS);
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    command_t launch, copy, foreign;
+    buffer_t buffer = cb_make(UPDATABLE), second = cb_make(UPDATABLE), fixed = cb_make(FREE);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &launch);
+    cb_append_launch(second, cb_add, ITEMS, 3, arguments, AT_ONCE, &foreign);
+    UR_OK(urCommandBufferAppendUSMMemcpyExp(buffer, a, a + 1, 4, 0, NULL, 0, NULL, NULL, NULL,
+                                            &copy));
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(launch);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urCommandBufferFinalizeExp(fixed));
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(fixed, 1, &update),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 0, &update),
+             UR_RESULT_ERROR_INVALID_SIZE);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, NULL),
+             UR_RESULT_ERROR_INVALID_NULL_POINTER);
+    update = cb_update(NULL);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    update = cb_update(copy);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    update = cb_update(foreign);
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    update = cb_update(launch);
+    update.hNewKernel = spin;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update = cb_update(launch);
+    update.newWorkDim = 0;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
+    update.newWorkDim = 2;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update = cb_update(launch);
+    const ur_exp_command_buffer_update_value_arg_desc_t value = cb_new_value(0, 3, "abc");
+    update.numNewValueArgs = 1;
+    update.pNewValueArgList = &value;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    // The command went with its command buffer.
+    update = cb_update(launch);
+    UR_OK(urCommandBufferFinalizeExp(second));
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(second, 1, &update),
+             UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    UR_OK(urCommandBufferReleaseExp(second));
+    UR_OK(urCommandBufferReleaseExp(fixed));
+    UR_OK(urKernelRelease(spin));
+    ur_free(a);
+}
+
+Test(command_buffer_devices, belongs_to_one_device, .fini = ur_tear_down)
+{
+    ur_set_up_devices(2);
+    ur_queue_handle_t queue = ur_queue(gear.devices[1], 0);
+    buffer_t buffer = cb_make(FREE);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_FAILS(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_QUEUE);
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// Command buffers: recorded once, replayed often, on queues of any kind.
+#include "command_buffer_fixture.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(command_buffer, .init = cb_set_up, .fini = cb_tear_down);
+
+// ---- Replaying ----
+
+// (1 + 2), then twice that, added to what was there before: as often as it was run.
+static void record_sums(buffer_t buffer, float *memory)
+{
+    float *a = memory, *b = a + ITEMS, *sum = b + ITEMS, *total = sum + ITEMS;
+    const sync_point_t one = cb_append_fill(buffer, a, 1, AT_ONCE);
+    const sync_point_t two = cb_append_fill(buffer, b, 2, AT_ONCE);
+    const sync_point_t three = cb_append_add(buffer, sum, a, b, AFTER(one, two));
+    const sync_point_t six = cb_append_add(buffer, a, sum, sum, AFTER(three));
+    cb_append_add(buffer, total, total, a, AFTER(six, three, six));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+}
+
+static void check_sums(enum kind kind, ur_queue_flags_t flags)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, flags);
+    buffer_t buffer = cb_make(kind);
+    float *memory = cb_floats(4 * ITEMS);
+    record_sums(buffer, memory);
+    for (int i = 1; i <= 3; i++) {
+        cb_run(queue, buffer);
+        UR_OK(urQueueFinish(queue));
+        cb_expect(memory + 2 * ITEMS, 3);
+        cb_expect(memory + 3 * ITEMS, 6 * (float)i);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    ur_free(memory);
+}
+
+Test(command_buffer, is_replayed_on_a_queue_that_keeps_the_order)
+{
+    check_sums(FREE, 0);
+    check_sums(IN_ORDER, 0);
+    check_sums(UPDATABLE, UR_QUEUE_FLAG_PROFILING_ENABLE);
+}
+
+Test(command_buffer, keeps_to_its_sync_points_on_a_queue_of_any_order)
+{
+    check_sums(FREE, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    check_sums(UPDATABLE, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+Test(command_buffer, in_order_keeps_the_order_on_a_queue_of_any_order)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    buffer_t buffer = cb_make(IN_ORDER);
+    float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS);
+    const sync_point_t unknown = 77; // sync points of a buffer in order are ignored
+    cb_append_fill(buffer, a, 1, AFTER(unknown));
+    for (int i = 0; i < 10; i++) {
+        cb_append_add(buffer, b, a, a, AT_ONCE);
+        cb_append_copy(buffer, a, b, AT_ONCE);
+    }
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(queue, buffer);
+    UR_OK(urQueueFinish(queue));
+    cb_expect(a, 1024);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    ur_free(a);
+    ur_free(b);
+}
+
+// A kernel that takes its time fills what the command buffer reads; a copy behind the command
+// buffer's event reads what that wrote.
+static void check_events(ur_queue_flags_t flags)
+{
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    ur_queue_handle_t first = ur_queue(gear.device, 0);
+    ur_queue_handle_t queue = ur_queue(gear.device, flags);
+    const uint32_t rounds = 20000000;
+    uint32_t *slow = ur_shared(sizeof(uint32_t)), *copy = ur_shared(2 * sizeof(uint32_t));
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_POINTER(1, slow)};
+    buffer_t buffer = cb_make(FREE);
+    UR_OK(urCommandBufferAppendUSMAdviseExp(buffer, slow, sizeof(uint32_t),
+                                            UR_USM_ADVICE_FLAG_SET_READ_MOSTLY, 0, NULL, 0, NULL,
+                                            NULL, NULL, NULL));
+    UR_OK(urCommandBufferAppendUSMMemcpyExp(buffer, copy, slow, sizeof(uint32_t), 0, NULL, 0, NULL,
+                                            NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    ur_event_handle_t spun, ran;
+    ur_command_t type;
+    UR_OK(ur_launch(first, spin, 1, 2, arguments, 0, NULL, &spun));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, 1, &spun, &ran));
+    UR_OK(urEnqueueUSMMemcpy(first, true, &copy[1], &copy[0], sizeof(uint32_t), 1, &ran, NULL));
+    cr_assert_neq(slow[0], 0);
+    cr_assert_eq(copy[0], slow[0]);
+    cr_assert_eq(copy[1], slow[0]);
+    UR_OK(urEventGetInfo(ran, UR_EVENT_INFO_COMMAND_TYPE, sizeof(type), &type, NULL));
+    cr_assert_eq(type, UR_COMMAND_ENQUEUE_COMMAND_BUFFER_EXP);
+    UR_OK(urEventRelease(spun));
+    UR_OK(urEventRelease(ran));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urQueueRelease(first));
+    UR_OK(urKernelRelease(spin));
+    ur_free(slow);
+    ur_free(copy);
+}
+
+Test(command_buffer, waits_for_events_and_completes_one)
+{
+    check_events(0);
+    check_events(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    check_events(UR_QUEUE_FLAG_PROFILING_ENABLE);
+}
+
+Test(command_buffer, may_be_empty)
+{
+    buffer_t buffer = cb_make(FREE);
+    ur_event_handle_t event;
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, &event));
+    UR_OK(urEventWait(1, &event));
+    UR_OK(urEventRelease(event));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t question)
+{
+    uint64_t ns;
+    UR_OK(urEventGetProfilingInfo(event, question, sizeof(ns), &ns, NULL));
+    return ns;
+}
+
+// Waits for the event, and releases it.
+static uint64_t duration_of(ur_event_handle_t event)
+{
+    UR_OK(urEventWait(1, &event));
+    const uint64_t submitted = time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
+    const uint64_t begun = time_of(event, UR_PROFILING_INFO_COMMAND_START);
+    const uint64_t ended = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+    cr_assert(submitted <= begun && begun <= ended);
+    UR_OK(urEventRelease(event));
+    return ended - begun;
+}
+
+static void check_times(ur_queue_flags_t flags)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, flags | UR_QUEUE_FLAG_PROFILING_ENABLE);
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    const uint32_t rounds = 3000000;
+    uint32_t *out = ur_shared(sizeof(uint32_t));
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_POINTER(1, out)};
+    uint64_t shortest = UINT64_MAX;
+    ur_event_handle_t event;
+    for (int i = 0; i < 5; i++) {
+        UR_OK(ur_launch(queue, spin, 1, 2, arguments, 0, NULL, &event));
+        const uint64_t duration = duration_of(event);
+        shortest = duration < shortest ? duration : shortest;
+    }
+    buffer_t buffer = cb_make(IN_ORDER);
+    for (int i = 0; i < 4; i++)
+        cb_append_launch(buffer, spin, 1, 2, arguments, AT_ONCE, NULL);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, &event));
+    // Four launches take longer than two of the shortest.
+    const uint64_t all = duration_of(event);
+    cr_assert_gt(all, 2 * shortest, "%llu and %llu ns", (unsigned long long)all,
+                 (unsigned long long)shortest);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urKernelRelease(spin));
+    ur_free(out);
+}
+
+Test(command_buffer, has_the_times_of_all_its_commands)
+{
+    check_times(0);
+    check_times(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+// ---- What it keeps ----
+
+Test(command_buffer, keeps_copies_of_what_it_was_given)
+{
+    ur_kernel_handle_t store = ur_kernel("arguments", "store_values");
+    struct {
+        int8_t first;
+        int64_t second;
+    } pair = {6, 7};
+    int8_t a = 1;
+    int16_t b = 2;
+    int32_t c = 3;
+    int64_t d = 4;
+    float e = 5;
+    int32_t f[4] = {1, 2, 3, 4};
+    int64_t *out = ur_shared(8 * sizeof(int64_t));
+    uint8_t pattern[3] = {1, 2, 3}, *bytes = ur_shared(9);
+    ur_exp_kernel_arg_properties_t arguments[] = {
+        UR_VALUE(0, a), UR_VALUE(1, b), UR_VALUE(2, c),    UR_VALUE(3, d),
+        UR_VALUE(4, e), UR_VALUE(5, f), UR_VALUE(6, pair), UR_POINTER(7, out)};
+    size_t items = 1;
+    sync_point_t wait[] = {0};
+    buffer_t buffer = cb_make(FREE);
+    UR_OK(urCommandBufferAppendUSMFillExp(buffer, bytes, pattern, 3, 9, 0, NULL, 0, NULL, &wait[0],
+                                          NULL, NULL));
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, store, 1, NULL, &items, NULL, 8,
+                                                       arguments, 0, NULL, 1, wait, 0, NULL, NULL,
+                                                       NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urKernelRelease(store));
+    memset(pattern, 0, sizeof(pattern));
+    memset(&pair, 0, sizeof(pair));
+    memset(arguments, 0, sizeof(arguments));
+    memset(f, 0, sizeof(f));
+    a = 0, b = 0, c = 0, d = 0, e = 0, items = 0, wait[0] = 99;
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    const int64_t expected[] = {1, 2, 3, 4, 0x40a00000, 4321, 6, 7};
+    for (int i = 0; i < 8; i++)
+        cr_assert_eq(out[i], expected[i], "value %d is %lld", i, (long long)out[i]);
+    for (int i = 0; i < 9; i++)
+        cr_assert_eq(bytes[i], i % 3 + 1);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(out);
+    ur_free(bytes);
+}
+
+Test(command_buffer, copies_fills_and_reads_buffers_that_the_host_has_released)
+{
+    enum { BYTES = 64 };
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    ur_mem_handle_t source = cb_make_mem(BYTES), target = cb_make_mem(BYTES);
+    const ur_buffer_region_t region = {
+        .stype = UR_STRUCTURE_TYPE_BUFFER_REGION, .origin = 16, .size = 32};
+    ur_mem_handle_t part;
+    UR_OK(urMemBufferPartition(target, 0, UR_BUFFER_CREATE_TYPE_REGION, &region, &part));
+    uint8_t in[BYTES], out[BYTES], byte = 0xee;
+    buffer_t buffer = cb_make(FREE);
+    sync_point_t written, filled, copied;
+    UR_OK(urCommandBufferAppendMemBufferWriteExp(buffer, source, 0, BYTES, in, 0, NULL, 0, NULL,
+                                                 &written, NULL, NULL));
+    UR_OK(urCommandBufferAppendMemBufferFillExp(buffer, target, &byte, 1, 0, BYTES, 0, NULL, 0,
+                                                NULL, &filled, NULL, NULL));
+    const sync_point_t both[] = {written, filled};
+    UR_OK(urCommandBufferAppendMemBufferCopyExp(buffer, source, part, 8, 4, 20, 2, both, 0, NULL,
+                                                &copied, NULL, NULL));
+    UR_OK(urCommandBufferAppendMemBufferReadExp(buffer, target, 0, BYTES, out, 1, &copied, 0, NULL,
+                                                NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urMemRelease(source));
+    UR_OK(urMemRelease(target));
+    UR_OK(urMemRelease(part));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < BYTES; i++)
+            in[i] = (uint8_t)(i + 100 * round);
+        cb_run(queue, buffer);
+        UR_OK(urQueueFinish(queue));
+        for (int i = 0; i < BYTES; i++)
+            cr_assert_eq(out[i], i >= 20 && i < 40 ? i - 12 + 100 * round : 0xee);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+}
+
+Test(command_buffer, copies_rectangles)
+{
+    // 4 by 3 by 2 bytes, inside 8 by 4 by 2 of the host and 6 by 5 by 3 of a buffer.
+    enum { HOST = 8 * 4 * 2, DEVICE = 6 * 5 * 3 };
+    const ur_rect_region_t region = {4, 3, 2};
+    const ur_rect_offset_t host_at = {3, 1, 0}, first_at = {1, 2, 1}, second_at = {2, 0, 0};
+    ur_mem_handle_t first = cb_make_mem(DEVICE), second = cb_make_mem(DEVICE);
+    uint8_t in[HOST], out[HOST] = {0};
+    for (int i = 0; i < HOST; i++)
+        in[i] = (uint8_t)(i + 1);
+    buffer_t buffer = cb_make(IN_ORDER);
+    UR_OK(urCommandBufferAppendMemBufferWriteRectExp(buffer, first, first_at, host_at, region, 6,
+                                                     30, 8, 32, in, 0, NULL, 0, NULL, NULL, NULL,
+                                                     NULL));
+    UR_OK(urCommandBufferAppendMemBufferCopyRectExp(buffer, first, second, first_at, second_at,
+                                                    region, 6, 30, 6, 30, 0, NULL, 0, NULL, NULL,
+                                                    NULL, NULL));
+    UR_OK(urCommandBufferAppendMemBufferReadRectExp(buffer, second, second_at, host_at, region, 6,
+                                                    30, 8, 32, out, 0, NULL, 0, NULL, NULL, NULL,
+                                                    NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urMemRelease(first));
+    UR_OK(urMemRelease(second));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    for (int i = 0; i < HOST; i++) {
+        const bool is_inside = i % 8 >= 3 && i % 8 < 7 && i / 8 % 4 >= 1;
+        cr_assert_eq(out[i], is_inside ? in[i] : 0, "byte %d is %u", i, out[i]);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+Test(command_buffer, launches_on_memory_objects_that_it_keeps)
+{
+    ur_mem_handle_t a = cb_make_mem(ITEMS * sizeof(float)),
+                    sum = cb_make_mem(ITEMS * sizeof(float));
+    float seven = 7, out[ITEMS];
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, a), UR_MEM(1, a), UR_MEM(2, sum)};
+    buffer_t buffer = cb_make(FREE);
+    sync_point_t filled;
+    UR_OK(urCommandBufferAppendMemBufferFillExp(buffer, a, &seven, sizeof(seven), 0,
+                                                ITEMS * sizeof(float), 0, NULL, 0, NULL, &filled,
+                                                NULL, NULL));
+    const sync_point_t added =
+        cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AFTER(filled), NULL);
+    UR_OK(urCommandBufferAppendMemBufferReadExp(buffer, sum, 0, sizeof(out), out, 1, &added, 0,
+                                                NULL, NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urMemRelease(a));
+    UR_OK(urMemRelease(sum));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(out, 14);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+Test(command_buffer, the_last_release_waits_for_what_runs)
+{
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    const uint32_t rounds = 20000000;
+    uint32_t *out = ur_shared(2 * sizeof(uint32_t));
+    const ur_exp_kernel_arg_properties_t first[] = {UR_VALUE(0, rounds), UR_POINTER(1, out)};
+    const ur_exp_kernel_arg_properties_t second[] = {UR_VALUE(0, rounds), UR_POINTER(1, out + 1)};
+    buffer_t buffer = cb_make(FREE);
+    cb_append_launch(buffer, spin, 1, 2, first, AT_ONCE, NULL);
+    cb_append_launch(buffer, spin, 1, 2, second, AT_ONCE, NULL);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urCommandBufferRetainExp(buffer));
+    cb_run(queue, buffer);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(spin));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    cr_assert_neq(out[0], 0);
+    cr_assert_eq(out[1], out[0]);
+    UR_OK(urQueueRelease(queue));
+    ur_free(out);
+}
+
+// Its events do not pile up, whatever the host waits for.
+Test(command_buffer, forgets_executions_that_are_over)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    float *a = cb_floats(ITEMS);
+    buffer_t buffer = cb_make(FREE);
+    cb_append_fill(buffer, a, 1, AT_ONCE);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    uint64_t events = 0;
+    for (int i = 0; i < 1000; i++) {
+        cb_run(queue, buffer);
+        UR_OK(urQueueFinish(queue));
+        if (i == 9)
+            events = ze_cpu.get_count("zeEventCreate");
+    }
+    cr_assert_eq(ze_cpu.get_count("zeEventCreate"), events);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    ur_free(a);
+}

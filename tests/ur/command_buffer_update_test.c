@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// Launches in command buffers that are updated between replays, and during them.
+#include "command_buffer_fixture.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+TestSuite(command_buffer_update, .init = cb_set_up, .fini = cb_tear_down);
+
+// ---- Updates ----
+
+Test(command_buffer_update, takes_new_pointers_and_memory_objects)
+{
+    float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS), *sum = cb_floats(ITEMS), out[ITEMS];
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1, b[i] = 10;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sum)};
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &command);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sum, 2);
+
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(1, &b);
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sum, 11);
+
+    ur_mem_handle_t mem = cb_make_mem(ITEMS * sizeof(float));
+    const ur_exp_command_buffer_update_memobj_arg_desc_t object = {
+        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_MEMOBJ_ARG_DESC,
+        .argIndex = 2,
+        .hNewMemObjArg = mem};
+    update = cb_update(command);
+    update.numNewMemObjArgs = 1;
+    update.pNewMemObjArgList = &object;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    b[0] = 100;
+    cb_run(gear.queue, buffer);
+    UR_OK(urEnqueueMemBufferRead(gear.queue, mem, true, 0, sizeof(out), out, 0, NULL, NULL));
+    cr_assert_eq(out[0], 101);
+    cr_assert_eq(out[1], 11);
+    cb_expect(sum, 11);
+    UR_OK(urMemRelease(mem));
+    cb_run(gear.queue, buffer); // the buffer lives on in the command
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+    ur_free(b);
+    ur_free(sum);
+}
+
+Test(command_buffer_update, takes_new_values_sizes_and_offsets)
+{
+    ur_kernel_handle_t note = ur_kernel("launches", "note_ends");
+    int32_t *out = ur_shared(9 * sizeof(int32_t));
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, out);
+    const size_t items = 8, group = 4;
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, note, 1, NULL, &items, &group, 1,
+                                                       &argument, 0, NULL, 0, NULL, 0, NULL, NULL,
+                                                       NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 0 && out[3] == 7 && out[6] == 4);
+
+    size_t offset[] = {100, 10}, size[] = {6, 4}, local[] = {3, 2};
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    update.pNewGlobalWorkOffset = offset;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 100 && out[3] == 107 && out[6] == 4);
+
+    update.newWorkDim = 2;
+    update.pNewGlobalWorkSize = size;
+    update.pNewLocalWorkSize = local;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 100 && out[1] == 10 && out[3] == 105 && out[4] == 13);
+    cr_assert(out[6] == 3 && out[7] == 2);
+
+    // A size that the old groups do not divide: the driver chooses.
+    size[0] = 5, size[1] = 7;
+    update.pNewLocalWorkSize = NULL;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[3] == 104 && out[4] == 16);
+
+    size[0] = 9;
+    local[0] = 2;
+    update.pNewLocalWorkSize = local;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(note));
+    ur_free(out);
+}
+
+Test(command_buffer_update, takes_another_kernel_and_local_memory)
+{
+    ur_kernel_handle_t use_local = ur_kernel("launches", "use_local");
+    ur_kernel_handle_t count = ur_kernel("launches", "count_items");
+    int32_t *out = ur_shared(ITEMS * sizeof(int32_t)), *sums = ur_shared(ITEMS * sizeof(int32_t));
+    const size_t items = 16;
+    int32_t length = 10;
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, out);
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, count, 1, NULL, &items, NULL, 1,
+                                                       &argument, 1, &use_local, 0, NULL, 0, NULL,
+                                                       NULL, NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urKernelRelease(use_local));
+    UR_OK(urKernelRelease(count));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 1 && out[15] == 1 && out[16] == 0);
+
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_value_arg_desc_t values[] = {
+        cb_new_value(0, 40, NULL), cb_new_value(1, sizeof(length), &length)};
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(2, &sums);
+    size_t size = 16, group = 8;
+    update.hNewKernel = use_local;
+    update.numNewValueArgs = 1;
+    update.pNewValueArgList = values;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    update.pNewGlobalWorkSize = &size;
+    update.pNewLocalWorkSize = &group;
+    // Its second argument was never set.
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update.numNewValueArgs = 2;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    length = 3; // it has been copied
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    // 1000 times the last item, and 0 + 1 + ... + 9.
+    cr_assert_eq(sums[0], 7045);
+    cr_assert_eq(sums[1], 7045);
+    cr_assert_eq(out[0], 1);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(out);
+    ur_free(sums);
+}
+
+Test(command_buffer_update, takes_all_updates_of_a_call_or_none)
+{
+    float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS), *sum = cb_floats(2 * ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1, b[i] = 5;
+    ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                  UR_POINTER(2, sum)};
+    command_t commands[2];
+    buffer_t buffer = cb_make(UPDATABLE);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &commands[0]);
+    arguments[2] = UR_POINTER(2, sum + ITEMS);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &commands[1]);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    const ur_exp_command_buffer_update_pointer_arg_desc_t first = cb_new_pointer(0, &b),
+                                                          second = cb_new_pointer(1, &b),
+                                                          wrong = cb_new_pointer(3, &b);
+    // The first command twice: the second update goes on from the first.
+    ur_exp_command_buffer_update_kernel_launch_desc_t updates[] = {
+        cb_update(commands[0]), cb_update(commands[0]), cb_update(commands[1])};
+    for (int i = 0; i < 3; i++)
+        updates[i].numNewPointerArgs = 1;
+    updates[0].pNewPointerArgList = &first;
+    updates[1].pNewPointerArgList = &second;
+    updates[2].pNewPointerArgList = &wrong;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 3, updates),
+             UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sum, 2);
+    cb_expect(sum + ITEMS, 2);
+    updates[2].pNewPointerArgList = &second;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 3, updates));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sum, 10);
+    cb_expect(sum + ITEMS, 6);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+    ur_free(b);
+    ur_free(sum);
+}
+
+// ---- Threads ----
+
+struct worker {
+    pthread_t thread;
+    buffer_t buffer;
+    command_t command;
+    float *inputs[2];
+};
+
+static void *replay_often(void *data)
+{
+    struct worker *worker = data;
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    for (int i = 0; i < 200; i++) {
+        ur_event_handle_t event;
+        UR_OK(urEnqueueCommandBufferExp(queue, worker->buffer, 0, NULL, &event));
+        if (i % 16 == 0)
+            UR_OK(urEventWait(1, &event));
+        UR_OK(urEventRelease(event));
+    }
+    UR_OK(urQueueFinish(queue));
+    UR_OK(urQueueRelease(queue));
+    return NULL;
+}
+
+static void *update_often(void *data)
+{
+    struct worker *worker = data;
+    for (int i = 0; i < 200; i++) {
+        ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(worker->command);
+        const ur_exp_command_buffer_update_pointer_arg_desc_t pointers[] = {
+            cb_new_pointer(0, &worker->inputs[i % 2]), cb_new_pointer(1, &worker->inputs[i % 2])};
+        update.numNewPointerArgs = 2;
+        update.pNewPointerArgList = pointers;
+        UR_OK(urCommandBufferUpdateKernelLaunchExp(worker->buffer, 1, &update));
+    }
+    return NULL;
+}
+
+// Both inputs change at once: no execution adds one to the other.
+Test(command_buffer_update, serves_several_threads_while_it_is_updated)
+{
+    float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS), *sum = cb_floats(ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1, b[i] = 10;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sum)};
+    struct worker workers[3] = {{.inputs = {a, b}}};
+    buffer_t buffer = workers[0].buffer = cb_make(UPDATABLE);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &workers[0].command);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    workers[1] = workers[2] = workers[0];
+    pthread_create(&workers[0].thread, NULL, update_often, &workers[0]);
+    pthread_create(&workers[1].thread, NULL, replay_often, &workers[1]);
+    pthread_create(&workers[2].thread, NULL, replay_often, &workers[2]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(workers[i].thread, NULL);
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sum, 20);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+    ur_free(b);
+    ur_free(sum);
+}
