@@ -82,8 +82,8 @@ static zepi_result_t launch(struct replay *replay, size_t index, zepi_wait_list_
         replay->launches ? replay->launches[index] : replay->buffer->commands[index]->launch;
     const zepi_result_t result = zepi_queue_launch(replay->queue, &launch->desc, wait, out_event);
     if (result != ZEPI_SUCCESS)
-        replay->result =
-            zepi_ur_fail_launch(result, launch->kernel, replay->queue->device, &launch->desc);
+        replay->result = zepi_ur_fail_launch(result, launch->kernel, replay->queue->context,
+                                             replay->queue->device, &launch->desc);
     return result;
 }
 

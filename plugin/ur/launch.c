@@ -203,6 +203,7 @@ void zepi_ur_launch_desc_finish(struct zepi_ur_launch_desc *desc)
 }
 
 ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kernel *kernel,
+                                const struct zepi_context *context,
                                 const struct zepi_device *device, const zepi_launch_desc_t *desc)
 {
     struct zepi_error error;
@@ -210,7 +211,7 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kerne
     const ur_result_t ur = zepi_ur_fail(result);
     const uint32_t index = zepi_context_device_index(kernel->program->context, device);
     if (result == ZEPI_ERROR_INVALID_OBJECT)
-        return kernel->program->context->device_count <= index
+        return kernel->program->context != context || index == ZEPI_NO_DEVICE
                    ? UR_RESULT_ERROR_INVALID_KERNEL
                    : UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
     if ((result != ZEPI_ERROR_INVALID_SIZE && result != ZEPI_ERROR_INVALID_VALUE) ||
@@ -253,8 +254,9 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
         return result;
     const zepi_result_t done =
         zepi_queue_launch(queue, &launch.desc, command.wait, zepi_ur_command_event(&command));
-    result = done == ZEPI_SUCCESS ? zepi_ur_command_end(&command, done, UR_COMMAND_KERNEL_LAUNCH)
-                                  : zepi_ur_fail_launch(done, kernel, queue->device, &launch.desc);
+    result = done == ZEPI_SUCCESS
+                 ? zepi_ur_command_end(&command, done, UR_COMMAND_KERNEL_LAUNCH)
+                 : zepi_ur_fail_launch(done, kernel, queue->context, queue->device, &launch.desc);
     zepi_ur_launch_desc_finish(&launch);
     return result;
 }

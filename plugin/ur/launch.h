@@ -31,8 +31,9 @@ ur_result_t zepi_ur_launch_desc_init(struct zepi_ur_launch_desc *out,
                                      const struct zepi_ur_launch *launch);
 void zepi_ur_launch_desc_finish(struct zepi_ur_launch_desc *desc);
 
-// What a launch that the core refused failed for.
+// What a launch on a device of a context that the core refused failed for.
 ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kernel *kernel,
+                                const struct zepi_context *context,
                                 const struct zepi_device *device, const zepi_launch_desc_t *desc)
     __attribute__((cold, noinline));
 

@@ -64,7 +64,7 @@ ur_result_t zepi_ur_recorded_launch_create(struct zepi_ur_kernel *kernel,
 {
     const zepi_result_t checked = zepi_launch_check(context, device, desc);
     if (checked != ZEPI_SUCCESS) {
-        const ur_result_t result = zepi_ur_fail_launch(checked, kernel, device, desc);
+        const ur_result_t result = zepi_ur_fail_launch(checked, kernel, context, device, desc);
         // There is no wait list here.
         return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
     }

@@ -2,6 +2,8 @@
 // Queues and events: order, dependencies, barriers, host tasks, times.
 #include "sycl_support.hpp"
 
+#include <sycl/ext/oneapi/experimental/reusable_events.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -441,4 +443,21 @@ STORY(thousands_of_commands_are_in_flight)
     test.queue.wait();
     EXPECT_EQ(test.data[511], 5000);
     EXPECT(is_complete(events.back()));
+}
+
+STORY(events_are_signaled_again)
+{
+    fixture test;
+    sycl::queue other(test.queue.get_context(), test.queue.get_device(),
+                      sycl::property::queue::in_order());
+    sycl::event event = syclexp::make_event(test.queue.get_context());
+    for (int round = 1; round <= 10; round++) {
+        test.launch(test.queue, test.add);
+        syclexp::enqueue_signal_event(test.queue, event);
+        syclexp::enqueue_wait_event(other, event);
+        test.launch(other, test.add);
+        other.wait();
+        EXPECT(is_complete(event));
+        EXPECT_EQ(test.data[0], 2 * round);
+    }
 }

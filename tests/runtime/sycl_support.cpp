@@ -134,7 +134,7 @@ sycl::queue make_in_order_queue()
     return make_queue({sycl::property::queue::in_order()});
 }
 
-int main(int argc, char **argv)
+int story_main(int argc, char **argv)
 {
     int failed = 0;
     for (const story &told : stories()) {

@@ -35,6 +35,10 @@ struct story_registration {
     static const story_registration name##_registration(#name, name);                              \
     static void name()
 
+// Tells the stories; the exit code. A program has it for main(), unless it brings its own
+// (OWN_MAIN).
+int story_main(int argc, char **argv);
+
 [[noreturn]] void story_fail(const char *file, int line, const std::string &text);
 
 // Says why this story cannot be told here, and ends it.

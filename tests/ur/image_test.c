@@ -371,3 +371,22 @@ Test(image, commands_have_events_of_their_kinds)
     UR_OK(urMemRelease(second));
     UR_OK(urQueueRelease(queue));
 }
+
+TestSuite(image_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
+
+// An image of Level Zero belongs to one device: a context's first one.
+Test(image_of_two, is_used_through_queues_of_both)
+{
+    const struct shape *shape = &shapes[1];
+    ur_mem_handle_t image = create(shape);
+    uint32_t in[MAX_PIXELS];
+    uint32_t out[MAX_PIXELS];
+    count_up(in);
+    write(image, shape->extent, in);
+    ur_queue_handle_t second = ur_queue(gear.devices[1], 0);
+    UR_OK(urEnqueueMemImageRead(second, image, true, start, shape->extent, 0, 0, out, 0, NULL,
+                                NULL));
+    cr_assert_eq(memcmp(in, out, pixels(shape->extent) * 4), 0);
+    UR_OK(urMemRelease(image));
+    UR_OK(urQueueRelease(second));
+}

@@ -150,6 +150,22 @@ static void *pooled;
 ASK(ask_usm, ur_usm_alloc_info_t,
     urUSMGetMemAllocInfo(gear.context, pooled, question, size, value, out_size))
 
+static void *reserved;
+static size_t reserved_bytes;
+static ur_physical_mem_handle_t physical;
+ASK(ask_granularity, ur_virtual_mem_granularity_info_t,
+    urVirtualMemGranularityGetInfo(gear.context, gear.device, 4096, question, size, value,
+                                   out_size))
+ASK(ask_virtual, ur_virtual_mem_info_t,
+    urVirtualMemGetInfo(gear.context, reserved, reserved_bytes, question, size, value, out_size))
+ASK(ask_physical, ur_physical_mem_info_t,
+    urPhysicalMemGetInfo(physical, question, size, value, out_size))
+ASK(ask_peer, ur_exp_peer_info_t,
+    urUsmP2PPeerAccessGetInfoExp(gear.devices[0], gear.devices[1], question, size, value, out_size))
+static ur_exp_command_buffer_handle_t commands;
+ASK(ask_commands, ur_exp_command_buffer_info_t,
+    urCommandBufferGetInfoExp(commands, question, size, value, out_size))
+
 Test(info, of_adapter_and_platform)
 {
     CHECK(ur_adapter_info_t, ask_adapter);
@@ -185,6 +201,32 @@ Test(info, of_memory)
     CHECK(ur_usm_alloc_info_t, ask_usm);
     CHECK(ur_usm_pool_info_t, ask_pool);
     ur_free(pooled);
+}
+
+Test(info, of_virtual_memory)
+{
+    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1,
+                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED,
+                                         sizeof(reserved_bytes), &reserved_bytes, NULL));
+    UR_OK(urPhysicalMemCreate(gear.context, gear.device, reserved_bytes, NULL, &physical));
+    UR_OK(urVirtualMemReserve(gear.context, NULL, reserved_bytes, &reserved));
+    UR_OK(urVirtualMemMap(gear.context, reserved, reserved_bytes, physical, 0,
+                          UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE));
+    CHECK(ur_virtual_mem_granularity_info_t, ask_granularity);
+    CHECK(ur_virtual_mem_info_t, ask_virtual);
+    CHECK(ur_physical_mem_info_t, ask_physical);
+    UR_OK(urVirtualMemUnmap(gear.context, reserved, reserved_bytes));
+    UR_OK(urVirtualMemFree(gear.context, reserved, reserved_bytes));
+    UR_OK(urPhysicalMemRelease(physical));
+}
+
+Test(info, of_peers_and_command_buffers)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC};
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &commands));
+    CHECK(ur_exp_peer_info_t, ask_peer);
+    CHECK(ur_exp_command_buffer_info_t, ask_commands);
+    UR_OK(urCommandBufferReleaseExp(commands));
 }
 
 Test(info, of_programs_and_kernels)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// What zepi does not do: the device does not promise it, and who asks for it nevertheless gets an
+// exception, not a crash.
+#include "sycl_support.hpp"
+
+#include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
+#include <sycl/ext/oneapi/experimental/async_alloc/memory_pool.hpp>
+#include <sycl/ext/oneapi/experimental/ipc_memory.hpp>
+#include <sycl/ext/oneapi/experimental/register_host_memory.hpp>
+
+#include <cstdlib>
+
+namespace
+{
+
+// That the statement throws sycl::exception, and the queue works afterwards.
+void expect_refused(sycl::queue queue, const char *what, const std::function<void()> &statement)
+{
+    bool is_refused = false;
+    try {
+        statement();
+    } catch (const sycl::exception &) {
+        is_refused = true;
+    }
+    if (!is_refused)
+        story_fail(__FILE__, __LINE__, std::string(what) + " was not refused");
+    int *memory = sycl::malloc_shared<int>(1, queue);
+    queue.memset(memory, 0x11, sizeof(int)).wait_and_throw();
+    EXPECT_EQ(*memory, 0x11111111);
+    sycl::free(memory, queue);
+}
+
+#define EXPECT_REFUSED(queue, ...) expect_refused(queue, #__VA_ARGS__, [&] { __VA_ARGS__; })
+
+} // namespace
+
+STORY(memory_in_the_order_of_a_queue)
+{
+    sycl::queue queue = make_queue();
+    EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_async_memory_alloc));
+    EXPECT_REFUSED(queue, syclexp::async_malloc(queue, sycl::usm::alloc::device, 64));
+    EXPECT_REFUSED(queue, syclexp::memory_pool(queue, sycl::usm::alloc::device));
+}
+
+STORY(memory_of_other_processes)
+{
+    sycl::queue queue = make_queue();
+    EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_ipc_memory));
+    int *memory = sycl::malloc_device<int>(4, queue);
+    EXPECT_REFUSED(queue, syclexp::ipc::memory::get(memory, queue.get_context()));
+    sycl::free(memory, queue);
+}
+
+STORY(memory_of_the_host_as_usm)
+{
+    sycl::queue queue = make_queue();
+    void *memory = std::aligned_alloc(4096, 4096);
+    EXPECT_REFUSED(queue, syclexp::register_host_memory(memory, 4096, queue.get_context()));
+    std::free(memory);
+}
+
+STORY(bindless_images)
+{
+    sycl::queue queue = make_queue();
+    EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_bindless_images));
+    const syclexp::image_descriptor desc({4, 4}, 4, sycl::image_channel_type::fp32);
+    EXPECT_REFUSED(queue, syclexp::alloc_image_mem(desc, queue));
+    EXPECT_REFUSED(queue, syclexp::pitched_alloc_device(nullptr, desc, queue));
+    EXPECT_REFUSED(queue, syclexp::create_image(syclexp::image_mem_handle(), desc, queue));
+}
+
+STORY(queues_that_record_by_the_driver)
+{
+    sycl::queue queue = make_queue();
+    EXPECT_REFUSED(queue, {
+        syclexp::command_graph graph(queue.get_context(), queue.get_device(),
+                                     {syclexp::property::graph::enable_native_recording()});
+        graph.begin_recording(queue);
+    });
+}
+
+STORY(system_memory_is_no_usm_unless_the_device_says_so)
+{
+    sycl::queue queue = make_queue();
+    if (queue.get_device().has(sycl::aspect::usm_system_allocations))
+        story_skip("this device takes any memory");
+    std::vector<int> numbers = count_from(1, 16);
+    EXPECT(sycl::get_pointer_type(numbers.data(), queue.get_context()) ==
+           sycl::usm::alloc::unknown);
+}
