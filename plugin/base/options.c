@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "cache/cache_folder.h"
 
+#include <assert.h>
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 11
+#define OPTION_COUNT 12
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -25,6 +27,7 @@ static const char *read_variable(const char *name, const char *description)
 {
     const char *text = getenv(name);
     const bool is_set = text && text[0] != '\0';
+    assert(list_count < OPTION_COUNT);
     list[list_count] = (zepi_option_t){.name = name, .description = description, .is_set = is_set};
     return is_set ? text : NULL;
 }
@@ -143,6 +146,8 @@ static void read_environment(void)
         read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
     options.newer_functions = read_switch(
         "ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off");
+    options.one_call_launch = read_switch(
+        "ZEPI_ONE_CALL_LAUNCH", "launch with all arguments in one call where the driver can");
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
     options.ur_loader_check =

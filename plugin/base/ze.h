@@ -86,6 +86,9 @@
     X(zeEventHostReset)                                                                            \
     X(zeEventQueryStatus)                                                                          \
     X(zeEventQueryKernelTimestamp)                                                                 \
+    X(zeFenceCreate)                                                                               \
+    X(zeFenceDestroy)                                                                              \
+    X(zeFenceHostSynchronize)                                                                      \
     X(zeImageGetProperties)                                                                        \
     X(zeImageCreate)                                                                               \
     X(zeImageDestroy)                                                                              \

@@ -39,6 +39,12 @@ struct zepi_ze_ip_version { // ZE_extension_device_ip_version
 
 #define ZEPI_ZE_API_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 
+// 1.14. Argument i is read from arguments[i].
+typedef ze_result_t(ZE_APICALL zepi_ze_launch_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                  ze_group_count_t, struct zepi_ze_group_size,
+                                                  void **arguments, const void *next,
+                                                  ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
 struct zepi_ze_optional {
     bool has_in_order_lists;
     bool has_module_program;
@@ -52,10 +58,7 @@ struct zepi_ze_optional {
     bool is_launch_drivers;
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
-    // 1.14. Argument i is read from arguments[i].
-    ze_result_t(ZE_APICALL *append_launch_kernel_with_arguments)(
-        ze_command_list_handle_t, ze_kernel_handle_t, ze_group_count_t, struct zepi_ze_group_size,
-        void **, const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
+    zepi_ze_launch_fn *append_launch_kernel_with_arguments;
 };
 
 // `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for

@@ -6,6 +6,7 @@
 #include "memory/value_buffer.h"
 #include "memory/virtual_memory.h"
 #include "queue/event_pool.h"
+#include "queue/queue_number.h"
 #include "queue/retire.h"
 
 struct zepi_device;
@@ -21,6 +22,7 @@ struct zepi_context {
     zepi_ownership_t ownership;   // of ze
     struct zepi_device **devices; // owned list of borrowed devices
     uint32_t device_count;
+    struct zepi_queue_numbers queue_numbers;
     struct zepi_event_pools event_pools;
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_value_buffers value_buffers;

@@ -3,6 +3,7 @@
 
 #include "base/ze.h"
 #include "device/device.h"
+#include "memory/buffer.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
 {
     const struct zepi_kernel_argument *expected = &pool->arguments[index];
     const bool is_pointer =
-        argument->kind == ZEPI_ARGUMENT_POINTER ||
+        argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
         (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
     switch ((enum zepi_spirv_argument_kind)expected->kind) {
     case ZEPI_SPIRV_ARGUMENT_VALUE:
@@ -68,11 +69,17 @@ static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t ind
                              pool->name, argument->size_bytes,
                              argument->value ? ", with a value: expected NULL" : "");
         break;
-    case ZEPI_ARGUMENT_BUFFER:
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "argument %u of kernel '%s': buffers are not "
-                         "supported",
-                         index, pool->name);
+    case ZEPI_ARGUMENT_BUFFER: {
+        const struct zepi_buffer *buffer = argument->value;
+        const zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (buffer->context != zepi_code_of(pool->code)->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "argument %u of kernel '%s' is a buffer of another context", index,
+                             pool->name);
+        break;
+    }
     default:
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
                          index, pool->name, (int)argument->kind);
@@ -118,42 +125,4 @@ zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
         has_local = has_local || arguments[i].kind == ZEPI_ARGUMENT_LOCAL;
     }
     return has_local ? check_local_memory(pool, device, count, arguments) : ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_arguments_set(struct zepi_kernel_lease *lease, uint32_t count,
-                                 const zepi_argument_t *arguments)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const zepi_argument_t *argument = &arguments[i];
-        struct zepi_argument_state *state = &lease->arguments[i];
-        struct zepi_argument_state wanted = {.is_local = argument->kind == ZEPI_ARGUMENT_LOCAL};
-        const void *value;
-        if (argument->kind == ZEPI_ARGUMENT_POINTER) {
-            wanted.size_bytes = sizeof(void *);
-            wanted.value = (uintptr_t)argument->value;
-            value = &argument->value;
-        } else {
-            if (argument->size_bytes > UINT32_MAX)
-                return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "argument %u has %zu bytes", i,
-                                 argument->size_bytes);
-            wanted.size_bytes = (uint32_t)argument->size_bytes;
-            value = argument->value;
-            if (value && wanted.size_bytes <= sizeof(wanted.value))
-                memcpy(&wanted.value, value, wanted.size_bytes);
-        }
-        const bool is_comparable = wanted.is_local || wanted.size_bytes <= sizeof(wanted.value);
-        if (is_comparable && state->size_bytes == wanted.size_bytes &&
-            state->is_local == wanted.is_local && state->value == wanted.value)
-            continue;
-        // NULL as a pointer is NULL for Level Zero, too.
-        const zepi_result_t result =
-            ZEPI_ZE(zeKernelSetArgumentValue, lease->ze, i, wanted.size_bytes, value);
-        if (result != ZEPI_SUCCESS) {
-            state->size_bytes = 0;
-            zepi_error_append(", for argument %u of %u bytes", i, wanted.size_bytes);
-            return result;
-        }
-        *state = wanted;
-    }
-    return ZEPI_SUCCESS;
 }

@@ -11,8 +11,4 @@ zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
                                    const struct zepi_device *device, uint32_t count,
                                    const zepi_argument_t *arguments);
 
-// Sets on a handle what differs from what it last had.
-zepi_result_t zepi_arguments_set(struct zepi_kernel_lease *lease, uint32_t count,
-                                 const zepi_argument_t *arguments);
-
 #endif

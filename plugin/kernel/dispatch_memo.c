@@ -2,14 +2,21 @@
 #include "kernel/dispatch_memo.h"
 
 #include "base/alloc.h"
+#include "cache/build_budget.h"
+#include "device/context.h"
 #include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
-#include "module/spec_values.h"
+#include "module/handle_caches.h"
 #include "module/this_module.h"
 #include "queue/queue.h"
 
-// Enough for the kernels of a loop, and few enough that what they keep alive does not matter.
-#define ANSWERS 8
+// Enough for a loop over some kernels and many values. An answer lies in the set that its hash
+// says.
+#define SETS 32
+#define WAYS 8
+
+// Values of a question whose bits are read once.
+#define INLINE_VALUES 8
 
 // Where a kernel is looked for.
 struct place {
@@ -19,20 +26,40 @@ struct place {
     struct zepi_build_result *pool; // of that kernel: another one at its address has another
 };
 
+// Without a gap: lists are compared byte by byte.
+struct value {
+    uint32_t id;
+    uint32_t size_bytes; // 1, 2, 4 or 8
+    uint64_t bits;
+};
+static_assert(sizeof(struct value) == 16, "values are compared byte by byte");
+
+// What a launch asks. Lives in one call.
+struct question {
+    const zepi_launch_desc_t *desc;
+    struct place place;
+    uint32_t hash;
+    struct value values[INLINE_VALUES]; // the first ones
+};
+
 // A question as it was asked, and its answer. Immutable.
 struct answer {
     struct place place;
     struct zepi_dispatch dispatch; // `held` is a reference
-    const char *name;              // lies behind the values
+    uint32_t hash;
     uint32_t value_count;
-    struct zepi_spec_entry values[];
+    const char *name; // lies behind the values
+    struct value values[];
 };
 
 // Under the queue's memo_mutex.
 struct zepi_dispatch_memo {
-    uint32_t newest;                 // which one answered last
-    uint32_t next;                   // which one is replaced next
-    struct answer *answers[ANSWERS]; // owned
+    uint64_t generation; // of the units, when it was begun
+    struct set {
+        uint32_t hashes[WAYS];
+        uint32_t newest;              // which one was entered last; the one before is the oldest
+        struct answer *answers[WAYS]; // owned
+    } sets[SETS];
 };
 
 static void destroy_answer(struct answer *answer)
@@ -45,39 +72,33 @@ static void destroy_answer(struct answer *answer)
 
 void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo)
 {
-    for (uint32_t i = 0; memo && i < ANSWERS; i++)
-        destroy_answer(memo->answers[i]);
+    for (uint32_t i = 0; memo && i < SETS * WAYS; i++)
+        destroy_answer(memo->sets[i / WAYS].answers[i % WAYS]);
     zepi_free(memo);
 }
 
-// Without a call. No constant has another size.
-static inline bool is_equal(const void *value, const uint8_t *known, size_t size_bytes)
+// ---- Asking ----
+
+// No constant has another size.
+static inline uint64_t bits_of(const zepi_spec_value_t *value)
 {
-    switch (size_bytes) {
-    case 4:
-        return memcmp(value, known, 4) == 0;
-    case 8:
-        return memcmp(value, known, 8) == 0;
-    case 2:
-        return memcmp(value, known, 2) == 0;
-    default:
-        return *(const uint8_t *)value == *known;
-    }
+    uint64_t bits = 0;
+    if (value->size_bytes == 4)
+        memcpy(&bits, value->value, 4);
+    else if (value->size_bytes == 8)
+        memcpy(&bits, value->value, 8);
+    else if (value->size_bytes == 2)
+        memcpy(&bits, value->value, 2);
+    else if (value->size_bytes == 1)
+        memcpy(&bits, value->value, 1);
+    return bits;
 }
 
-static bool has_same_values(const struct answer *answer, const zepi_launch_desc_t *desc)
+// Sizes of 4 GiB and more are sizes that no constant has.
+static inline struct value read_value(const zepi_spec_value_t *value, uint64_t bits)
 {
-    if (desc->spec_value_count != answer->value_count ||
-        (desc->spec_value_count > 0 && !desc->spec_values))
-        return false;
-    for (uint32_t i = 0; i < answer->value_count; i++) {
-        const zepi_spec_value_t *value = &desc->spec_values[i];
-        const struct zepi_spec_entry *known = &answer->values[i];
-        if (value->id != known->id || value->size_bytes != known->size_bytes || !value->value ||
-            !is_equal(value->value, known->value, known->size_bytes))
-            return false;
-    }
-    return true;
+    return (struct value){value->id,
+                          value->size_bytes <= 8 ? (uint32_t)value->size_bytes : UINT32_MAX, bits};
 }
 
 static struct place place_of(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
@@ -90,85 +111,181 @@ static struct place place_of(const struct zepi_queue *queue, const zepi_launch_d
                           .pool = desc->kernel ? desc->kernel->pools[queue->device_index] : NULL};
 }
 
-static bool is_answer(const struct answer *answer, const struct place *place,
-                      const zepi_launch_desc_t *desc)
+// Returns false for a list of values that is no good: nothing is found for it, nor kept. The hash
+// is of values alone: names and ids cost more than they tell apart, and with the units' generation
+// answers would stay in sets where nothing replaces them.
+static inline bool ask(struct question *question, const struct zepi_queue *queue,
+                       const zepi_launch_desc_t *desc, struct zepi_module *module,
+                       uint64_t generation)
 {
-    return answer && answer->place.number == place->number && answer->place.unit == place->unit &&
+    question->desc = desc;
+    question->place = place_of(queue, desc, module, generation);
+    uint64_t hash = module ? question->place.number : (uintptr_t)desc->unit;
+    if (desc->spec_value_count > 0 && !desc->spec_values)
+        return false;
+    for (uint32_t i = 0; i < desc->spec_value_count; i++) {
+        const zepi_spec_value_t *value = &desc->spec_values[i];
+        if (!value->value)
+            return false;
+        const uint64_t bits = bits_of(value);
+        if (i < INLINE_VALUES)
+            question->values[i] = read_value(value, bits);
+        hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    question->hash = (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    return true;
+}
+
+static inline struct set *set_of(struct zepi_dispatch_memo *memo, uint32_t hash)
+{
+    return &memo->sets[hash / (UINT32_MAX / SETS + 1)]; // the highest bits are mixed best
+}
+
+// ---- Finding ----
+
+static inline bool has_same_values(const struct answer *answer, const struct question *question)
+{
+    const uint32_t count = answer->value_count;
+    const uint32_t inline_count = count < INLINE_VALUES ? count : INLINE_VALUES;
+    if (question->desc->spec_value_count != count ||
+        (count > 0 &&
+         memcmp(answer->values, question->values, inline_count * sizeof(answer->values[0])) != 0))
+        return false;
+    for (uint32_t i = INLINE_VALUES; i < count; i++) {
+        const zepi_spec_value_t *value = &question->desc->spec_values[i];
+        const struct value read = read_value(value, bits_of(value));
+        if (memcmp(&answer->values[i], &read, sizeof(read)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static inline bool is_answer(const struct answer *answer, const struct question *question)
+{
+    const struct place *place = &question->place;
+    return answer->place.number == place->number && answer->place.unit == place->unit &&
            answer->place.kernel == place->kernel && answer->place.pool == place->pool &&
-           has_same_values(answer, desc) &&
+           has_same_values(answer, question) &&
            (place->kernel ? place->kernel->is_emulated == (answer->dispatch.target.image != NULL)
-                          : strcmp(answer->name, desc->kernel_name) == 0);
+                          : strcmp(answer->name, question->desc->kernel_name) == 0);
+}
+
+static inline const struct answer *find_locked(struct zepi_dispatch_memo *memo,
+                                               const struct question *question)
+{
+    const struct set *set = set_of(memo, question->hash);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        const uint32_t at = (set->newest + i) % WAYS;
+        if (set->hashes[at] == question->hash && set->answers[at] &&
+            is_answer(set->answers[at], question))
+            return set->answers[at];
+    }
+    return NULL;
 }
 
 bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                              struct zepi_module *module, struct zepi_dispatch *out_dispatch)
 {
-    const struct place place = place_of(queue, desc, module, zepi_unit_generation());
-    bool is_found = false;
+    struct question question;
+    if (!ask(&question, queue, desc, module, module ? 0 : zepi_unit_generation()))
+        return false;
     pthread_mutex_lock(&queue->memo_mutex);
-    struct zepi_dispatch_memo *memo = queue->memo;
-    for (uint32_t i = 0; memo && i < ANSWERS && !is_found; i++) {
-        const uint32_t at = (memo->newest + i) % ANSWERS;
-        if (!is_answer(memo->answers[at], &place, desc))
-            continue;
-        *out_dispatch = memo->answers[at]->dispatch;
+    const struct answer *found = queue->memo ? find_locked(queue->memo, &question) : NULL;
+    if (found) {
+        *out_dispatch = found->dispatch;
         if (out_dispatch->held)
             zepi_held_target_retain(out_dispatch->held);
-        memo->newest = at;
-        is_found = true;
     }
     pthread_mutex_unlock(&queue->memo_mutex);
-    return is_found;
+    return found != NULL;
 }
 
-static struct answer *create_answer(const zepi_launch_desc_t *desc)
+// ---- Noting ----
+
+static struct answer *create_answer(const struct question *question,
+                                    const struct zepi_dispatch *dispatch)
 {
-    const size_t values_size = desc->spec_value_count * sizeof(struct zepi_spec_entry);
+    const zepi_launch_desc_t *desc = question->desc;
+    const size_t values_size = desc->spec_value_count * sizeof(struct value);
     const char *name = desc->kernel ? "" : desc->kernel_name;
     const size_t name_size = strlen(name) + 1;
     struct answer *answer = zepi_allocate(1, sizeof(*answer) + values_size + name_size);
     if (!answer)
         return NULL;
+    answer->place = question->place;
+    answer->hash = question->hash;
     answer->value_count = desc->spec_value_count;
     answer->name = memcpy((char *)answer->values + values_size, name, name_size);
     for (uint32_t i = 0; i < desc->spec_value_count; i++) {
         const zepi_spec_value_t *value = &desc->spec_values[i];
-        answer->values[i] =
-            (struct zepi_spec_entry){.id = value->id, .size_bytes = (uint8_t)value->size_bytes};
-        memcpy(answer->values[i].value, value->value, value->size_bytes);
+        answer->values[i] = read_value(value, bits_of(value));
     }
+    answer->dispatch = *dispatch;
+    if (dispatch->held)
+        zepi_held_target_retain(dispatch->held);
     return answer;
+}
+
+// Whether what the context keeps has reached a limit. What a queue remembers is in use and cannot
+// go: it begins anew then.
+static bool is_cache_full(const struct zepi_context *context)
+{
+    const struct zepi_build_budget *budget = context->caches->budget;
+    const struct zepi_build_limits limits = zepi_build_budget_limits(budget);
+    return zepi_build_budget_entries(budget) >= limits.entries ||
+           zepi_build_budget_bytes(budget) >= limits.bytes;
+}
+
+// A memo that begins now, if the queue needs one: it has none, or what it has is out of date.
+static struct zepi_dispatch_memo *begin(struct zepi_queue *queue, uint64_t generation)
+{
+    const bool is_full = is_cache_full(queue->context);
+    pthread_mutex_lock(&queue->memo_mutex);
+    const bool is_needed = is_full || !queue->memo || queue->memo->generation != generation;
+    pthread_mutex_unlock(&queue->memo_mutex);
+    struct zepi_dispatch_memo *memo =
+        is_needed ? zepi_allocate(1, sizeof(struct zepi_dispatch_memo)) : NULL;
+    if (memo)
+        memo->generation = generation;
+    return memo;
+}
+
+// Returns the oldest of its set, which the answer replaces.
+static struct answer *enter_locked(struct zepi_dispatch_memo *memo, struct answer *answer)
+{
+    struct set *set = set_of(memo, answer->hash);
+    set->newest = (set->newest + WAYS - 1) % WAYS;
+    struct answer *old = set->answers[set->newest];
+    set->hashes[set->newest] = answer->hash;
+    set->answers[set->newest] = answer;
+    return old;
 }
 
 void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                              struct zepi_module *module, uint64_t generation,
                              const struct zepi_dispatch *dispatch)
 {
-    const struct place place = place_of(queue, desc, module, generation);
-    // Nothing would tell another kernel with the same handles apart.
-    if (place.kernel && dispatch->target.image && !dispatch->held)
+    struct question question;
+    if (!ask(&question, queue, desc, module, generation))
         return;
-    struct zepi_dispatch_memo *made = zepi_allocate(1, sizeof(*made));
-    struct answer *answer = made && (place.unit || place.number != 0) ? create_answer(desc) : NULL;
-    if (!answer) {
-        zepi_free(made);
+    // Nothing would tell another kernel with the same handles apart, or a module without a number.
+    if ((desc->kernel && dispatch->target.image && !dispatch->held) ||
+        (module && question.place.number == 0))
         return;
-    }
-    answer->place = place;
-    answer->dispatch = *dispatch;
-    if (dispatch->held)
-        zepi_held_target_retain(dispatch->held);
+    struct answer *answer = create_answer(&question, dispatch);
+    if (!answer)
+        return;
+    struct zepi_dispatch_memo *memo = begin(queue, generation);
+    struct answer *old = answer;
     pthread_mutex_lock(&queue->memo_mutex);
-    if (!queue->memo) {
-        queue->memo = made;
-        made = NULL;
+    if (memo) {
+        struct zepi_dispatch_memo *before = queue->memo;
+        queue->memo = memo;
+        memo = before;
     }
-    struct zepi_dispatch_memo *memo = queue->memo;
-    memo->newest = memo->next;
-    memo->next = (memo->next + 1) % ANSWERS;
-    struct answer *old = memo->answers[memo->newest];
-    memo->answers[memo->newest] = answer;
+    if (queue->memo)
+        old = enter_locked(queue->memo, answer);
     pthread_mutex_unlock(&queue->memo_mutex);
     destroy_answer(old);
-    zepi_free(made);
+    zepi_dispatch_memo_destroy(memo);
 }

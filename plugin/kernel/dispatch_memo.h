@@ -8,9 +8,11 @@ struct zepi_module;
 struct zepi_queue;
 
 // Remembers in a queue what its last dispatched launches found: the same question has the same
-// answer. The newest is compared first. Answers from a translation unit hold as long as no unit
-// comes or goes and no value is set on a unit's module; they keep code alive, but no module.
-// Answers from a module hold nothing: they are found only by a launch that names it.
+// answer. The newest is compared first, then the few that a hash of name and values leads to.
+// Answers from a translation unit hold as long as no unit comes or goes, no value is set on a
+// unit's module and no cache is trimmed; they keep code alive, but no module, and are given up when
+// the context's cache is full. Answers from a module hold nothing: they are found only by a launch
+// that names it.
 
 struct zepi_dispatch_memo; // a queue's; opaque
 

@@ -206,11 +206,28 @@ static zepi_result_t try_objects(struct search *search)
     struct zepi_module *linked = NULL;
     if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT) || !have_right_values(search))
         return ZEPI_SUCCESS;
-    zepi_result_t result = zepi_module_link(1, &search->objects, NULL, &linked);
+    zepi_result_t result =
+        zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
     if (result == ZEPI_SUCCESS)
         result = take_from(search, linked);
     zepi_release(linked);
     return fall_through(search, result, "linking the objects");
+}
+
+// Adds what the listed images import from others of the input, and what those import.
+static uint32_t add_needed(const struct zepi_module *input, uint32_t count,
+                           struct zepi_image **images)
+{
+    for (uint32_t at = 0; at < count; at++) {
+        for (uint32_t i = 0; i < input->image_count; i++) {
+            uint32_t listed = 0;
+            while (listed < count && images[listed] != input->images[i])
+                listed++;
+            if (listed == count && zepi_image_needs(images[at], input->images[i]))
+                images[count++] = input->images[i];
+        }
+    }
+    return count;
 }
 
 // The part of the input that may have the kernel; *out_module is a new reference, or NULL.
@@ -229,6 +246,7 @@ static zepi_result_t narrow_input(const struct search *search, struct zepi_modul
             (!spirv || zepi_spirv_find_kernel(spirv, question->name)))
             images[count++] = input->images[i];
     }
+    count = add_needed(input, count, images);
     *out_module = NULL;
     if (count == input->image_count)
         *out_module = zepi_retain(search->input);

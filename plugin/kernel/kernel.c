@@ -10,15 +10,13 @@
 #include "kernel/work_size.h"
 #include "module/module.h"
 
-#define INLINE_POOLS 2
-
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
     zepi_kernel_destroy_exports(kernel);
-    for (uint32_t i = 0; kernel->pools && i < kernel->module->context->device_count; i++)
+    for (uint32_t i = 0; kernel->pools && i < kernel->context->device_count; i++)
         zepi_build_result_release(kernel->pools[i]);
-    if (kernel->pools != kernel->inline_pools)
+    if ((void **)kernel->pools != kernel->inline_lists)
         zepi_free(kernel->pools);
     zepi_release(kernel->module);
 }
@@ -40,6 +38,10 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
     uint32_t index;
     for (uint32_t i = 0; i < module->part_count && kernel->name && !kernel->is_emulated; i++)
         kernel->is_emulated = zepi_emulation_find(&module->parts[i], kernel->name, &index);
+    for (uint32_t i = 0; i < module->context->device_count && !kernel->is_emulated; i++) {
+        if (kernel->pools[i] && zepi_kernel_pool_of(kernel->pools[i])->has_known_sizes)
+            kernel->leases[i] = zepi_kernel_pool_of(kernel->pools[i])->of_queue;
+    }
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -50,18 +52,21 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
 // A kernel without pools.
 static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out_kernel)
 {
-    const uint32_t device_count = module->context->device_count;
+    const size_t device_count = module->context->device_count;
     struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
     if (!kernel)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     kernel->module = zepi_retain(module);
-    kernel->pools = device_count <= INLINE_POOLS
-                        ? kernel->inline_pools
-                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
-    if (!kernel->pools) {
+    kernel->context = module->context;
+    void **lists = 2 * device_count <= sizeof(kernel->inline_lists) / sizeof(void *)
+                       ? kernel->inline_lists
+                       : zepi_allocate(2 * device_count, sizeof(void *));
+    if (!lists) {
         zepi_release(kernel);
         return zepi_fail_no_memory();
     }
+    kernel->pools = (struct zepi_build_result **)lists;
+    kernel->leases = (zepi_lease_slot **)(lists + device_count);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }
@@ -117,8 +122,7 @@ zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t de
     struct zepi_build_result *pool = kernel->pools[device_index];
     if (!pool)
         return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
-                         kernel->name,
-                         kernel->module->context->devices[device_index]->properties.name);
+                         kernel->name, kernel->context->devices[device_index]->properties.name);
     *out_pool = zepi_kernel_pool_of(pool);
     return ZEPI_SUCCESS;
 }
@@ -130,7 +134,7 @@ static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
     uint32_t index;
     zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
     if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(kernel->module->context, device, &index);
+        result = zepi_context_check_device(kernel->context, device, &index);
     return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_pool) : result;
 }
 
@@ -175,7 +179,7 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     result = zepi_kernel_lease_take(pool, &lease);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, pool, device, lease, work_dim, global_size, none);
+    result = zepi_work_size_init(&size, pool, device, lease->ze, work_dim, global_size, none);
     zepi_kernel_lease_give(pool, lease);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
         out_group_size[i] = size.is_empty ? 1 : size.group[i];
@@ -203,7 +207,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     if (result != ZEPI_SUCCESS)
         return result;
     // The handle's group size is not what the next launch thinks it is.
-    lease->is_state_unknown = true;
+    lease->is_state_known = false;
     result = ZEPI_ZE(zeKernelSetGroupSize, lease->ze, group[0], group[1], group[2]);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, lease->ze, out_count);

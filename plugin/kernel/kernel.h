@@ -11,13 +11,17 @@ struct zepi_module;
 // A kernel of an executable module. It has no arguments: they come with each launch.
 struct zepi_kernel {
     struct zepi_object object;
-    struct zepi_module *module; // retained
-    const char *name;           // borrowed from the module
-    bool is_emulated;           // on some device its constants come through an argument
+    struct zepi_module *module;   // retained
+    struct zepi_context *context; // borrowed from the module
+    const char *name;             // borrowed from the module
+    bool is_emulated;             // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
-    // for that device. `inline_pools` if they fit.
+    // for that device.
     struct zepi_build_result **pools;
-    struct zepi_build_result *inline_pools[2];
+    // Borrowed from them: the leases of the queues, if a launch needs to know nothing else (the
+    // sizes of all arguments are known, no constant is emulated), else NULL.
+    zepi_lease_slot **leases;
+    void *inline_lists[4];  // of both, if they fit
     zepi_exports_t exports; // owned; each a lease that its pool never gets back
 };
 

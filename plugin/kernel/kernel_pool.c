@@ -9,12 +9,6 @@
 #include "module/code_key.h"
 #include "module/handle_caches.h"
 
-static void destroy_lease(struct zepi_kernel_lease *lease)
-{
-    zepi_ze.zeKernelDestroy(lease->ze);
-    zepi_free(lease);
-}
-
 static void destroy_now(struct zepi_retired *retired)
 {
     struct zepi_kernel_pool *pool = (struct zepi_kernel_pool *)retired;
@@ -22,7 +16,13 @@ static void destroy_now(struct zepi_retired *retired)
         struct zepi_kernel_lease *lease =
             atomic_load_explicit(&pool->slots[i], memory_order_acquire);
         if (lease)
-            destroy_lease(lease);
+            zepi_kernel_lease_free(lease);
+    }
+    for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS; i++) {
+        struct zepi_kernel_lease *lease =
+            atomic_load_explicit(&pool->of_queue[i], memory_order_acquire);
+        if (lease)
+            zepi_kernel_lease_free(lease);
     }
     zepi_build_result_release(pool->code);
     zepi_free(pool->arguments);
@@ -44,36 +44,6 @@ static void pool_destroy(void *payload)
     pool->retired.weight = weight_of(pool);
     pool->retired.destroy = destroy_now;
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &pool->retired);
-}
-
-zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
-                                       struct zepi_kernel_lease **out_lease)
-{
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                   .pKernelName = pool->name};
-    const ze_kernel_indirect_access_flags_t access = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
-                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
-                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
-    struct zepi_kernel_lease *lease =
-        zepi_allocate(1, sizeof(*lease) + pool->argument_count * sizeof(lease->arguments[0]));
-    if (!lease)
-        return zepi_fail_no_memory();
-    zepi_result_t result = ZEPI_ZE(zeKernelCreate, pool->module, &desc, &lease->ze);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(lease);
-        return result;
-    }
-    // Pointers that lie in memory, or in structures passed by value, are followed, too.
-    result = ZEPI_ZE(zeKernelSetIndirectAccess, lease->ze, access);
-    if (result != ZEPI_SUCCESS) {
-        destroy_lease(lease);
-        return result;
-    }
-    lease->driver_ze = lease->ze;
-    if (zepi_code_of(pool->code)->context->platform->optional.is_launch_drivers)
-        lease->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, lease->ze);
-    *out_lease = lease;
-    return ZEPI_SUCCESS;
 }
 
 static bool has_known_size(const struct zepi_kernel_argument *argument)
@@ -234,24 +204,11 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
     return fail_build(result);
 }
 
-// Where a thread begins to look: threads that launch one kernel mostly find their own handle again.
-static uint32_t first_slot(void)
-{
-    static atomic_uint threads;
-    static _Thread_local uint32_t slot = UINT32_MAX;
-    if (slot == UINT32_MAX)
-        slot =
-            atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % ZEPI_KERNEL_POOL_SLOTS;
-    return slot;
-}
-
 zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
                                      struct zepi_kernel_lease **out_lease)
 {
-    const uint32_t first = first_slot();
     for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
-        _Atomic(struct zepi_kernel_lease *) *slot =
-            &pool->slots[(first + i) % ZEPI_KERNEL_POOL_SLOTS];
+        zepi_lease_slot *slot = &pool->slots[i];
         // Relaxed: only a hint; the exchange below decides.
         if (!atomic_load_explicit(slot, memory_order_relaxed))
             continue;
@@ -268,13 +225,11 @@ zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
 
 void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
 {
-    const uint32_t first = first_slot();
     for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
         struct zepi_kernel_lease *none = NULL;
         // Release: the next user sees what is noted in the handle.
-        if (atomic_compare_exchange_strong_explicit(
-                &pool->slots[(first + i) % ZEPI_KERNEL_POOL_SLOTS], &none, lease,
-                memory_order_release, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&pool->slots[i], &none, lease,
+                                                    memory_order_release, memory_order_relaxed))
             return;
     }
     zepi_kernel_lease_destroy(pool, lease);
@@ -282,7 +237,7 @@ void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_le
 
 static void destroy_retired_lease(struct zepi_retired *retired)
 {
-    destroy_lease((struct zepi_kernel_lease *)retired);
+    zepi_kernel_lease_free((struct zepi_kernel_lease *)retired);
 }
 
 void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)

@@ -4,153 +4,114 @@
 #include "base/list.h"
 #include "base/ze.h"
 #include "device/context.h"
-#include "device/device.h"
-#include "device/platform.h"
 #include "kernel/arguments.h"
 #include "kernel/dispatch.h"
 #include "kernel/emulation.h"
 #include "kernel/kernel.h"
 #include "kernel/work_size.h"
-#include "module/module.h"
 #include "queue/submit.h"
 
-#include <string.h>
-
-// Arguments of one call that takes them all; more are set one by one.
-#define MAX_POINTERS 64
-
-// A launch that has been checked.
+// A launch of which everything is known but whether it is right.
 struct launch {
     struct zepi_queue *queue;
     const zepi_launch_desc_t *desc;
     struct zepi_kernel_pool *pool;
-    struct zepi_kernel_lease *lease;
-    struct zepi_work_size size;
 };
 
-static zepi_result_t set_offset(struct launch *launch)
+static const char function_name[] = "zeCommandListAppendLaunchKernelWithArguments";
+
+// ---- Appending, under the queue's mutex ----
+
+// In one call, with the arguments that the lease took. It gets no sizes: they have been checked.
+static inline ze_result_t append_with_arguments(const struct zepi_queue *queue,
+                                                struct zepi_kernel_lease *lease,
+                                                uint32_t list_index,
+                                                const struct zepi_submit *submit)
 {
-    struct zepi_kernel_lease *lease = launch->lease;
-    uint32_t offset[3] = {0};
-    for (uint32_t i = 0; i < launch->desc->work_dim; i++) {
-        if (launch->desc->global_offset[i] > UINT32_MAX)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the global offset %zu is beyond 32 bits",
-                             launch->desc->global_offset[i]);
-        offset[i] = (uint32_t)launch->desc->global_offset[i];
-    }
-    if (memcmp(offset, lease->offset, sizeof(offset)) == 0)
-        return ZEPI_SUCCESS;
-    if (!launch->queue->device->platform->optional.has_global_offset)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "the driver lacks the extension for global offsets");
-    const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetGlobalOffsetExp, lease->ze, offset[0], offset[1], offset[2]);
-    if (result == ZEPI_SUCCESS)
-        memcpy(lease->offset, offset, sizeof(offset));
-    return result;
+    const struct zepi_work_size *size = &lease->last_sizes->size;
+    lease->is_state_known = false;
+    return queue->launch(queue->launch_lists[list_index], lease->driver_ze, size->count,
+                         size->ze_group, lease->pointers, NULL, submit->signal, submit->wait_count,
+                         submit->waits);
 }
 
-static zepi_result_t set_group_size(struct launch *launch)
+static zepi_result_t append_one_by_one(const struct launch *launch, struct zepi_kernel_lease *lease,
+                                       const struct zepi_submit *submit)
 {
-    struct zepi_kernel_lease *lease = launch->lease;
-    const uint32_t *group = launch->size.group;
-    if (memcmp(group, lease->group_size, sizeof(lease->group_size)) == 0)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetGroupSize, lease->ze, group[0], group[1], group[2]);
-    if (result == ZEPI_SUCCESS)
-        memcpy(lease->group_size, group, sizeof(lease->group_size));
-    return result;
-}
-
-// Whether one call can set the arguments and launch. It gets no sizes: they must have been checked.
-// Events are the loader's handles: a function of the driver's own gets none unless the loader does
-// not wrap them.
-static bool has_one_call(const struct launch *launch, const struct zepi_submit *submit)
-{
-    const struct zepi_queue *queue = launch->queue;
-    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    return optional->append_launch_kernel_with_arguments && launch->pool->has_known_sizes &&
-           !(launch->desc->flags & ZEPI_LAUNCH_COOPERATIVE) &&
-           launch->desc->argument_count <= MAX_POINTERS &&
-           (!optional->is_launch_drivers || queue->driver_lists[0] == queue->lists[0] ||
-            (!submit->signal && submit->wait_count == 0));
-}
-
-static zepi_result_t append_with_arguments(const struct launch *launch,
-                                           const struct zepi_submit *submit)
-{
-    const zepi_launch_desc_t *desc = launch->desc;
-    const struct zepi_queue *queue = launch->queue;
-    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    const ze_command_list_handle_t list =
-        optional->is_launch_drivers ? queue->driver_lists[submit->list_index] : submit->list;
-    const struct zepi_ze_group_size group = {launch->size.group[0], launch->size.group[1],
-                                             launch->size.group[2]};
-    void *pointers[MAX_POINTERS];
-    for (uint32_t i = 0; i < desc->argument_count; i++) {
-        const zepi_argument_t *argument = &desc->arguments[i];
-        pointers[i] = argument->kind == ZEPI_ARGUMENT_VALUE     ? (void *)argument->value
-                      : argument->kind == ZEPI_ARGUMENT_POINTER ? (void *)&argument->value
-                                                                : (void *)&argument->size_bytes;
-    }
-    return zepi_check_ze(optional->append_launch_kernel_with_arguments(
-                             list, launch->lease->driver_ze, launch->size.count, group, pointers,
-                             NULL, submit->signal, submit->wait_count, submit->waits),
-                         "zeCommandListAppendLaunchKernelWithArguments");
-}
-
-// Sets group size and arguments one by one, what differs from the last time.
-static zepi_result_t set_state(struct launch *launch)
-{
-    struct zepi_kernel_lease *lease = launch->lease;
-    if (lease->is_state_unknown) {
-        memset(lease->group_size, 0, sizeof(lease->group_size));
-        memset(lease->arguments, 0, launch->pool->argument_count * sizeof(lease->arguments[0]));
-        lease->is_state_unknown = false;
-    }
-    const zepi_result_t result = set_group_size(launch);
-    return result == ZEPI_SUCCESS
-               ? zepi_arguments_set(lease, launch->desc->argument_count, launch->desc->arguments)
-               : result;
-}
-
-static zepi_result_t append(const struct launch *launch, const struct zepi_submit *submit)
-{
+    const ze_group_count_t *count = &lease->last_sizes->size.count;
+    const zepi_result_t result = zepi_kernel_lease_set_state(lease);
+    if (result != ZEPI_SUCCESS)
+        return result;
     if (launch->desc->flags & ZEPI_LAUNCH_COOPERATIVE)
-        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, launch->lease->ze,
-                       (ze_group_count_t *)&launch->size.count, submit->signal, submit->wait_count,
+        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, lease->ze,
+                       (ze_group_count_t *)count, submit->signal, submit->wait_count,
                        submit->waits);
-    return ZEPI_ZE(zeCommandListAppendLaunchKernel, submit->list, launch->lease->ze,
-                   &launch->size.count, submit->signal, submit->wait_count, submit->waits);
+    return ZEPI_ZE(zeCommandListAppendLaunchKernel, submit->list, lease->ze, count, submit->signal,
+                   submit->wait_count, submit->waits);
 }
 
-static zepi_result_t launch_with_lease(struct launch *launch, zepi_wait_list_t wait,
-                                       zepi_event_t *out_event)
+static zepi_result_t append(const struct launch *launch, struct zepi_kernel_lease *lease,
+                            const struct zepi_submit *submit)
 {
-    const zepi_launch_desc_t *desc = launch->desc;
-    struct zepi_submit submit;
-    zepi_result_t result =
-        zepi_work_size_init(&launch->size, launch->pool, launch->queue->device, launch->lease,
-                            desc->work_dim, desc->global_size, desc->group_size);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (launch->size.is_empty)
-        return zepi_queue_marker(launch->queue, wait, out_event);
-    result = set_offset(launch);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, launch->queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (has_one_call(launch, &submit)) {
-        launch->lease->is_state_unknown = true;
-        result = append_with_arguments(launch, &submit);
-    } else {
-        result = set_state(launch);
-        if (result == ZEPI_SUCCESS)
-            result = append(launch, &submit);
+    const struct zepi_queue *queue = launch->queue;
+    const bool has_events = submit->signal || submit->wait_count > 0;
+    if (!queue->launch || !launch->pool->has_known_sizes ||
+        (has_events && !queue->launch_takes_events) || launch->desc->flags)
+        return append_one_by_one(launch, lease, submit);
+    return zepi_check_ze(append_with_arguments(queue, lease, submit->list_index, submit),
+                         function_name);
+}
+
+// ---- Launching ----
+
+// The queue's own lease, or that which was taken for this launch, which becomes its own if it has
+// none. *lent: what is to be given back, NULL if nothing is.
+static struct zepi_kernel_lease *choose_lease(const struct launch *launch,
+                                              struct zepi_kernel_lease **lent)
+{
+    const uint32_t number = launch->queue->number;
+    // Relaxed: the queue's mutex orders.
+    struct zepi_kernel_lease *own =
+        atomic_load_explicit(&launch->pool->of_queue[number], memory_order_relaxed);
+    if (own)
+        return own;
+    own = *lent;
+    if (number != ZEPI_NO_QUEUE_NUMBER) {
+        atomic_store_explicit(&launch->pool->of_queue[number], own, memory_order_relaxed);
+        *lent = NULL;
     }
-    return zepi_submit_end(&submit, result, out_event);
+    return own;
+}
+
+// Any launch of a kernel: with events, for the first time, with other sizes than the last time.
+static zepi_result_t launch_pool(const struct launch *launch, zepi_wait_list_t wait,
+                                 zepi_event_t *out_event)
+{
+    struct zepi_queue *queue = launch->queue;
+    struct zepi_kernel_lease *lent = NULL;
+    struct zepi_submit submit;
+    bool is_empty = false;
+    zepi_result_t result = ZEPI_SUCCESS;
+    // A queue that has a lease keeps it. Relaxed: only a hint, but for its absence.
+    if (!atomic_load_explicit(&launch->pool->of_queue[queue->number], memory_order_relaxed))
+        result = zepi_kernel_lease_take(launch->pool, &lent);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result == ZEPI_SUCCESS) {
+        struct zepi_kernel_lease *lease = choose_lease(launch, &lent);
+        if (!zepi_kernel_lease_matches(lease, launch->desc) &&
+            !zepi_kernel_lease_matches_any(lease, launch->desc))
+            result = zepi_kernel_lease_check(lease, launch->pool, queue->device, launch->desc,
+                                             &is_empty);
+        if (result != ZEPI_SUCCESS || is_empty)
+            zepi_submit_cancel(&submit);
+        else
+            result = zepi_submit_end(&submit, append(launch, lease, &submit), out_event);
+    }
+    if (lent)
+        zepi_kernel_lease_give(launch->pool, lent);
+    return is_empty ? zepi_queue_marker(queue, wait, out_event) : result;
 }
 
 // Of a host that was compiled against another version of the interface, or that made a mistake.
@@ -174,22 +135,6 @@ static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t launch_with_arguments(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                           struct zepi_kernel_pool *pool, zepi_wait_list_t wait,
-                                           zepi_event_t *out_event)
-{
-    struct launch launch = {.queue = queue, .desc = desc, .pool = pool};
-    zepi_result_t result =
-        zepi_arguments_check(pool, queue->device, desc->argument_count, desc->arguments);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_lease_take(pool, &launch.lease);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = launch_with_lease(&launch, wait, out_event);
-    zepi_kernel_lease_give(pool, launch.lease);
-    return result;
-}
-
 static zepi_result_t launch_emulated(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                      const struct zepi_target *target, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
@@ -198,8 +143,8 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const zepi_launch
     zepi_result_t result = zepi_emulation_init(&emulation, queue->context, target, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = launch_with_arguments(queue, &emulation.desc, zepi_kernel_pool_of(target->pool), wait,
-                                   out_event);
+    const struct launch launch = {queue, &emulation.desc, zepi_kernel_pool_of(target->pool)};
+    result = launch_pool(&launch, wait, out_event);
     zepi_emulation_finish(&emulation);
     return result;
 }
@@ -208,16 +153,16 @@ static zepi_result_t launch_target(struct zepi_queue *queue, const zepi_launch_d
                                    const struct zepi_target *target, zepi_wait_list_t wait,
                                    zepi_event_t *out_event)
 {
+    const struct launch launch = {queue, desc, zepi_kernel_pool_of(target->pool)};
     return target->image ? launch_emulated(queue, desc, target, wait, out_event)
-                         : launch_with_arguments(queue, desc, zepi_kernel_pool_of(target->pool),
-                                                 wait, out_event);
+                         : launch_pool(&launch, wait, out_event);
 }
 
 // Where a kernel object's launches go on a device of the context.
 static zepi_result_t get_pool(const struct zepi_kernel *kernel, const struct zepi_context *context,
                               uint32_t device_index, struct zepi_kernel_pool **out_pool)
 {
-    if (kernel->module->context != context)
+    if (kernel->context != context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "kernel '%s' is of another context than the queue", kernel->name);
     return zepi_kernel_get_pool(kernel, device_index, out_pool);
@@ -238,7 +183,7 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
         result = zepi_kernel_lease_take(pool, &lease);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, pool, device, lease, desc->work_dim, desc->global_size,
+    result = zepi_work_size_init(&size, pool, device, lease->ze, desc->work_dim, desc->global_size,
                                  desc->group_size);
     zepi_kernel_lease_give(pool, lease);
     return result;
@@ -253,8 +198,6 @@ static zepi_result_t launch_kernel(struct zepi_queue *queue, const zepi_launch_d
     const zepi_result_t result = get_pool(kernel, queue->context, queue->device_index, &pool);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!kernel->is_emulated)
-        return launch_with_arguments(queue, desc, pool, wait, out_event);
     const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
     return launch_target(queue, desc, &target, wait, out_event);
 }
@@ -272,8 +215,11 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
     return result;
 }
 
-zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                zepi_wait_list_t wait, zepi_event_t *out_event)
+// Everything that is not what zepi_queue_launch expects, which may be a mistake.
+static __attribute__((noinline)) zepi_result_t launch_any(zepi_queue_t queue,
+                                                          const zepi_launch_desc_t *desc,
+                                                          zepi_wait_list_t wait,
+                                                          zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS)
@@ -285,4 +231,80 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)
                                   : result;
+}
+
+// The leases for a launch of a kernel object that needs to know nothing else and may be made in one
+// call; NULL: look closer.
+static inline zepi_lease_slot *find_leases(const struct zepi_queue *queue,
+                                           const zepi_launch_desc_t *desc)
+{
+    if (!zepi_object_is(queue, &zepi_queue_type) || !desc || desc->size != sizeof(*desc))
+        return NULL;
+    const struct zepi_kernel *kernel = desc->kernel;
+    if (!zepi_object_is(kernel, &zepi_kernel_type) || kernel->context != queue->context ||
+        desc->flags || desc->spec_value_count > 0 || desc->module || desc->selector)
+        return NULL;
+    return kernel->leases[queue->device_index];
+}
+
+static __attribute__((noinline)) zepi_result_t launch_with_events(zepi_queue_t queue,
+                                                                  const zepi_launch_desc_t *desc,
+                                                                  zepi_wait_list_t wait,
+                                                                  zepi_event_t *out_event)
+{
+    if (__builtin_expect(!find_leases(queue, desc), 0))
+        return launch_any(queue, desc, wait, out_event);
+    const struct launch launch = {queue, desc,
+                                  zepi_kernel_pool_of(desc->kernel->pools[queue->device_index])};
+    return launch_pool(&launch, wait, out_event);
+}
+
+static __attribute__((noinline)) zepi_result_t unlock_and_launch(zepi_queue_t queue,
+                                                                 const zepi_launch_desc_t *desc)
+{
+    const zepi_wait_list_t no_wait = {NULL, 0};
+    zepi_mutex_unlock(&queue->mutex);
+    return launch_with_events(queue, desc, no_wait, NULL);
+}
+
+// What a launch without events has left to do when somebody sleeps, or when it failed.
+static __attribute__((cold, noinline)) zepi_result_t finish(struct zepi_queue *queue,
+                                                            bool somebody_sleeps, ze_result_t ze)
+{
+    if (somebody_sleeps)
+        zepi_mutex_wake(&queue->mutex);
+    return zepi_check_ze(ze, function_name);
+}
+
+// Of a kernel object, when nothing is to be waited for and no event is to be made: what a launch
+// costs. Whatever is not as usual goes elsewhere by a last call, so that no register has to be
+// saved for it.
+static inline zepi_result_t
+launch_without_events(zepi_queue_t queue, const zepi_launch_desc_t *desc, zepi_wait_list_t wait)
+{
+    const struct zepi_submit submit = {.queue = queue};
+    zepi_lease_slot *leases = find_leases(queue, desc);
+    if (__builtin_expect(!leases, 0))
+        return launch_any(queue, desc, wait, NULL);
+    if (!zepi_mutex_try_lock(&queue->mutex))
+        return launch_with_events(queue, desc, wait, NULL);
+    // Relaxed: the mutex orders.
+    struct zepi_kernel_lease *lease =
+        atomic_load_explicit(&leases[queue->launch_number], memory_order_relaxed);
+    if (__builtin_expect(!lease || !zepi_kernel_lease_matches(lease, desc), 0))
+        return unlock_and_launch(queue, desc);
+    const ze_result_t ze =
+        append_with_arguments(queue, lease, zepi_queue_next_list(queue), &submit);
+    zepi_retire_count(&queue->retire);
+    const bool somebody_sleeps = zepi_mutex_unlock_and_tell(&queue->mutex);
+    if (somebody_sleeps)
+        return finish(queue, true, ze);
+    return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS : finish(queue, false, ze);
+}
+
+zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return wait.count == 0 && !out_event ? launch_without_events(queue, desc, wait)
+                                         : launch_with_events(queue, desc, wait, out_event);
 }

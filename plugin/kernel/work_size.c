@@ -3,6 +3,7 @@
 
 #include "base/ze.h"
 #include "device/device.h"
+#include "kernel/kernel_pool.h"
 
 static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
                                  const struct zepi_device *device, const uint32_t group[3])
@@ -36,7 +37,7 @@ static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
 }
 
 static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
-                             struct zepi_kernel_lease *lease, const uint32_t global[3])
+                             ze_kernel_handle_t ze, const uint32_t global[3])
 {
     const ze_kernel_properties_t *properties = &pool->properties;
     uint32_t *group = size->group;
@@ -46,7 +47,7 @@ static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kern
         group[2] = properties->requiredGroupSizeZ;
         return ZEPI_SUCCESS;
     }
-    const zepi_result_t result = ZEPI_ZE(zeKernelSuggestGroupSize, lease->ze, global[0], global[1],
+    const zepi_result_t result = ZEPI_ZE(zeKernelSuggestGroupSize, ze, global[0], global[1],
                                          global[2], &group[0], &group[1], &group[2]);
     for (int i = 0; i < 3; i++) {
         // A suggestion that does not divide helps nobody; the null driver suggests nothing.
@@ -57,7 +58,7 @@ static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kern
 }
 
 zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
-                                  const struct zepi_device *device, struct zepi_kernel_lease *lease,
+                                  const struct zepi_device *device, ze_kernel_handle_t ze,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size)
 {
@@ -89,7 +90,7 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
-        result = suggest(size, pool, lease, global);
+        result = suggest(size, pool, ze, global);
     if (result == ZEPI_SUCCESS)
         result = check_group(pool, device, size->group);
     if (result != ZEPI_SUCCESS)

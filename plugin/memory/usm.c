@@ -136,3 +136,22 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
     }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
+
+bool zepi_usm_is_inside(const struct zepi_context *context, const void *address, size_t size_bytes)
+{
+    const char *next = address;
+    // Mappings of virtual memory may lie side by side, and be used as one.
+    while (size_bytes > 0) {
+        void *base = NULL;
+        size_t room = 0;
+        if (zepi_ze.zeMemGetAddressRange(context->ze, next, &base, &room) != ZE_RESULT_SUCCESS ||
+            !base || (const char *)base > next || (size_t)(next - (const char *)base) >= room)
+            return next == (const char *)address;
+        room -= (size_t)(next - (const char *)base);
+        if (size_bytes <= room)
+            return true;
+        size_bytes -= room;
+        next += room;
+    }
+    return true;
+}

@@ -218,6 +218,66 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
     return ZEPI_SUCCESS;
 }
 
+// Whether images of the module import what others of it export.
+static bool has_own_imports(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        for (uint32_t at = 0; at < module->image_count; at++) {
+            if (zepi_image_needs(module->images[i], module->images[at]))
+                return true;
+        }
+    }
+    return false;
+}
+
+// The same of an object, for what was compiled: native code may have come in the place of images.
+static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
+{
+    const struct zepi_module_part *parts = object->parts;
+    for (uint32_t i = 0; i < object->part_count; i++) {
+        for (uint32_t at = 0; at < object->part_count; at++) {
+            if (parts[i].code[device_index] && parts[at].code[device_index] &&
+                zepi_image_needs(parts[i].images[0], parts[at].images[0]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    struct zepi_module *object = NULL;
+    bool has_imports = false;
+    zepi_result_t result = transform(input, values, desc, ZEPI_CODE_OBJECT, variables, &object);
+    for (uint32_t i = 0; i < input->context->device_count && object; i++)
+        has_imports = has_imports || has_own_imports_on(object, i);
+    if (result == ZEPI_SUCCESS)
+        result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
+                             : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables,
+                                         out_executable);
+    zepi_release(object);
+    return result;
+}
+
+// Images that need nothing of each other are built each on its own, in one step.
+static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    return has_own_imports(input)
+               ? compile_and_link(input, values, desc, variables, out_executable)
+               : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables, out_executable);
+}
+
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable)
+{
+    return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
+}
+
 // The build that the memo remembers. Consumes the values on success.
 static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_build_memo *memo,
                                    const zepi_build_desc_t *desc, struct zepi_module **out_module)
@@ -279,7 +339,9 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
         if (result == ZEPI_SUCCESS)
             values = NULL;
     } else {
-        result = transform(input, values, desc, kind, variables, &output);
+        result = kind == ZEPI_CODE_EXECUTABLE
+                     ? build_executable(input, values, desc, variables, &output)
+                     : transform(input, values, desc, kind, variables, &output);
         if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
             zepi_module_remember_build(input, values, desc, kind);
     }
@@ -290,14 +352,6 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
     zepi_module_publish(output);
     *out_module = output;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
-                                     const zepi_build_desc_t *desc,
-                                     struct zepi_module **out_executable)
-{
-    return transform(input, values, desc, ZEPI_CODE_EXECUTABLE, ZEPI_VARIABLES_SHARED,
-                     out_executable);
 }
 
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,

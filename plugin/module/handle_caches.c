@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "device/context.h"
 #include "module/code_cache.h"
+#include "module/this_module.h"
 
 struct zepi_handle_caches *zepi_handle_caches_create(void)
 {
@@ -72,6 +73,7 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
         return result;
     if (!zepi_code_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_unit_note_change();
     zepi_build_budget_set_limits(
         context->caches->budget,
         (struct zepi_build_limits){limits.memory_bytes, limits.memory_entries});
@@ -139,9 +141,11 @@ zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
         return ZEPI_SUCCESS;
     }
     const zepi_result_t result = check_context(context);
-    if (result == ZEPI_SUCCESS)
-        zepi_build_budget_trim(context->caches->budget, bytes);
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_unit_note_change();
+    zepi_build_budget_trim(context->caches->budget, bytes);
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_cache_clear(zepi_context_t context)
@@ -156,6 +160,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_unit_note_change();
     zepi_build_cache_clear(context->caches->kernels);
     zepi_build_cache_clear(context->caches->modules);
     return ZEPI_SUCCESS;

@@ -139,6 +139,30 @@ bool zepi_image_is_native_support(const struct zepi_image *image)
     return image->format == ZEPI_IMAGE_SPIRV;
 }
 
+static bool is_exported(const struct zepi_spirv *spirv, const char *name)
+{
+    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
+        if (spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT &&
+            strcmp(spirv->symbols[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *other)
+{
+    const struct zepi_spirv *own = zepi_image_spirv(image);
+    const struct zepi_spirv *others = zepi_image_spirv(other);
+    if (image == other || !own || !others)
+        return false;
+    for (uint32_t i = 0; i < own->symbol_count; i++) {
+        if (own->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
+            is_exported(others, own->symbols[i].name))
+            return true;
+    }
+    return false;
+}
+
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
 {
     const zepi_result_t result = zepi_check_object(image, &zepi_image_type);

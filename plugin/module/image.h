@@ -81,6 +81,9 @@ bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id);
 // Whether the image's constants are all constants for the driver's compiler.
 bool zepi_image_is_native_support(const struct zepi_image *image);
 
+// Whether the other image exports something that this one imports. Only of SPIR-V is that known.
+bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *other);
+
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info);
 
 #endif

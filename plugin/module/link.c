@@ -187,20 +187,17 @@ static zepi_result_t make_module(const struct sets *sets, const struct zepi_buil
         zepi_release(module);
         return result;
     }
-    zepi_module_publish(module);
     *out_executable = module;
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t link_objects(uint32_t object_count, const zepi_module_t *objects,
-                                  const zepi_build_desc_t *desc, enum zepi_variables variables,
-                                  zepi_module_t *out_executable)
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                       struct zepi_module **out_executable)
 {
     struct zepi_build_options options;
     struct sets sets;
-    zepi_result_t result = check_objects(object_count, objects, out_executable);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_build_options_init(&options, desc);
+    zepi_result_t result = zepi_build_options_init(&options, desc);
     if (result != ZEPI_SUCCESS)
         return result;
     options.variables = variables;
@@ -213,14 +210,29 @@ static zepi_result_t link_objects(uint32_t object_count, const zepi_module_t *ob
     return result;
 }
 
+static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t *objects,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      zepi_module_t *out_executable)
+{
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check_objects(object_count, objects, out_executable);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_link_objects(object_count, objects, desc, variables, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(module);
+    *out_executable = module;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
                                const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
-    return link_objects(object_count, objects, desc, ZEPI_VARIABLES_SHARED, out_executable);
+    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
 zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
                                        const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
-    return link_objects(object_count, objects, desc, ZEPI_VARIABLES_OWN, out_executable);
+    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_OWN, out_executable);
 }

@@ -200,6 +200,15 @@ struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module
     return NULL;
 }
 
+bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index)
+{
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        if (module->parts[i].code[device_index])
+            return true;
+    }
+    return false;
+}
+
 // Visits a name unless an earlier part or image of the module has it.
 struct once {
     const struct zepi_module *module;

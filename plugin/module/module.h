@@ -90,6 +90,9 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
                                                 uint32_t device_index, const char *kernel_name);
 
+// Whether a part of the module serves a device of the context.
+bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index);
+
 // Calls `visit` for each kernel name, each once, until it returns false. Names are borrowed from
 // the module.
 void zepi_module_for_each_kernel(const struct zepi_module *module,
@@ -119,6 +122,11 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
                                   zepi_module_t *out_object);
 
 // link.c
+// As zepi_module_link, but the module is not published.
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc,
+                                       enum zepi_variables variables,
+                                       struct zepi_module **out_executable);
 zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
                                const zepi_build_desc_t *desc, zepi_module_t *out_executable);
 // The same, and variables in the code are this module's own.

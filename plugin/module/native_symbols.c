@@ -6,12 +6,8 @@
 #include "device/context.h"
 #include "device/platform.h"
 #include "module/code_cache.h"
-#include "module/code_key.h"
+#include "module/symbol_table.h"
 #include "module/ze_module.h"
-
-// A table in bytes: a version, so that no table is empty; for each symbol kind, linkage and the
-// terminated name.
-#define TABLE_VERSION 1
 
 struct request {
     const struct zepi_spirv *spirv; // to keep; NULL: only what is known
@@ -19,22 +15,14 @@ struct request {
     const struct zepi_code_unit *unit;
 };
 
-static void add_symbol(struct zepi_text *table, enum zepi_symbol_kind kind,
-                       enum zepi_spirv_linkage linkage, const char *name, size_t length)
+static void add_symbol(struct zepi_text *table, const struct zepi_spirv_symbol *symbol,
+                       size_t name_length)
 {
-    const char head[2] = {(char)kind, (char)linkage};
+    char head[2];
+    zepi_symbol_table_write_head(symbol, head);
     zepi_text_append(table, head, sizeof(head));
-    zepi_text_append(table, name, length);
+    zepi_text_append(table, symbol->name, name_length);
     zepi_text_append(table, "", 1);
-}
-
-static void write_spirv(struct zepi_text *table, const struct zepi_spirv *spirv)
-{
-    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
-        const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
-        add_symbol(table, symbol->is_function ? ZEPI_SYMBOL_FUNCTION : ZEPI_SYMBOL_VARIABLE,
-                   symbol->linkage, symbol->name, strlen(symbol->name));
-    }
 }
 
 // The name in a line of the driver's: "export NAME", or "... symbol <NAME>". NULL: there is none.
@@ -73,8 +61,9 @@ static bool inspect(struct zepi_text *table, const struct request *request,
         const char *name = find_name(
             line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
         // Which kind it is drivers do not say.
+        const struct zepi_spirv_symbol symbol = {name, linkage, true};
         if (name && name_length > 0)
-            add_symbol(table, ZEPI_SYMBOL_FUNCTION, linkage, name, name_length);
+            add_symbol(table, &symbol, name_length);
     }
     zepi_text_finish(&text);
     return true;
@@ -83,13 +72,13 @@ static bool inspect(struct zepi_text *table, const struct request *request,
 static enum zepi_build_verdict make_table(void *user, struct zepi_build_outcome *outcome)
 {
     const struct request *request = user;
-    const char version = TABLE_VERSION;
+    const char version = ZEPI_SYMBOL_TABLE_VERSION;
     struct zepi_text table = {0};
     bool is_known = true;
     zepi_text_append(&table, &version, 1);
-    if (request->spirv)
-        write_spirv(&table, request->spirv);
-    else
+    for (uint32_t i = 0; request->spirv && i < request->spirv->symbol_count; i++)
+        add_symbol(&table, &request->spirv->symbols[i], strlen(request->spirv->symbols[i].name));
+    if (!request->spirv)
         is_known =
             request->code->context->platform->optional.has_linkage_inspection &&
             inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
@@ -107,11 +96,9 @@ static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct 
     struct zepi_key key;
     if (!codes)
         return NULL;
-    zepi_key_init(&key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(&key, ZEPI_KEY_KIND, ZEPI_CODE_SYMBOLS);
-    zepi_key_add_digest(&key, ZEPI_KEY_IMAGE, digest);
-    if (zepi_key_seal(&key) && zepi_build_cache_find_or_build(codes, &key, &build, &result, NULL) !=
-                                   ZEPI_LOOKUP_SUCCEEDED) {
+    if (zepi_symbol_table_key(&key, digest) &&
+        zepi_build_cache_find_or_build(codes, &key, &build, &result, NULL) !=
+            ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);
         result = NULL;
     }
@@ -132,28 +119,29 @@ struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
     return unit->native ? find_or_make(unit->native->digest, &request) : NULL;
 }
 
+// Whose symbols are added to what.
+struct addition {
+    struct zepi_symbols *symbols;
+    uint32_t member;
+    uint32_t object;
+};
+
+static bool add_to(void *user, const struct zepi_spirv_symbol *symbol)
+{
+    const struct addition *addition = user;
+    return zepi_symbols_add(
+        addition->symbols, &(struct zepi_symbol){.name = symbol->name,
+                                                 .kind = symbol->is_function ? ZEPI_SYMBOL_FUNCTION
+                                                                             : ZEPI_SYMBOL_VARIABLE,
+                                                 .linkage = symbol->linkage,
+                                                 .member = addition->member,
+                                                 .object = addition->object});
+}
+
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
                              uint32_t member, uint32_t object)
 {
     const struct zepi_native_code *code = zepi_build_result_payload(table);
-    const char *at = (const char *)code->bytes + 1;
-    const char *end = (const char *)code->bytes + code->size_bytes;
-    if (code->size_bytes == 0 || code->bytes[0] != TABLE_VERSION)
-        return true;
-    while (end - at > 2) {
-        const struct zepi_symbol symbol = {.name = at + 2,
-                                           .kind = (enum zepi_symbol_kind)at[0],
-                                           .linkage = (enum zepi_spirv_linkage)at[1],
-                                           .member = member,
-                                           .object = object};
-        const char *terminator = memchr(at + 2, '\0', (size_t)(end - at - 2));
-        // Checksums guard what is on the disk; this, against a table of another make.
-        if (!terminator || symbol.kind > ZEPI_SYMBOL_VARIABLE ||
-            symbol.linkage > ZEPI_SPIRV_LINK_ONCE_ODR)
-            return true;
-        if (!zepi_symbols_add(symbols, &symbol))
-            return false;
-        at = terminator + 1;
-    }
-    return true;
+    struct addition addition = {symbols, member, object};
+    return zepi_symbol_table_walk(code->bytes, code->size_bytes, add_to, &addition);
 }

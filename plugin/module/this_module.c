@@ -16,17 +16,12 @@ struct zepi_unit_values {
 // Guards the list of units and their lists; nothing is called under it but try-retain.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct zepi_unit_entry *units;
-static atomic_uint_fast64_t generation;
-
-uint64_t zepi_unit_generation(void)
-{
-    return atomic_load_explicit(&generation, memory_order_acquire);
-}
+atomic_uint_fast64_t zepi_unit_generation_count;
 
 void zepi_unit_note_change(void)
 {
     // Release: who sees the new number sees the change.
-    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+    atomic_fetch_add_explicit(&zepi_unit_generation_count, 1, memory_order_release);
 }
 
 void zepi_unit_release(struct zepi_unit_entry *unit)

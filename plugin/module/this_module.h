@@ -27,7 +27,12 @@ struct zepi_unit_entry {
 
 // What goes up with every change that a dispatch might depend on: a unit that comes or goes, a
 // value that is set on a unit's module.
-uint64_t zepi_unit_generation(void);
+extern atomic_uint_fast64_t zepi_unit_generation_count; // zepi_unit_generation alone reads it
+static inline uint64_t zepi_unit_generation(void)
+{
+    // Acquire: who sees a number sees the changes that made it.
+    return atomic_load_explicit(&zepi_unit_generation_count, memory_order_acquire);
+}
 
 // A value of the unit's module was set.
 void zepi_unit_note_change(void);

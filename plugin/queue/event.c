@@ -29,8 +29,7 @@ static void event_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(event, event_destroy);
 
-// For an event that was given to no command: nobody will signal it.
-static void abandon(struct zepi_event *event)
+void zepi_event_abandon(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_relaxed);
     zepi_release(event);
@@ -51,7 +50,7 @@ static zepi_result_t create_for(struct zepi_queue *queue, enum zepi_event_kind k
             ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
     }
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;
@@ -89,7 +88,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
     event->context = zepi_retain(context);
     result = zepi_event_slot_take(&context->event_pools, ZEPI_EVENT_PLAIN, &event->slot);
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;
@@ -108,7 +107,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     const zepi_result_t result =
         zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
     if (result != ZEPI_SUCCESS) {
-        abandon(event);
+        zepi_event_abandon(event);
         return result;
     }
     *out_event = event;

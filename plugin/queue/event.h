@@ -28,6 +28,8 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event 
 // The same with times, whatever the queue is like.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
+// Releases an event that was given to no command: nobody will signal it.
+void zepi_event_abandon(struct zepi_event *event);
 // An event of several commands: they began when that of `begin`, another timed one of the queue,
 // was over. Nobody else has the event yet.
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);

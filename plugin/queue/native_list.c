@@ -9,17 +9,21 @@
 
 // ---- The list ----
 
-static void list_destroy_now(struct zepi_retired *retired)
+static void list_release(struct zepi_native_list *list)
 {
-    struct zepi_native_list *list = (struct zepi_native_list *)retired;
-    if (list->queue) {
-        // Every run has signalled its event, which is the last that the queue has to do.
-        zepi_ze.zeCommandQueueSynchronize(list->queue, UINT64_MAX);
+    // Acquire and release: what others did with the queue is over before it goes.
+    if (atomic_fetch_sub_explicit(&list->references, 1, memory_order_acq_rel) > 1)
+        return;
+    if (list->queue)
         zepi_ze.zeCommandQueueDestroy(list->queue);
-    }
     if (list->ze)
         zepi_ze.zeCommandListDestroy(list->ze);
     zepi_free(list);
+}
+
+static void list_destroy_now(struct zepi_retired *retired)
+{
+    list_release((struct zepi_native_list *)retired);
 }
 
 void zepi_native_list_destroy(struct zepi_native_list *list)
@@ -66,6 +70,7 @@ zepi_result_t zepi_native_list_create(struct zepi_context *context, struct zepi_
         return zepi_fail_no_memory();
     list->context = context;
     list->device = device;
+    atomic_init(&list->references, 1);
     zepi_result_t result = create_list(list, &list->ze);
     if (result == ZEPI_SUCCESS)
         result = create_queue(list, &list->queue);
@@ -88,16 +93,26 @@ zepi_result_t zepi_native_list_close(struct zepi_native_list *list)
 // that it runs in, the last signals one that this queue waits for.
 struct run {
     struct zepi_retired retired;
+    struct zepi_native_list *list; // reference
+    ze_fence_handle_t fence;       // owned
+    bool was_submitted;
     ze_command_list_handle_t lists[3]; // owned, but for the middle one; the first may be NULL
 };
 
 static void run_destroy(struct zepi_retired *retired)
 {
     struct run *run = (struct run *)retired;
+    // Its last event is signalled, but the command queue may not be done with the lists. Not a wait
+    // for the queue: runs that wait for the host may have followed.
+    if (run->was_submitted)
+        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+    if (run->fence)
+        zepi_ze.zeFenceDestroy(run->fence);
     for (int i = 0; i < 3; i += 2) {
         if (run->lists[i])
             zepi_ze.zeCommandListDestroy(run->lists[i]);
     }
+    list_release(run->list);
     zepi_free(run);
 }
 
@@ -114,7 +129,7 @@ static zepi_result_t make_barrier(const struct zepi_native_list *list, ze_event_
     return result;
 }
 
-static zepi_result_t run_create(const struct zepi_native_list *list, struct zepi_event *before,
+static zepi_result_t run_create(struct zepi_native_list *list, struct zepi_event *before,
                                 struct zepi_event *after, struct run **out_run)
 {
     zepi_result_t result = ZEPI_SUCCESS;
@@ -124,7 +139,14 @@ static zepi_result_t run_create(const struct zepi_native_list *list, struct zepi
     run->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
     run->retired.destroy = run_destroy;
     run->lists[1] = list->ze;
-    if (before) {
+    // Relaxed: a reference is made from a reference.
+    atomic_fetch_add_explicit(&list->references, 1, memory_order_relaxed);
+    run->list = list;
+    const ze_fence_desc_t fence = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    result = ZEPI_ZE(zeFenceCreate, list->queue, &fence, &run->fence);
+    if (result != ZEPI_SUCCESS)
+        run->fence = NULL;
+    if (result == ZEPI_SUCCESS && before) {
         // A command waits for it that no queue of ours knows of.
         atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
         result = make_barrier(list, NULL, before->slot->ze, &run->lists[0]);
@@ -145,13 +167,14 @@ static zepi_result_t submit(struct zepi_queue *queue, const struct zepi_native_l
 {
     const uint32_t first = run->lists[0] ? 0 : 1;
     zepi_result_t result = ZEPI_ZE(zeCommandQueueExecuteCommandLists, list->queue, 3 - first,
-                                   &run->lists[first], NULL);
+                                   &run->lists[first], run->fence);
     if (result != ZEPI_SUCCESS)
         return result;
+    run->was_submitted = true;
     result = zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, out_event);
     // Nobody would know when the run is over.
     if (result != ZEPI_SUCCESS)
-        zepi_ze.zeCommandQueueSynchronize(list->queue, UINT64_MAX);
+        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
     return result;
 }
 

@@ -12,6 +12,7 @@ struct zepi_native_list {
     struct zepi_device *device;   // borrowed
     ze_command_list_handle_t ze;  // to be recorded to; not immediate, and not in order
     ze_command_queue_handle_t queue;
+    atomic_uint references; // the host's, and one of each run
 };
 
 zepi_result_t zepi_native_list_create(struct zepi_context *context, struct zepi_device *device,

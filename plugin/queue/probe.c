@@ -44,14 +44,14 @@ static void send(struct zepi_queue *queue)
         return;
     }
     probe->mark = zepi_retire_begin_wait(&queue->context->retire, &queue->retire);
-    pthread_mutex_lock(&queue->mutex);
+    zepi_mutex_lock(&queue->mutex);
     // A command like others: a queue that goes waits for it, too.
     probe->mark.submitted = zepi_retire_count(&queue->retire);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
         ze = zepi_ze.zeCommandListAppendBarrier(i < queue->list_count ? queue->lists[i]
                                                                       : queue->copy_list,
                                                 probe->slots[i]->ze, 0, NULL);
-    pthread_mutex_unlock(&queue->mutex);
+    zepi_mutex_unlock(&queue->mutex);
     if (ze != ZE_RESULT_SUCCESS)
         give_all(probe, zepi_event_slot_retire);
 }

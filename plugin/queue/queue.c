@@ -25,9 +25,9 @@ static void queue_destroy(void *object)
     }
     if (queue->copy_list)
         zepi_ze.zeCommandListDestroy(queue->copy_list);
+    zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
     zepi_dispatch_memo_destroy(queue->memo);
     pthread_mutex_destroy(&queue->memo_mutex);
-    pthread_mutex_destroy(&queue->mutex);
     zepi_release(queue->context);
 }
 
@@ -68,11 +68,28 @@ static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordina
     return result;
 }
 
+static void choose_launch(struct zepi_queue *queue)
+{
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    queue->launch_number = ZEPI_NO_QUEUE_NUMBER;
+    if (!optional->append_launch_kernel_with_arguments ||
+        ((queue->flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list))
+        return;
+    queue->launch = optional->append_launch_kernel_with_arguments;
+    queue->launch_number = queue->number;
+    for (uint32_t i = 0; i < queue->list_count; i++)
+        queue->launch_lists[i] =
+            optional->is_launch_drivers ? queue->driver_lists[i] : queue->lists[i];
+    queue->launch_takes_events =
+        !optional->is_launch_drivers || queue->driver_lists[0] == queue->lists[0];
+}
+
 static zepi_result_t create_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
+    queue->list_mask = queue->list_count - 1;
     for (uint32_t i = 0; i < queue->list_count; i++) {
         const zepi_result_t result = create_list(queue, device->compute_ordinal,
                                                  i % device->compute_count, &queue->lists[i]);
@@ -100,7 +117,7 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     queue->device_index = device_index;
     queue->flags = flags;
     queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
-    pthread_mutex_init(&queue->mutex, NULL);
+    queue->number = zepi_queue_number_take(&context->queue_numbers);
     pthread_mutex_init(&queue->memo_mutex, NULL);
     return queue;
 }
@@ -124,6 +141,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     queue->list_count = 1;
     queue->lists[0] = native_handle;
     queue->driver_lists[0] = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, native_handle);
+    choose_launch(queue);
     zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
@@ -155,6 +173,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         zepi_error_restore(&error);
         return result;
     }
+    choose_launch(queue);
     zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;

@@ -55,9 +55,8 @@ static void choose_list(struct zepi_submit *submit, enum zepi_engine engine)
         submit->list = queue->copy_list;
         return;
     }
-    submit->list_index = queue->next_list;
-    submit->list = queue->lists[queue->next_list];
-    queue->next_list = queue->next_list + 1 < queue->list_count ? queue->next_list + 1 : 0;
+    submit->list_index = zepi_queue_next_list(queue);
+    submit->list = queue->lists[submit->list_index];
 }
 
 zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
@@ -85,7 +84,7 @@ zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *q
         free_waits(submit);
         submit->waits = NULL;
     }
-    pthread_mutex_lock(&queue->mutex);
+    zepi_mutex_lock(&queue->mutex);
     choose_list(submit, engine);
     if ((queue->flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list) {
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
@@ -103,7 +102,7 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     const uint64_t number = zepi_retire_count(&queue->retire);
     if (submit->event)
         submit->event->number = number;
-    pthread_mutex_unlock(&queue->mutex);
+    zepi_mutex_unlock(&queue->mutex);
     free_waits(submit);
     if (appended != ZEPI_SUCCESS) {
         // Not known to be complete, so that it is kept from others until the queue is empty.
@@ -113,4 +112,14 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     if (submit->event)
         *out_event = submit->event;
     return ZEPI_SUCCESS;
+}
+
+void zepi_submit_cancel(struct zepi_submit *submit)
+{
+    // For the barrier that may have been appended.
+    zepi_retire_count(&submit->queue->retire);
+    zepi_mutex_unlock(&submit->queue->mutex);
+    free_waits(submit);
+    if (submit->event)
+        zepi_event_abandon(submit->event);
 }

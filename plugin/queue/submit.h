@@ -45,4 +45,7 @@ zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *q
 zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
                               zepi_event_t *out_event);
 
+// In place of the end, before anything was appended for the command: nothing has happened.
+void zepi_submit_cancel(struct zepi_submit *submit);
+
 #endif

@@ -65,10 +65,10 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue)
         give_events(&events, zepi_event_slot_give);
         return result;
     }
-    pthread_mutex_lock(&queue->mutex);
+    zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events.handles[i], 0, NULL);
-    pthread_mutex_unlock(&queue->mutex);
+    zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeEventHostSynchronize, events.handles[i], UINT64_MAX);
     give_events(&events, result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_retire);

@@ -66,16 +66,15 @@ ur_result_t zepi_ur_fail(zepi_result_t result)
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
 {
     char text[512];
+    // Hosts ask what there is as a matter of course: no is an answer then, not an error.
+    const bool is_answer = result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+                           result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    zepi_fail(result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
-                      result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION
-                  ? ZEPI_ERROR_UNSUPPORTED
-                  : ZEPI_ERROR_INVALID_VALUE,
-              "%s", text);
-    zepi_log(ZEPI_LOG_DEBUG, "%s", text);
+    zepi_fail(is_answer ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_INVALID_VALUE, "%s", text);
+    zepi_log(is_answer ? ZEPI_LOG_DEBUG : ZEPI_LOG_ERROR, "%s", text);
     return result;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "device/adapter.h"
 #include "ur/adapter.h"
 #include "ur/handles.h"
 #include "ur/info.h"
@@ -27,8 +28,9 @@ static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devic
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
     if (result == UR_RESULT_SUCCESS && count == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a context of no devices");
+    // The header's word for handles of no device, NULL or not.
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
-        result = zepi_ur_check_device(devices[i]);
+        result = zepi_ur_check(devices[i], &zepi_device_type, UR_RESULT_ERROR_INVALID_NULL_HANDLE);
     return result;
 }
 
@@ -97,6 +99,22 @@ ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
     return result;
 }
 
+// All devices, where the host names none. A ze_context does not tell its driver.
+static ur_result_t get_all_devices(uint32_t *out_count, const ur_device_handle_t **out_devices)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    const ur_result_t result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (count != 1)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "there are %u platforms: devices must be named", count);
+    *out_count = platforms[0]->device_count;
+    *out_devices = (const ur_device_handle_t *)platforms[0]->devices;
+    return UR_RESULT_SUCCESS;
+}
+
 ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeContext,
                                                  ur_adapter_handle_t hAdapter, uint32_t numDevices,
                                                  const ur_device_handle_t *phDevices,
@@ -105,9 +123,11 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
 {
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     if (result == UR_RESULT_SUCCESS)
-        result = check_devices(numDevices, phDevices);
-    if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phContext, "phContext");
+    if (result == UR_RESULT_SUCCESS && numDevices == 0 && !phDevices)
+        result = get_all_devices(&numDevices, &phDevices);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_context_create_from_native(

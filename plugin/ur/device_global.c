@@ -22,6 +22,17 @@ static ur_result_t find(ur_program_handle_t program, struct zepi_device *device,
                : zepi_ur_result(result);
 }
 
+static ur_result_t check_program_device(ur_device_handle_t device, ur_program_handle_t program)
+{
+    ur_result_t result = zepi_ur_check_device(device);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_program(program);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_check_context_device(
+                     (ur_context_handle_t)zepi_ur_program(program)->context, device, NULL)
+               : result;
+}
+
 ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
                                                    ur_program_handle_t hProgram,
                                                    const char *pGlobalVariableName,
@@ -29,9 +40,7 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
                                                    void **ppGlobalVariablePointerRet)
 {
     struct zepi_global global;
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(hProgram);
+    ur_result_t result = check_program_device(hDevice, hProgram);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pGlobalVariableName, "pGlobalVariableName");
     if (result == UR_RESULT_SUCCESS)
@@ -51,9 +60,7 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
                                              const char *pFunctionName, void **ppFunctionPointer)
 {
     void *address;
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(hProgram);
+    ur_result_t result = check_program_device(hDevice, hProgram);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pFunctionName, "pFunctionName");
     if (result == UR_RESULT_SUCCESS)
@@ -93,6 +100,9 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
         zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_program(program);
+    if (result == UR_RESULT_SUCCESS && zepi_ur_program(program)->context != command->queue->context)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                                "the program is of another context than the queue");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(name, "name");
     if (result == UR_RESULT_SUCCESS)

@@ -107,10 +107,11 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pPattern, "pPattern");
     if (result == UR_RESULT_SUCCESS &&
-        (patternSize == 0 || size == 0 || size % patternSize != 0 || offset % patternSize != 0))
+        (patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
+         size % patternSize != 0 || offset % patternSize != 0))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a pattern of %zu bytes for %zu bytes from %zu on, expected "
-                                "multiples of it",
+                                "a pattern of %zu bytes for %zu bytes from %zu on, expected a "
+                                "power of two and multiples of it",
                                 patternSize, size, offset);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);

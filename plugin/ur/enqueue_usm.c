@@ -17,6 +17,10 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pDst, size, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -49,6 +53,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
         result = zepi_ur_check_pointer(pMem, "pMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -81,6 +87,8 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
         result = zepi_ur_check_flags(flags, UR_USM_MIGRATION_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a prefetch of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -126,12 +134,28 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
         result = zepi_ur_check_flags(advice, UR_USM_ADVICE_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "advice about 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
                                zepi_ur_advise(command.queue, pMem, size, advice, command.wait,
                                               zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_ADVISE);
+}
+
+// Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
+static ur_result_t check_rows(const struct zepi_context *context, const void *memory, size_t pitch,
+                              size_t width, size_t height, const char *name)
+{
+    size_t size;
+    if (width == 0 || height == 0 || pitch < width)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "%zu rows of %zu bytes, with a pitch of %zu", height, width, pitch);
+    if (__builtin_mul_overflow(pitch, height - 1, &size) ||
+        __builtin_add_overflow(size, width, &size))
+        size = SIZE_MAX;
+    return zepi_ur_check_usm_range(context, memory, size, name);
 }
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
@@ -151,9 +175,11 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result == UR_RESULT_SUCCESS && (pitch < width || pitch == 0))
+    if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a pitch of %zu bytes for rows of %zu", pitch, width);
+                                "a pattern of %zu bytes, expected a power of two", patternSize);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pMem, pitch, width, height, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_fill_rect rect = {pitch, width, height};
@@ -177,11 +203,10 @@ ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, v
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS &&
-        (width == 0 || height == 0 || dstPitch < width || srcPitch < width))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "%zu rows of %zu bytes, with pitches of %zu and %zu", height, width,
-                                dstPitch, srcPitch);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pDst, dstPitch, width, height, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_rect_t to = {.row_pitch_bytes = dstPitch};

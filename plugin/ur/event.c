@@ -87,6 +87,9 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     zepi_event_times_t times = {.size = sizeof(times)};
     ur_result_t result = zepi_ur_check_event(hEvent);
+    // Another word than for every other question.
+    if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the answer has room for 0 bytes");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)

@@ -58,6 +58,10 @@ static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index);
 
+// `size` bytes at `memory` (not NULL) do not reach past the end of their allocation.
+ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
+                                    size_t size, const char *name);
+
 // What retain and release of every noun do, once the handle was checked.
 static inline ur_result_t zepi_ur_retain(ur_result_t checked, void *object)
 {

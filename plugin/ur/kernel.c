@@ -83,6 +83,10 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_program(hProgram)->context != zepi_ur_context(hContext))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
     if (result == UR_RESULT_SUCCESS)
@@ -172,6 +176,10 @@ static ur_result_t check_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queu
     if (result == UR_RESULT_SUCCESS && (work_dim == 0 || work_dim > 3))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", work_dim);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_kernel(kernel)->program->context != zepi_ur_queue(queue)->context)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
+                                "the kernel is of another context than the queue");
     return result;
 }
 
@@ -198,9 +206,14 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, uint32_t numArgs,
     const ur_exp_kernel_arg_properties_t *pArgs, size_t *pSuggestedLocalWorkSize)
 {
-    const ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS && numArgs > 0 && !pArgs)
-        return zepi_ur_refuse_null("pArgs");
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS && numArgs > 0)
+        result = zepi_ur_check_pointer(pArgs, "pArgs");
+    for (uint32_t i = 0; i < numArgs && result == UR_RESULT_SUCCESS; i++) {
+        if (pArgs[i].type > UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                    "argument %u has the unknown type %d", i, (int)pArgs[i].type);
+    }
     return result == UR_RESULT_SUCCESS
                ? zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
                                                         pGlobalWorkOffset, pGlobalWorkSize,
@@ -216,7 +229,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     (void)dynamicSharedMemorySize; // Level Zero does not take it into account
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device(hDevice);
+        result = zepi_ur_check_context_device(
+            (ur_context_handle_t)zepi_ur_kernel(hKernel)->program->context, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
     if (result == UR_RESULT_SUCCESS)

@@ -7,21 +7,6 @@
 #include "ur/command.h"
 #include "ur/mem.h"
 
-static ur_result_t check_work_size(const struct zepi_ur_launch *launch)
-{
-    if (launch->work_dim == 0 || launch->work_dim > 3)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                              "%u dimensions, expected 1 to 3", launch->work_dim);
-    // A global size of 0 launches nothing. The header calls it an error, but programs do it (dpnp's
-    // reductions of empty arrays), and OpenCL takes it.
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (launch->local_size && launch->local_size[i] == 0)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
-                                  "the local size of dimension %u is 0", i);
-    }
-    return UR_RESULT_SUCCESS;
-}
-
 static ur_result_t read_properties(const ur_kernel_launch_ext_properties_t *properties,
                                    zepi_launch_flags_t *out_flags)
 {
@@ -71,10 +56,39 @@ static ur_result_t read_argument(const ur_exp_kernel_arg_properties_t *from,
     }
 }
 
-static ur_result_t read_arguments(struct zepi_ur_launch_desc *out,
-                                  const struct zepi_context *context,
-                                  const struct zepi_device *device,
-                                  const struct zepi_ur_launch *launch)
+static_assert((int)UR_EXP_KERNEL_ARG_TYPE_VALUE == ZEPI_ARGUMENT_VALUE &&
+                  (int)UR_EXP_KERNEL_ARG_TYPE_POINTER == ZEPI_ARGUMENT_POINTER,
+              "the kinds are not translated");
+
+// Values, pointers and local memory in the order of the kernel, as hosts give them: false if there
+// is anything else, which is for read_arguments.
+static inline bool read_plain_arguments(uint32_t count, const ur_exp_kernel_arg_properties_t *from,
+                                        zepi_argument_t *to)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (from[i].index != i)
+            return false;
+        to[i].reserved = 0;
+        // Values and pointers have the same place, and the same numbers in both interfaces.
+        if (from[i].type <= UR_EXP_KERNEL_ARG_TYPE_POINTER) {
+            to[i].kind = (zepi_argument_kind_t)from[i].type;
+            to[i].size_bytes = from[i].type == UR_EXP_KERNEL_ARG_TYPE_VALUE ? from[i].size : 0;
+            to[i].value = from[i].value.value;
+        } else if (from[i].type == UR_EXP_KERNEL_ARG_TYPE_LOCAL) {
+            to[i].kind = ZEPI_ARGUMENT_LOCAL;
+            to[i].size_bytes = from[i].size;
+            to[i].value = NULL;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static __attribute__((noinline)) ur_result_t read_arguments(struct zepi_ur_launch_desc *out,
+                                                            const struct zepi_context *context,
+                                                            const struct zepi_device *device,
+                                                            const struct zepi_ur_launch *launch)
 {
     zepi_argument_t *arguments = out->inline_arguments;
     const uint32_t count = launch->argument_count;
@@ -109,32 +123,76 @@ static ur_result_t read_arguments(struct zepi_ur_launch_desc *out,
     return UR_RESULT_SUCCESS;
 }
 
+// Of one dimension, checked on the way. A global size of 0 launches nothing: the header calls it an
+// error, but programs do it (dpnp's reductions of empty arrays), and OpenCL takes it.
+static inline bool set_sizes(zepi_launch_desc_t *desc, const struct zepi_ur_launch *launch,
+                             uint32_t i)
+{
+    const size_t local = launch->local_size ? launch->local_size[i] : 0;
+    desc->global_size[i] = launch->global_size[i];
+    desc->group_size[i] = local;
+    desc->global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
+    return local > 0 || !launch->local_size;
+}
+
+// Without loops, which the compiler would turn into calls that cost more.
+static inline ur_result_t set_all_sizes(zepi_launch_desc_t *desc,
+                                        const struct zepi_ur_launch *launch)
+{
+    if (!launch->global_size)
+        return zepi_ur_refuse_null("pGlobalWorkSize");
+    if (launch->work_dim == 0 || launch->work_dim > 3)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                              "%u dimensions, expected 1 to 3", launch->work_dim);
+    desc->work_dim = launch->work_dim;
+    if (!set_sizes(desc, launch, 0) || (launch->work_dim > 1 && !set_sizes(desc, launch, 1)) ||
+        (launch->work_dim > 2 && !set_sizes(desc, launch, 2)))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
+                              "a local size of 0 in one of %u dimensions", launch->work_dim);
+    return UR_RESULT_SUCCESS;
+}
+
+static inline ur_result_t launch_desc_init(struct zepi_ur_launch_desc *out,
+                                           const struct zepi_ur_kernel *kernel,
+                                           const struct zepi_context *context,
+                                           const struct zepi_device *device,
+                                           const struct zepi_ur_launch *launch)
+{
+    zepi_launch_desc_t *desc = &out->desc;
+    ur_result_t result = set_all_sizes(desc, launch);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    out->owned_arguments = NULL;
+    desc->size = sizeof(*desc);
+    desc->kernel = kernel->kernel;
+    desc->kernel_name = NULL;
+    desc->arguments = out->inline_arguments;
+    desc->argument_count = launch->argument_count;
+    desc->flags = 0;
+    desc->spec_value_count = 0;
+    desc->spec_values = NULL;
+    desc->module = NULL;
+    desc->unit = NULL;
+    desc->selector = NULL;
+    desc->selector_data = NULL;
+    if (launch->properties)
+        result = read_properties(launch->properties, &desc->flags);
+    if (result == UR_RESULT_SUCCESS &&
+        (launch->argument_count > ZEPI_UR_INLINE_ARGUMENTS || !launch->arguments ||
+         !read_plain_arguments(launch->argument_count, launch->arguments, out->inline_arguments)))
+        result = read_arguments(out, context, device, launch);
+    if (result != UR_RESULT_SUCCESS)
+        zepi_ur_launch_desc_finish(out);
+    return result;
+}
+
 ur_result_t zepi_ur_launch_desc_init(struct zepi_ur_launch_desc *out,
                                      const struct zepi_ur_kernel *kernel,
                                      const struct zepi_context *context,
                                      const struct zepi_device *device,
                                      const struct zepi_ur_launch *launch)
 {
-    out->owned_arguments = NULL;
-    out->desc = (zepi_launch_desc_t){
-        .size = sizeof(out->desc), .kernel = kernel->kernel, .work_dim = launch->work_dim};
-    ur_result_t result = zepi_ur_check_pointer(launch->global_size, "pGlobalWorkSize");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_work_size(launch);
-    if (result == UR_RESULT_SUCCESS && launch->properties)
-        result = read_properties(launch->properties, &out->desc.flags);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_arguments(out, context, device, launch);
-    if (result != UR_RESULT_SUCCESS) {
-        zepi_ur_launch_desc_finish(out);
-        return result;
-    }
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        out->desc.global_size[i] = launch->global_size[i];
-        out->desc.group_size[i] = launch->local_size ? launch->local_size[i] : 0;
-        out->desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
-    }
-    return UR_RESULT_SUCCESS;
+    return launch_desc_init(out, kernel, context, device, launch);
 }
 
 void zepi_ur_launch_desc_finish(struct zepi_ur_launch_desc *desc)
@@ -191,7 +249,7 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
                                          launchPropList};
     struct zepi_ur_kernel *kernel = zepi_ur_kernel(hKernel);
     struct zepi_queue *queue = command.queue;
-    result = zepi_ur_launch_desc_init(&launch, kernel, queue->context, queue->device, &asked);
+    result = launch_desc_init(&launch, kernel, queue->context, queue->device, &asked);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done =

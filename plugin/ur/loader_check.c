@@ -21,6 +21,27 @@ static bool is_inside(const struct dl_phdr_info *info, const ElfW(Phdr) * segmen
     return segment->p_type == PT_LOAD && address >= begin && address - begin < segment->p_memsz;
 }
 
+// As memmem, in steps of up to the needle's length (Horspool): libraries are large. It looks at all
+// of a segment, into the gaps between variables as well, which is no error here.
+__attribute__((no_sanitize("address"))) static bool has_text(const unsigned char *bytes,
+                                                             size_t size, const char *needle)
+{
+    const size_t length = strlen(needle);
+    size_t steps[256];
+    for (size_t i = 0; i < 256; i++)
+        steps[i] = length;
+    for (size_t i = 0; i + 1 < length; i++)
+        steps[(unsigned char)needle[i]] = length - 1 - i;
+    for (size_t at = 0; at + length <= size; at += steps[bytes[at + length - 1]]) {
+        size_t same = 0;
+        while (same < length && bytes[at + same] == (unsigned char)needle[same])
+            same++;
+        if (same == length)
+            return true;
+    }
+    return false;
+}
+
 // Looks through what the module's file has for reading only; its variables may change meanwhile.
 static int visit(struct dl_phdr_info *info, size_t size, void *user)
 {
@@ -32,8 +53,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user)
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && !(segment->p_flags & PF_W))
             search->has_needle =
-                memmem((const char *)(info->dlpi_addr + segment->p_vaddr), segment->p_filesz,
-                       search->needle, strlen(search->needle)) != NULL;
+                has_text((const unsigned char *)(info->dlpi_addr + segment->p_vaddr),
+                         segment->p_filesz, search->needle);
     }
     return search->has_module; // ends the walk
 }

@@ -60,6 +60,14 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
     return ZEPI_SUCCESS;
 }
 
+static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
+{
+    pthread_mutex_lock(&mem->mutex);
+    map->next = mem->maps;
+    mem->maps = map;
+    pthread_mutex_unlock(&mem->mutex);
+}
+
 ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                        bool blockingMap, ur_map_flags_t mapFlags, size_t offset,
                                        size_t size, uint32_t numEventsInWaitList,
@@ -98,10 +106,7 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
         return result;
     }
     *ppRetMap = map->address;
-    pthread_mutex_lock(&mem->mutex);
-    map->next = mem->maps;
-    mem->maps = map;
-    pthread_mutex_unlock(&mem->mutex);
+    put_map(mem, map);
     return UR_RESULT_SUCCESS;
 }
 
@@ -143,6 +148,9 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
             ? zepi_queue_marker(command.queue, command.wait, event)
             : zepi_queue_copy(command.queue, zepi_ur_buffer_address(mem) + map->offset_bytes,
                               map->address, map->size_bytes, command.wait, event);
-    map_destroy(map);
+    if (done == ZEPI_SUCCESS)
+        map_destroy(map);
+    else
+        put_map(mem, map); // it stays
     return zepi_ur_command_end(&command, done, UR_COMMAND_MEM_UNMAP);
 }

@@ -40,12 +40,32 @@ static bool read_type(ur_mem_type_t type, ze_image_type_t *out_type)
     }
 }
 
+// What the header asks of a description, whatever the image is for.
+static ur_result_t check_desc(const ur_image_desc_t *desc)
+{
+    if (desc->stype != UR_STRUCTURE_TYPE_IMAGE_DESC)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "pImageDesc->stype is %d, expected UR_STRUCTURE_TYPE_IMAGE_DESC",
+                              (int)desc->stype);
+    if (desc->numMipLevel != 0 || desc->numSamples != 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "mip levels and samples must be 0");
+    if (desc->width == 0 || desc->width > UINT32_MAX || desc->height > UINT32_MAX ||
+        desc->depth > UINT32_MAX || desc->arraySize > UINT32_MAX)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_SIZE,
+                              "an image of %zu x %zu x %zu, %zu times", desc->width, desc->height,
+                              desc->depth, desc->arraySize);
+    return UR_RESULT_SUCCESS;
+}
+
 static ur_result_t read_desc(const ur_image_format_t *format, const ur_image_desc_t *desc,
                              ur_mem_flags_t flags, ze_image_desc_t *out_desc)
 {
     ur_result_t result = zepi_ur_check_pointer(format, "pImageFormat");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(desc, "pImageDesc");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_desc(desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
     *out_desc =
@@ -59,14 +79,6 @@ static ur_result_t read_desc(const ur_image_format_t *format, const ur_image_des
     if (!read_type(desc->type, &out_desc->type))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                               "image type %d is none of Level Zero's", (int)desc->type);
-    if (desc->width == 0 || desc->height > UINT32_MAX || desc->depth > UINT32_MAX ||
-        desc->arraySize > UINT32_MAX)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_SIZE,
-                              "an image of %zu x %zu x %zu, %zu times", desc->width, desc->height,
-                              desc->depth, desc->arraySize);
-    if (desc->numMipLevel != 0 || desc->numSamples != 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-                              "mip levels and samples must be 0");
     return zepi_ur_image_format_to_ze(format, &out_desc->format);
 }
 
@@ -112,10 +124,12 @@ static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
     mem->image_format = *format;
     mem->image_element_bytes = element_bytes;
     mem->size_bytes = element_bytes * desc->width * desc->height * desc->depth * layers_of(desc);
-    result = zepi_ur_result(zepi_texture_create(context, desc, native, ownership, &mem->texture));
-    if (result != UR_RESULT_SUCCESS) {
+    const zepi_result_t created =
+        zepi_texture_create(context, desc, native, ownership, &mem->texture);
+    if (created != ZEPI_SUCCESS) {
+        result = zepi_ur_fail(created);
         zepi_release(mem);
-        return result;
+        return created == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_IMAGE_SIZE : result;
     }
     *out_mem = mem;
     return UR_RESULT_SUCCESS;
@@ -137,6 +151,9 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
         result = zepi_ur_check_pointer(phMem, "phMem");
     if (result == UR_RESULT_SUCCESS)
         result = read_desc(pImageFormat, pImageDesc, flags, &desc);
+    if (result == UR_RESULT_SUCCESS && !pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                                "pitches without a host pointer");
     if (result == UR_RESULT_SUCCESS && !(flags & needing) != !pHost)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
                                 "a host pointer goes with a flag that says what it is for");
@@ -194,6 +211,9 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
     const ze_image_desc_t *desc = &mem->texture->desc;
+    // A dimension that a shape does not have is 0, as in OpenCL.
+    const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
+    const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || layers_of(desc) > 1;
     const size_t row = mem->image_element_bytes * desc->width;
     switch (propName) {
     case UR_IMAGE_INFO_FORMAT:
@@ -203,13 +223,13 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     case UR_IMAGE_INFO_ROW_PITCH:
         return zepi_ur_answer_size(&info, row);
     case UR_IMAGE_INFO_SLICE_PITCH:
-        return zepi_ur_answer_size(&info, row * desc->height);
+        return zepi_ur_answer_size(&info, has_slices ? row * desc->height : 0);
     case UR_IMAGE_INFO_WIDTH:
         return zepi_ur_answer_size(&info, desc->width);
     case UR_IMAGE_INFO_HEIGHT:
-        return zepi_ur_answer_size(&info, desc->height);
+        return zepi_ur_answer_size(&info, is_row ? 0 : desc->height);
     case UR_IMAGE_INFO_DEPTH:
-        return zepi_ur_answer_size(&info, desc->depth);
+        return zepi_ur_answer_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
     case UR_IMAGE_INFO_ARRAY_SIZE:
         return zepi_ur_answer_size(&info, desc->arraylevels);
     case UR_IMAGE_INFO_NUM_MIP_LEVELS:

@@ -15,6 +15,8 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_list(NumEntries, phPlatforms);
+    if (result == UR_RESULT_SUCCESS && !phPlatforms && !pNumPlatforms)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no output for platforms");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
     if (result != UR_RESULT_SUCCESS)

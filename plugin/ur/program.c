@@ -299,12 +299,12 @@ ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the program was not built: there is no ze_module yet");
     }
-    zepi_device_t device = NULL;
-    uint32_t count;
-    result = zepi_ur_result(zepi_module_get_devices(module, 1, &device, &count));
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_module_get_native(module, device, &native));
-    zepi_release(device);
+    // For the first device that it was built for.
+    uint32_t index = 0;
+    while (index + 1 < program->context->device_count && !zepi_module_has_code(module, index))
+        index++;
+    result =
+        zepi_ur_result(zepi_module_get_native(module, program->context->devices[index], &native));
     zepi_release(module);
     if (result == UR_RESULT_SUCCESS)
         *phNativeProgram = (ur_native_handle_t)native;

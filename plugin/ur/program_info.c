@@ -4,8 +4,20 @@
 #include "ur/info.h"
 #include "ur/program.h"
 
-// Devices that the program has code for, or may have: owned list of borrowed devices.
-static ur_result_t get_devices(struct zepi_ur_program *program, struct zepi_module *module,
+static bool is_made_for(const struct zepi_module *input, const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        for (uint32_t at = 0; at < input->images[i]->device_count; at++) {
+            if (input->images[i]->devices[at] == device)
+                return true;
+        }
+    }
+    return false;
+}
+
+// The context's devices, or those of them that there is native code for. Owned list of borrowed
+// devices.
+static ur_result_t get_devices(struct zepi_ur_program *program, const struct zepi_module *module,
                                struct zepi_device ***out_devices, uint32_t *out_count)
 {
     const struct zepi_context *context = program->context;
@@ -14,19 +26,13 @@ static ur_result_t get_devices(struct zepi_ur_program *program, struct zepi_modu
     uint32_t count = 0;
     if (!devices)
         return zepi_ur_result(zepi_fail_no_memory());
-    if (module && (module->state != ZEPI_MODULE_INPUT || !program->is_il)) {
-        const zepi_result_t result =
-            zepi_module_get_devices(module, context->device_count, devices, &count);
-        if (result != ZEPI_SUCCESS) {
-            zepi_free(devices);
-            return zepi_ur_fail(result);
-        }
-        // They stay as long as the platform.
-        for (uint32_t i = 0; i < count; i++)
-            zepi_release(devices[i]);
-    } else {
-        for (count = 0; count < context->device_count; count++)
-            devices[count] = context->devices[count];
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        const bool is_one = program->is_il   ? true
+                            : program->input ? is_made_for(program->input, context->devices[i])
+                            : module != NULL ? zepi_module_has_code(module, i)
+                                             : true;
+        if (is_one)
+            devices[count++] = context->devices[i];
     }
     *out_devices = devices;
     *out_count = count;
@@ -34,14 +40,19 @@ static ur_result_t get_devices(struct zepi_ur_program *program, struct zepi_modu
 }
 
 // Native code of one device at `out_bytes`; NULL: only its size is asked for. What was not built
-// yet has none, but for the code that the program was made of.
+// yet, or not for this device, has none, but for the code that the program was made of.
 static ur_result_t get_binary(struct zepi_module *module, struct zepi_device *device,
                               size_t *inout_size, void *out_bytes)
 {
-    if (!module || module->state != ZEPI_MODULE_INPUT)
-        return module ? zepi_ur_result(
-                            zepi_module_get_native_binary(module, device, inout_size, out_bytes))
-                      : (*inout_size = 0, UR_RESULT_SUCCESS);
+    *inout_size = out_bytes ? *inout_size : 0;
+    if (!module)
+        return UR_RESULT_SUCCESS;
+    if (module->state != ZEPI_MODULE_INPUT) {
+        const uint32_t index = zepi_context_device_index(module->context, device);
+        return zepi_module_has_code(module, index) ? zepi_ur_result(zepi_module_get_native_binary(
+                                                         module, device, inout_size, out_bytes))
+                                                   : UR_RESULT_SUCCESS;
+    }
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct zepi_image *image = module->images[i];
         if (image->format != ZEPI_IMAGE_NATIVE || image->device_count == 0 ||

@@ -93,8 +93,10 @@ ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propNa
         return zepi_ur_answer_references(&info, queue);
     case UR_QUEUE_INFO_EMPTY:
         return answer_empty(queue, &info);
-    case UR_QUEUE_INFO_SIZE: // of queues on the device alone
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE, "a queue on the host has no size");
+    case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
+    case UR_QUEUE_INFO_SIZE:
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
+                              "a queue on the host has no size, and the device no default queue");
     default:
         return zepi_ur_refuse_question(propName, UR_QUEUE_INFO_EMPTY);
     }

@@ -5,7 +5,35 @@
 #include "ur/info.h"
 #include "ur/usm_pool.h"
 
-static ur_result_t check_desc(const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
+ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
+                                    size_t size, const char *name)
+{
+    return zepi_usm_is_inside(context, memory, size)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                "%zu bytes at %s reach past the end of its allocation", size, name);
+}
+
+// Any of the context's devices may use host memory: `device` is NULL.
+static ur_result_t check_size(const struct zepi_context *context, const struct zepi_device *device,
+                              size_t size)
+{
+    if (size == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        const uint64_t most = context->devices[i]->properties.maxMemAllocSize;
+        if ((!device || context->devices[i] == device) && most > 0 && size > most)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE,
+                                  "an allocation of %zu bytes: device '%s' takes at most %llu",
+                                  size, context->devices[i]->properties.name,
+                                  (unsigned long long)most);
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+// `context` and `device` have been checked.
+static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t device,
+                              const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
                               const void *out)
 {
     ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
@@ -16,9 +44,9 @@ static ur_result_t check_desc(const ur_usm_desc_t *desc, ur_usm_pool_handle_t po
     if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "an alignment of %u bytes, expected a power of two", desc->align);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
-    return result;
+    return result == UR_RESULT_SUCCESS
+               ? check_size(zepi_ur_context(context), zepi_ur_device(device), size)
+               : result;
 }
 
 static ur_result_t allocate(struct zepi_context *context, struct zepi_device *device,
@@ -30,6 +58,7 @@ static ur_result_t allocate(struct zepi_context *context, struct zepi_device *de
                                          out);
     const zepi_result_t result =
         zepi_usm_allocate(context, device, kind, size, desc ? desc->align : 0, out);
+    // More than the driver has room for at all.
     return result == ZEPI_ERROR_INVALID_SIZE
                ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_USM_SIZE)
                : zepi_ur_result(result);
@@ -40,7 +69,7 @@ ur_result_t zepi_urUSMHostAlloc(ur_context_handle_t hContext, const ur_usm_desc_
 {
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(pUSMDesc, pool, size, ppMem);
+        result = check_desc(hContext, NULL, pUSMDesc, pool, size, ppMem);
     return result == UR_RESULT_SUCCESS ? allocate(zepi_ur_context(hContext), NULL, ZEPI_USM_HOST,
                                                   pUSMDesc, pool, size, ppMem)
                                        : result;
@@ -52,7 +81,7 @@ ur_result_t zepi_urUSMDeviceAlloc(ur_context_handle_t hContext, ur_device_handle
 {
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(pUSMDesc, pool, size, ppMem);
+        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
     return result == UR_RESULT_SUCCESS
                ? allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_DEVICE,
                           pUSMDesc, pool, size, ppMem)
@@ -65,7 +94,7 @@ ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle
 {
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(pUSMDesc, pool, size, ppMem);
+        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
     return result == UR_RESULT_SUCCESS
                ? allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_SHARED,
                           pUSMDesc, pool, size, ppMem)
@@ -132,6 +161,10 @@ ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst,
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pDst, size, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Rare: a queue for this copy alone.
@@ -166,7 +199,7 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
                                 "%zu rows of %zu bytes, in elements of %zu", height, widthInBytes,
                                 elementSizeBytes);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(pUSMDesc, pool, size, ppMem);
+        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
     if (result == UR_RESULT_SUCCESS)
         result = allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_DEVICE,
                           pUSMDesc, pool, size, ppMem);

@@ -63,8 +63,9 @@ ur_result_t zepi_ur_usm_pool_allocate(ur_usm_pool_handle_t handle, struct zepi_c
         return zepi_ur_result(zepi_fail_no_memory());
     const zepi_result_t result = zepi_usm_allocate(context, device, kind, size, alignment, &memory);
     if (result != ZEPI_SUCCESS) {
+        const ur_result_t ur = zepi_ur_fail(result);
         zepi_free(entry);
-        return zepi_ur_fail(result);
+        return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_USM_SIZE : ur;
     }
     entry->memory = memory;
     entry->pool = zepi_retain(pool);
@@ -178,8 +179,15 @@ static ur_result_t pool_info(const struct zepi_ur_usm_pool *pool, ur_usm_pool_in
         return zepi_ur_answer_references(info, pool);
     case UR_USM_POOL_INFO_CONTEXT:
         return zepi_ur_answer_handle(info, pool->context);
+    // What is freed goes back to the driver at once, and the driver alone sets a limit.
+    case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
+        return zepi_ur_answer_size(info, 0);
+    case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
+        return zepi_ur_answer_size(info, SIZE_MAX);
+    case UR_USM_POOL_INFO_RESERVED_CURRENT_EXP:
     case UR_USM_POOL_INFO_USED_CURRENT_EXP:
         return zepi_ur_answer_size(info, read_locked(&pool->used_bytes));
+    case UR_USM_POOL_INFO_RESERVED_HIGH_EXP:
     case UR_USM_POOL_INFO_USED_HIGH_EXP:
         return zepi_ur_answer_size(info, read_locked(&pool->used_high_bytes));
     default:

@@ -86,6 +86,27 @@ Test(capture_link, builds_a_diamond_both_ways)
     }
 }
 
+Test(capture_link, builds_objects_that_import_from_each_other_both_ways)
+{
+    static const char *const names[] = {"link_mutual_first", "link_mutual_second"};
+    const zepi_image_desc_t images[] = {test_spirv_image(names[0]), test_spirv_image(names[1])};
+    zepi_module_t input;
+    zepi_module_t module;
+    FOR_EACH_METHOD(method)
+    {
+        TEST_OK(link_named(method, 2, names, &module));
+        launch(module, "forth_and_back");
+        launch(module, "back_and_forth");
+        TEST_OK(zepi.release(module));
+    }
+    // As images of one input, which a build links.
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.module_build(input, NULL, &module));
+    launch(module, "forth_and_back");
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(input));
+}
+
 Test(capture_link, gives_the_same_errors_both_ways)
 {
     static const char *const partial[] = {"link_partial", "link_base"};

@@ -1,248 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Joining, this-module, and launches that find their module by name, unit and values.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+// Launches that find their module by name, unit and values.
+#include "modules_fixture.h"
 
-#include <criterion/criterion.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-static const int unit_token;
-static const int other_token;
-#define UNIT ((zepi_unit_t)&unit_token)
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(join, .init = set_up, .fini = tear_down);
-TestSuite(this_module, .init = set_up, .fini = tear_down);
-TestSuite(dispatch, .init = set_up, .fini = tear_down);
-
-static zepi_module_t build_with(zepi_module_t input, int32_t value)
-{
-    zepi_module_t executable;
-    TEST_OK(zepi.spec_constant_set(input, 7, sizeof(value), &value));
-    TEST_OK(zepi.module_build(input, NULL, &executable));
-    return executable;
-}
-
-static zepi_image_desc_t native_image(zepi_module_t executable, zepi_spec_value_t *baked)
-{
-    zepi_image_desc_t image = {.size = sizeof(image),
-                               .format = ZEPI_IMAGE_NATIVE,
-                               .state = ZEPI_MODULE_EXECUTABLE,
-                               .baked_values = baked,
-                               .baked_value_count = baked != NULL};
-    TEST_OK(zepi.module_get_native_binary(executable, gear.device, &image.size_bytes, NULL));
-    void *bytes = malloc(image.size_bytes);
-    TEST_OK(zepi.module_get_native_binary(executable, gear.device, &image.size_bytes, bytes));
-    image.bytes = bytes;
-    return image;
-}
-
-// ---- Joining ----
-
-static bool are_equal(zepi_module_t a, zepi_module_t b)
-{
-    bool is_equal;
-    uint64_t hashes[2];
-    TEST_OK(zepi.module_is_equal(a, b, &is_equal));
-    TEST_OK(zepi.module_get_hash(a, &hashes[0]));
-    TEST_OK(zepi.module_get_hash(b, &hashes[1]));
-    cr_assert(!is_equal || hashes[0] == hashes[1]);
-    return is_equal;
-}
-
-Test(join, modules_are_equal_by_context_state_and_images)
-{
-    zepi_module_t a = test_input(gear.context, "scaled_copy");
-    zepi_module_t b = test_input(gear.context, "scaled_copy");
-    zepi_module_t other = test_input(gear.context, "negate");
-    const int32_t value = 9;
-    cr_assert(are_equal(a, b));
-    cr_assert(!are_equal(a, other));
-    // The values of inputs do not count, those of what was built do.
-    TEST_OK(zepi.spec_constant_set(b, 7, sizeof(value), &value));
-    cr_assert(are_equal(a, b));
-    zepi_module_t built[] = {build_with(a, 2), build_with(b, 2), build_with(b, 3)};
-    cr_assert(are_equal(built[0], built[1]));
-    cr_assert(!are_equal(built[0], built[2]));
-    cr_assert(!are_equal(a, built[0]));
-    for (int i = 0; i < 3; i++)
-        TEST_OK(zepi.release(built[i]));
-    TEST_OK(zepi.release(a));
-    TEST_OK(zepi.release(b));
-    TEST_OK(zepi.release(other));
-}
-
-Test(join, unites_images_once_and_values)
-{
-    zepi_module_t modules[2] = {test_input(gear.context, "scaled_copy"),
-                                test_input(gear.context, "scaled_copy")};
-    zepi_module_t joined;
-    zepi_module_info_t info = {.size = sizeof(info)};
-    const int32_t number = 6;
-    const float real = 2;
-    int32_t read;
-    TEST_OK(zepi.spec_constant_set(modules[0], 7, 4, &number));
-    TEST_OK(zepi.spec_constant_set(modules[1], 3, 4, &real));
-    TEST_OK(zepi.module_join(2, modules, &joined));
-    TEST_OK(zepi.module_get_info(joined, &info));
-    cr_assert_eq(info.image_count, 1);
-    cr_assert_eq(info.state, ZEPI_MODULE_INPUT);
-    TEST_OK(zepi.spec_constant_get(joined, NULL, 7, 4, &read));
-    cr_assert_eq(read, 6);
-    TEST_OK(zepi.spec_constant_get(joined, NULL, 3, 4, &read));
-    cr_assert_eq(memcmp(&read, &real, 4), 0);
-    TEST_OK(zepi.release(joined));
-    const int32_t conflict = 7;
-    TEST_OK(zepi.spec_constant_set(modules[1], 7, 4, &conflict));
-    TEST_FAILS_SAYING(zepi.module_join(2, modules, &joined), ZEPI_ERROR_INVALID_OBJECT,
-                      "constant 7");
-    TEST_OK(zepi.release(modules[0]));
-    TEST_OK(zepi.release(modules[1]));
-}
-
-Test(join, refuses_modules_that_do_not_belong_together)
-{
-    zepi_module_t modules[2] = {test_input(gear.context, "scaled_copy"),
-                                test_input(gear.context, "negate")};
-    zepi_module_t joined;
-    TEST_FAILS_SAYING(zepi.module_join(0, NULL, &joined), ZEPI_ERROR_INVALID_OBJECT, "no module");
-    TEST_FAILS_SAYING(zepi.module_join(2, modules, &joined), ZEPI_ERROR_INVALID_OBJECT,
-                      "only one has kernel");
-    TEST_OK(zepi.release(modules[1]));
-    modules[1] = build_with(modules[0], 3);
-    TEST_FAILS_SAYING(zepi.module_join(2, modules, &joined), ZEPI_ERROR_INVALID_OBJECT,
-                      "one is input, the other executable");
-    TEST_OK(zepi.release(modules[0]));
-    TEST_OK(zepi.release(modules[1]));
-}
-
-Test(join, executables_of_different_values_stand_beside_each_other)
-{
-    zepi_module_t input = test_input(gear.context, "scaled_copy");
-    zepi_module_t modules[3] = {build_with(input, 2), build_with(input, 3), NULL};
-    zepi_module_t joined;
-    zepi_module_t listed[8];
-    uint32_t count;
-    modules[2] = modules[0];
-    TEST_OK(zepi.module_join(3, modules, &joined));
-    TEST_OK(zepi.context_get_modules(gear.context, ZEPI_MODULE_EXECUTABLE, 8, listed, &count));
-    cr_assert_eq(count, 3);
-    for (uint32_t i = 0; i < count; i++)
-        TEST_OK(zepi.release(listed[i]));
-    TEST_OK(zepi.context_get_modules(gear.context, ZEPI_MODULE_OBJECT, 8, listed, &count));
-    cr_assert_eq(count, 0);
-    TEST_OK(zepi.release(joined));
-    TEST_OK(zepi.release(modules[0]));
-    TEST_OK(zepi.release(modules[1]));
-    TEST_OK(zepi.release(input));
-}
-
-// ---- This module ----
-
-Test(this_module, is_the_same_as_long_as_somebody_holds_it)
-{
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
-    zepi_module_t first;
-    zepi_module_t second;
-    bool has;
-    TEST_FAILS_SAYING(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &first),
-                      ZEPI_ERROR_INVALID_VALUE, "no translation unit");
-    TEST_OK(zepi.unit_register(UNIT, 1, &image));
-    TEST_FAILS(zepi.unit_register(UNIT, 1, &image), ZEPI_ERROR_INVALID_VALUE);
-    TEST_OK(zepi.unit_has_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &has));
-    cr_assert(has);
-    TEST_OK(zepi.unit_has_module(UNIT, gear.context, ZEPI_MODULE_EXECUTABLE, &has));
-    cr_assert(!has);
-    TEST_OK(zepi.unit_has_any_module(UNIT, gear.context, &has));
-    cr_assert(has);
-    TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &first));
-    TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &second));
-    cr_assert_eq(first, second);
-    TEST_OK(zepi.release(second));
-    TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_EXECUTABLE, &second));
-    zepi_module_info_t info = {.size = sizeof(info)};
-    TEST_OK(zepi.module_get_info(second, &info));
-    cr_assert_eq(info.image_count, 0);
-    TEST_OK(zepi.release(second));
-    // In use while it is unregistered.
-    TEST_OK(zepi.unit_unregister(UNIT));
-    second = build_with(first, 4);
-    TEST_OK(zepi.release(second));
-    TEST_OK(zepi.release(first));
-    TEST_FAILS(zepi.unit_unregister(UNIT), ZEPI_ERROR_INVALID_VALUE);
-}
-
-Test(this_module, of_no_images_has_none)
-{
-    bool has;
-    TEST_OK(zepi.unit_register(&other_token, 0, NULL));
-    TEST_OK(zepi.unit_has_any_module(&other_token, gear.context, &has));
-    cr_assert(!has);
-    TEST_OK(zepi.unit_unregister(&other_token));
-    TEST_FAILS(zepi.unit_register(NULL, 0, NULL), ZEPI_ERROR_INVALID_VALUE);
-}
-
-// ---- Dispatch ----
-
-struct launch {
-    int32_t *in;
-    int32_t *out;
-    zepi_argument_t arguments[2];
-    zepi_spec_value_t value;
-    int32_t number;
-    zepi_launch_desc_t desc;
-};
-
-static void launch_init(struct launch *launch)
-{
-    memset(launch, 0, sizeof(*launch));
-    TEST_OK(
-        zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 16, 0, (void **)&launch->in));
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 16, 0,
-                              (void **)&launch->out));
-    memcpy(launch->in, (int32_t[]){1, 2, 3, 4}, 16);
-    launch->arguments[0] = TEST_POINTER(launch->in);
-    launch->arguments[1] = TEST_POINTER(launch->out);
-    launch->value = (zepi_spec_value_t){7, 4, &launch->number};
-    launch->desc = test_launch(NULL, 2, launch->arguments, 4);
-    launch->desc.kernel_name = "scaled_copy_int";
-    launch->desc.unit = UNIT;
-}
-
-static void launch_finish(struct launch *launch)
-{
-    TEST_OK(zepi.usm_free(gear.context, launch->in));
-    TEST_OK(zepi.usm_free(gear.context, launch->out));
-}
-
-// With a value, or (0) without; expects elements multiplied by `factor`.
-static void expect(struct launch *launch, int32_t value, int32_t factor)
-{
-    launch->number = value;
-    launch->desc.spec_values = value ? &launch->value : NULL;
-    launch->desc.spec_value_count = value != 0;
-    TEST_OK(zepi.queue_launch(gear.queue, &launch->desc, TEST_NO_WAIT, NULL));
-    TEST_OK(zepi.queue_finish(gear.queue));
-    for (int i = 0; i < 4; i++)
-        cr_assert_eq(launch->out[i], launch->in[i] * factor, "value %d: %d", value, launch->out[i]);
-}
+TestSuite(dispatch, .init = modules_set_up, .fini = modules_tear_down);
 
 Test(dispatch, launches_with_values_of_the_launch_alone)
 {
@@ -297,7 +59,8 @@ Test(dispatch, prefers_an_executable_whose_values_are_those_of_the_launch)
     zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t built = build_with(input, baked);
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), native_image(built, &value)};
+    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                   native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
     struct launch launch;
     TEST_OK(zepi.release(built));
     TEST_OK(zepi.release(input));
@@ -311,7 +74,7 @@ Test(dispatch, prefers_an_executable_whose_values_are_those_of_the_launch)
     expect(&launch, 0, 1);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    free((void *)images[1].bytes);
+    native_finish(&images[1]);
 }
 
 Test(dispatch, uses_the_module_that_the_launch_names)
@@ -395,7 +158,8 @@ Test(dispatch, lets_a_selector_choose_among_the_usable_images)
     zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t built = build_with(input, baked);
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), native_image(built, &value)};
+    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                   native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
     uint32_t index = 0;
     struct launch launch;
     TEST_OK(zepi.release(built));
@@ -412,7 +176,7 @@ Test(dispatch, lets_a_selector_choose_among_the_usable_images)
                       ZEPI_ERROR_INVALID_VALUE, "NULL");
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    free((void *)images[1].bytes);
+    native_finish(&images[1]);
 }
 
 static void *launch_often(void *user)
@@ -457,9 +221,9 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     zepi_module_t object;
     TEST_OK(zepi.spec_constant_set(input, 7, 4, &baked));
     TEST_OK(zepi.module_compile(input, &no_options, &object));
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), native_image(object, &value)};
+    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                   native_image(object, ZEPI_MODULE_OBJECT, &value)};
     struct launch launch;
-    images[1].state = ZEPI_MODULE_OBJECT;
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.unit_register(UNIT, 2, images));
@@ -471,5 +235,47 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    free((void *)images[1].bytes);
+    native_finish(&images[1]);
+}
+
+// What the context keeps of modules and kernels now.
+static uint64_t count_entries(void)
+{
+    uint64_t count = 0;
+    for (int level = ZEPI_CACHE_MODULES; level <= ZEPI_CACHE_KERNELS; level++) {
+        zepi_cache_counters_t counters = {.size = sizeof(counters)};
+        TEST_OK(zepi.cache_get_counters(gear.context, (zepi_cache_level_t)level, &counters));
+        count += counters.entries;
+    }
+    return count;
+}
+
+Test(dispatch, keeps_no_more_alive_than_the_cache_may_have)
+{
+    enum { VALUES = 40, LIMIT = 20 };
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_cache_limits_t limits = {.size = sizeof(limits)};
+    struct launch launch;
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    TEST_OK(zepi.cache_get_limits(gear.context, &limits));
+    for (int32_t value = 2; value < 2 + VALUES; value++)
+        expect(&launch, value, value);
+    // A module and a kernel each, which the queue remembers.
+    cr_assert_eq(count_entries(), 2 * VALUES);
+    // Once it was trimmed, the next launch by name lets go of them.
+    TEST_OK(zepi.cache_trim(gear.context, 0));
+    expect(&launch, 2, 2);
+    TEST_OK(zepi.cache_trim(gear.context, 0));
+    cr_assert_leq(count_entries(), 2);
+    limits.memory_entries = LIMIT;
+    TEST_OK(zepi.cache_set_limits(gear.context, &limits));
+    for (int round = 0; round < 2; round++) {
+        for (int32_t value = 2; value < 2 + VALUES; value++) {
+            expect(&launch, value, value);
+            cr_assert_leq(count_entries(), LIMIT + 2);
+        }
+    }
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
 }

@@ -1,32 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Specialization constants of native images: baked in, emulated, or rebuilt from SPIR-V.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "modules_fixture.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
-
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-static const int unit_token;
-#define UNIT ((zepi_unit_t)&unit_token)
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(emulation, .init = set_up, .fini = tear_down);
+TestSuite(emulation, .init = modules_set_up, .fini = modules_tear_down);
 
 static const int8_t small_default = -3;
 static const zepi_emulated_constant_t constants[] = {{10, ZEPI_SCALAR_INT8, &small_default},
@@ -36,27 +12,15 @@ static const zepi_emulated_constant_t constants[] = {{10, ZEPI_SCALAR_INT8, &sma
                                                      {14, ZEPI_SCALAR_INT16, NULL}};
 static const char *const kernels[] = {"use_all", "use_some"};
 
-static void *native_of(zepi_module_t executable, size_t *out_size_bytes)
-{
-    *out_size_bytes = 0;
-    TEST_OK(zepi.module_get_native_binary(executable, gear.device, out_size_bytes, NULL));
-    void *bytes = malloc(*out_size_bytes);
-    TEST_OK(zepi.module_get_native_binary(executable, gear.device, out_size_bytes, bytes));
-    return bytes;
-}
-
 // The native image of emulated.cl in a state.
 static zepi_image_desc_t emulated_image(zepi_module_state_t state)
 {
     zepi_module_t executable = test_executable(gear.context, "emulated");
-    zepi_image_desc_t image = {.size = sizeof(image),
-                               .format = ZEPI_IMAGE_NATIVE,
-                               .state = state,
-                               .emulated_constants = constants,
-                               .emulated_constant_count = 5,
-                               .emulated_kernels = kernels,
-                               .emulated_kernel_count = 2};
-    image.bytes = native_of(executable, &image.size_bytes);
+    zepi_image_desc_t image = native_image(executable, state, NULL);
+    image.emulated_constants = constants;
+    image.emulated_constant_count = 5;
+    image.emulated_kernels = kernels;
+    image.emulated_kernel_count = 2;
     TEST_OK(zepi.release(executable));
     return image;
 }
@@ -110,7 +74,66 @@ Test(emulation, passes_every_constant_at_its_natural_alignment)
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.usm_free(gear.context, out));
-    free((void *)image.bytes);
+    native_finish(&image);
+}
+
+// As tests/data/emulated.cl has them, in order.
+static const struct {
+    zepi_scalar_type_t type;
+    uint8_t size_bytes;
+    uint64_t bits;
+    int64_t shown; // sign-extended if the type has a sign
+} types[] = {
+    {ZEPI_SCALAR_BOOL, 1, 1, 1},
+    {ZEPI_SCALAR_FLOAT64, 8, 0xbff8000000000001, (int64_t)0xbff8000000000001},
+    {ZEPI_SCALAR_UINT8, 1, 0xfe, 0xfe},
+    {ZEPI_SCALAR_FLOAT16, 2, 0xc001, 0xc001},
+    {ZEPI_SCALAR_INT8, 1, 0xfd, -3},
+    {ZEPI_SCALAR_UINT64, 8, 0xfedcba9876543210, (int64_t)0xfedcba9876543210},
+    {ZEPI_SCALAR_INT16, 2, 0x8000, -32768},
+    {ZEPI_SCALAR_UINT32, 4, 0x80000001, 0x80000001},
+    {ZEPI_SCALAR_UINT16, 2, 0x8001, 0x8001},
+    {ZEPI_SCALAR_FLOAT32, 4, 0x40490fdb, 0x40490fdb},
+    {ZEPI_SCALAR_INT64, 8, 0x8000000000000001, (int64_t)0x8000000000000001},
+    {ZEPI_SCALAR_INT32, 4, 0xfffffffe, -2},
+};
+enum { TYPES = sizeof(types) / sizeof(types[0]), FIRST_ID = 30 };
+
+Test(emulation, lays_every_type_out_as_a_c_structure_does)
+{
+    static const char *const kernel_names[] = {"use_types"};
+    zepi_emulated_constant_t emulated[TYPES];
+    zepi_spec_value_t values[TYPES];
+    int64_t *out = allocate(TYPES);
+    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    for (uint32_t i = 0; i < TYPES; i++) {
+        emulated[i] = (zepi_emulated_constant_t){FIRST_ID + i, types[i].type, NULL};
+        values[i] = (zepi_spec_value_t){FIRST_ID + i, types[i].size_bytes, &types[i].bits};
+    }
+    image.emulated_constants = emulated;
+    image.emulated_constant_count = TYPES;
+    image.emulated_kernels = kernel_names;
+    image.emulated_kernel_count = 1;
+    // All defaults first, then each alone, then all.
+    for (uint32_t set = 0; set <= TYPES + 1; set++) {
+        zepi_module_t input;
+        zepi_module_t executable;
+        TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+        if (set > 0 && set <= TYPES)
+            TEST_OK(zepi.spec_constant_set_many(input, 1, &values[set - 1]));
+        else if (set > TYPES)
+            TEST_OK(zepi.spec_constant_set_many(input, TYPES, values));
+        TEST_OK(zepi.module_build(input, NULL, &executable));
+        launch(executable, "use_types", out);
+        for (uint32_t i = 0; i < TYPES; i++) {
+            const bool is_set = set > TYPES || set == i + 1;
+            cr_assert_eq(out[i], is_set ? types[i].shown : 0, "type %u, set %u", i, set);
+        }
+        TEST_OK(zepi.release(executable));
+        TEST_OK(zepi.release(input));
+    }
+    TEST_OK(zepi.usm_free(gear.context, out));
+    native_finish(&image);
 }
 
 Test(emulation, gives_each_of_many_launches_in_flight_its_own_values)
@@ -147,7 +170,7 @@ Test(emulation, gives_each_of_many_launches_in_flight_its_own_values)
     TEST_OK(zepi.release(gate));
     TEST_OK(zepi.unit_unregister(UNIT));
     TEST_OK(zepi.usm_free(gear.context, out));
-    free((void *)image.bytes);
+    native_finish(&image);
 }
 
 // Two native images, made for 2 and 3, and SPIR-V.
@@ -178,15 +201,8 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
     zepi_image_desc_t images[3] = {test_spirv_image("scaled_copy")};
     zepi_module_t source = test_input(gear.context, "scaled_copy");
     for (int i = 0; i < 2; i++) {
-        zepi_module_t executable;
-        TEST_OK(zepi.spec_constant_set(source, 7, 4, &made_with[i]));
-        TEST_OK(zepi.module_build(source, NULL, &executable));
-        images[1 + i] = (zepi_image_desc_t){.size = sizeof(images[0]),
-                                            .format = ZEPI_IMAGE_NATIVE,
-                                            .state = ZEPI_MODULE_INPUT,
-                                            .baked_values = &baked[i],
-                                            .baked_value_count = 1};
-        images[1 + i].bytes = native_of(executable, &images[1 + i].size_bytes);
+        zepi_module_t executable = build_with(source, made_with[i]);
+        images[1 + i] = native_image(executable, ZEPI_MODULE_INPUT, &baked[i]);
         TEST_OK(zepi.release(executable));
     }
     TEST_OK(zepi.release(source));
@@ -213,8 +229,136 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
     TEST_FAILS_SAYING(zepi.module_build(input, NULL, &executable), ZEPI_ERROR_COMPILE_FAILURE,
                       "native made with 7 = 0x2 native made with 7 = 0x3");
     TEST_OK(zepi.release(input));
-    free((void *)images[1].bytes);
-    free((void *)images[2].bytes);
+    native_finish(&images[1]);
+    native_finish(&images[2]);
+}
+
+// The kernel of scaled_copy.cl made for 2 and for 3, with its constant behind a pointer, and
+// SPIR-V.
+static zepi_module_t input_of_all_kinds(zepi_image_desc_t natives[3])
+{
+    static const int32_t made_with[2] = {2, 3};
+    static const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
+    static const zepi_emulated_constant_t constant = {7, ZEPI_SCALAR_INT32, NULL};
+    static const char *const kernel_name = "scaled_copy_int";
+    zepi_module_t emulated = test_executable(gear.context, "emulated_copy");
+    zepi_module_t input;
+    for (int i = 0; i < 2; i++) {
+        zepi_module_t executable = scaled_copy_with(made_with[i]);
+        natives[i] = native_image(executable, ZEPI_MODULE_INPUT, &baked[i]);
+        TEST_OK(zepi.release(executable));
+    }
+    natives[2] = native_image(emulated, ZEPI_MODULE_INPUT, NULL);
+    natives[2].emulated_constants = &constant;
+    natives[2].emulated_constant_count = 1;
+    natives[2].emulated_kernels = &kernel_name;
+    natives[2].emulated_kernel_count = 1;
+    const zepi_image_desc_t images[] = {natives[2], natives[0], natives[1],
+                                        test_spirv_image("scaled_copy")};
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 4, images, &input));
+    TEST_OK(zepi.release(emulated));
+    return input;
+}
+
+Test(emulation, is_what_the_policy_says_where_no_native_code_has_the_values)
+{
+    zepi_image_desc_t natives[3];
+    zepi_module_t input = input_of_all_kinds(natives);
+    for (int policy = ZEPI_NATIVE_REBUILD; policy <= ZEPI_NATIVE_EMULATE; policy++) {
+        const zepi_build_desc_t build = {.size = sizeof(build),
+                                         .native_policy = (zepi_native_policy_t)policy};
+        const uint64_t before = ze_cpu.get_count("compile:spirv");
+        // Made with the value: neither policy is asked.
+        cr_assert_eq(multiply(input, 2, &build), 10);
+        cr_assert_eq(multiply(input, 3, &build), 15);
+        cr_assert_eq(ze_cpu.get_count("compile:spirv"), before);
+        cr_assert_eq(multiply(input, 4, &build), 20);
+        cr_assert_eq(ze_cpu.get_count("compile:spirv") - before, policy == ZEPI_NATIVE_REBUILD);
+        cr_assert_eq(multiply(input, 2, &build), 10);
+    }
+    TEST_OK(zepi.release(input));
+    for (int i = 0; i < 3; i++)
+        native_finish(&natives[i]);
+}
+
+static void launch_with(zepi_launch_desc_t *desc, const zepi_spec_value_t *value, int64_t *out,
+                        int64_t expected)
+{
+    desc->spec_values = value;
+    desc->spec_value_count = value != NULL;
+    out[1] = 0;
+    TEST_OK(zepi.queue_launch(gear.queue, desc, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(out[1], expected);
+}
+
+Test(emulation, takes_the_values_of_a_launch_beside_a_module_and_a_kernel_object)
+{
+    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    const int32_t numbers[2] = {40, 50};
+    const zepi_spec_value_t value = {11, 4, &numbers[1]};
+    const zepi_spec_value_t of_other_size = {11, 8, &numbers[0]};
+    int64_t *out = allocate(5);
+    const zepi_argument_t argument = TEST_POINTER(out);
+    zepi_launch_desc_t desc = test_launch(NULL, 1, &argument, 1);
+    zepi_module_t input;
+    zepi_module_t executable;
+    zepi_kernel_t kernel;
+    int32_t seen;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_OK(zepi.spec_constant_set(input, 11, 4, &numbers[0]));
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    TEST_OK(zepi.module_get_kernel(executable, "use_all", &kernel));
+    for (int i = 0; i < 3; i++) {
+        desc.kernel_name = i == 0 ? "use_all" : NULL;
+        desc.kernel = i == 0 ? NULL : kernel;
+        desc.module = i == 2 ? NULL : executable;
+        launch_with(&desc, NULL, out, 40);
+        launch_with(&desc, &value, out, 50);
+        TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &desc, 11, 4, &seen));
+        cr_assert_eq(seen, 50);
+        launch_with(&desc, NULL, out, 40);
+        TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &desc, 11, 4, &seen));
+        cr_assert_eq(seen, 40);
+        desc.spec_values = &of_other_size;
+        desc.spec_value_count = 1;
+        TEST_FAILS(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL),
+                   ZEPI_ERROR_SPEC_CONSTANT_SIZE);
+    }
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.usm_free(gear.context, out));
+    native_finish(&image);
+}
+
+Test(emulation, of_a_required_constant_needs_its_value_at_the_launch)
+{
+    static const uint32_t required = 11;
+    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
+    const int32_t number = 6;
+    const zepi_spec_value_t value = {11, 4, &number};
+    int64_t *out = allocate(5);
+    const zepi_argument_t argument = TEST_POINTER(out);
+    zepi_launch_desc_t desc = test_launch(NULL, 1, &argument, 1);
+    zepi_module_t executable;
+    image.required_ids = &required;
+    image.required_id_count = 1;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &executable));
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    desc.kernel_name = "use_all";
+    for (int i = 0; i < 2; i++) {
+        desc.module = i == 0 ? executable : NULL;
+        desc.unit = i == 0 ? NULL : UNIT;
+        desc.spec_value_count = 0;
+        TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL),
+                          ZEPI_ERROR_SPEC_CONSTANT_REQUIRED, "constant 11 (int32, 4 bytes)");
+        launch_with(&desc, &value, out, 6);
+    }
+    TEST_OK(zepi.unit_unregister(UNIT));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.usm_free(gear.context, out));
+    native_finish(&image);
 }
 
 Test(emulation, counts_the_hidden_argument)
@@ -231,7 +375,7 @@ Test(emulation, counts_the_hidden_argument)
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.usm_free(gear.context, out));
-    free((void *)image.bytes);
+    native_finish(&image);
 }
 
 Test(emulation, is_told_for_each_image_and_for_the_module)
@@ -255,5 +399,5 @@ Test(emulation, is_told_for_each_image_and_for_the_module)
         TEST_OK(zepi.release(listed[i]));
     }
     TEST_OK(zepi.release(input));
-    free((void *)images[0].bytes);
+    native_finish(&images[0]);
 }

@@ -450,3 +450,50 @@ Test(launch, outlives_kernel_and_module)
     TEST_OK(zepi.release(gate));
     TEST_OK(zepi.usm_free(gear.context, out));
 }
+
+// Sums buffers; the sum of the first round is a term of the second one.
+static void check_buffers(void)
+{
+    float terms[2][16];
+    float sum[16];
+    zepi_buffer_t buffers[3];
+    void *address;
+    size_t size_bytes;
+    zepi_kernel_t kernel;
+    const zepi_module_t adder = test_executable(gear.context, "vector_add");
+    for (int i = 0; i < 16; i++) {
+        terms[0][i] = (float)i;
+        terms[1][i] = 100;
+    }
+    TEST_OK(zepi.module_get_kernel(adder, "vector_add", &kernel));
+    for (int i = 0; i < 3; i++)
+        TEST_OK(
+            zepi.buffer_create(gear.context, sizeof(sum), i < 2 ? terms[i] : NULL, &buffers[i]));
+    for (int round = 0; round < 2; round++) {
+        const zepi_argument_t arguments[] = {
+            {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[round == 0 ? 0 : 2]},
+            {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[1]},
+            {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[2]}};
+        const zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 16);
+        TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    }
+    TEST_OK(zepi.buffer_get_address(buffers[2], gear.device, &address, &size_bytes));
+    cr_assert_eq(size_bytes, sizeof(sum));
+    TEST_OK(zepi.queue_copy(gear.queue, sum, address, sizeof(sum), TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < 16; i++)
+        cr_assert_eq(sum[i], (float)i + 200, "%g at %d", (double)sum[i], i);
+
+    // A released one is refused, though the launch before had it.
+    const zepi_argument_t arguments[] = {{.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[2]},
+                                         {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[1]},
+                                         {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffers[2]}};
+    const zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 16);
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(buffers[i]));
+    cr_assert_eq(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                 ZEPI_ERROR_INVALID_OBJECT);
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(adder));
+}
+BOTH(takes_buffers_as_arguments, check_buffers)

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct test_ze_cpu ze_cpu;
 static zepi_platform_t platform;
@@ -161,4 +162,84 @@ Test(link_devices, may_have_different_code_of_one_object)
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.release(native));
     free(bytes);
+}
+
+Test(link_devices, a_build_links_images_that_import_from_each_other)
+{
+    const zepi_image_desc_t images[] = {test_spirv_image("importer"), test_spirv_image("exporter"),
+                                        test_spirv_image("negate")};
+    zepi_module_t input;
+    zepi_module_t object;
+    zepi_module_t modules[2];
+    bool is_equal;
+    TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 3, images, &input));
+    TEST_OK(zepi.module_build(input, NULL, &modules[0]));
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(run(modules[0], devices[i], 2), 106);
+    // The same as in two steps, and known from then on.
+    const uint64_t created = ze_cpu.get_count("zeModuleCreate");
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.module_link(1, &object, NULL, &modules[1]));
+    cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), created);
+    TEST_OK(zepi.module_is_equal(modules[0], modules[1], &is_equal));
+    cr_assert(is_equal);
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(modules[i]));
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.release(input));
+}
+
+// Every kernel of the module on every device: those that write take a number, the others memory.
+static void launch_all(zepi_module_t module, zepi_queue_t *queues, uint32_t kernel_count)
+{
+    const char *names[32];
+    uint32_t count;
+    void *memory;
+    const int32_t number = 3;
+    TEST_OK(zepi.usm_allocate(context, NULL, ZEPI_USM_SHARED, 64, 0, &memory));
+    TEST_OK(zepi.module_get_kernel_names(module, 32, names, &count));
+    cr_assert_eq(count, kernel_count);
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        zepi_kernel_t kernel;
+        TEST_OK(zepi.module_get_kernel(module, names[i / 2], &kernel));
+        const zepi_argument_t argument =
+            strncmp(names[i / 2], "write", 5) == 0 ? TEST_VALUE(number) : TEST_POINTER(memory);
+        const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+        TEST_OK(zepi.queue_launch(queues[i % 2], &launch, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(queues[i % 2]));
+        TEST_OK(zepi.release(kernel));
+    }
+    TEST_OK(zepi.usm_free(context, memory));
+}
+
+Test(link_devices, launch_every_kernel_without_another_build_or_link)
+{
+    static const char *const diamond[] = {"link_top", "link_left", "link_right", "link_base"};
+    zepi_queue_t queues[2];
+    zepi_module_t objects[4];
+    zepi_module_t input = test_input(context, "twenty_kernels");
+    zepi_module_t module;
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.queue_create(context, devices[i], ZEPI_QUEUE_IN_ORDER, &queues[i]));
+    for (int i = 0; i < 4; i++)
+        objects[i] = compile(diamond[i]);
+    for (int way = 0; way <= ZEPI_LINK_DYNAMIC; way++) {
+        const zepi_build_desc_t desc = {.size = sizeof(desc),
+                                        .link_method = (zepi_link_method_t)way};
+        if (way == 0)
+            TEST_OK(zepi.module_build(input, NULL, &module));
+        else
+            TEST_OK(zepi.module_link(4, objects, &desc, &module));
+        const uint64_t created = ze_cpu.get_count("zeModuleCreate");
+        const uint64_t linked = ze_cpu.get_count("zeModuleDynamicLink");
+        launch_all(module, queues, way == 0 ? 20 : 3);
+        cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), created);
+        cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), linked);
+        TEST_OK(zepi.release(module));
+    }
+    for (int i = 0; i < 4; i++)
+        TEST_OK(zepi.release(objects[i]));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(queues[i]));
+    TEST_OK(zepi.release(input));
 }

@@ -1,87 +1,10 @@
 // SPDX-License-Identifier: MIT
 // From objects to executables: what they import from each other, in both ways of linking.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "link_fixture.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(link, .init = set_up, .fini = tear_down);
-
-static zepi_module_t compile(const char *name, const zepi_build_desc_t *desc)
-{
-    zepi_module_t input = test_input(gear.context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.module_compile(input, desc, &object));
-    TEST_OK(zepi.release(input));
-    return object;
-}
-
-#define MAX_OBJECTS 4
-
-static zepi_result_t link_named(zepi_link_method_t method, uint32_t count, const char *const *names,
-                                zepi_module_t *out_module)
-{
-    const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
-    zepi_module_t objects[MAX_OBJECTS];
-    for (uint32_t i = 0; i < count; i++)
-        objects[i] = compile(names[i], NULL);
-    const zepi_result_t result = zepi.module_link(count, objects, &desc, out_module);
-    for (uint32_t i = 0; i < count; i++)
-        TEST_OK(zepi.release(objects[i]));
-    return result;
-}
-
-// Runs a kernel of one pointer with `data` in its memory, or of one int if `data` is NULL.
-static void run(zepi_module_t module, const char *name, int32_t *data, size_t count, int32_t value)
-{
-    zepi_kernel_t kernel;
-    int32_t *memory = NULL;
-    const size_t size = count * sizeof(*data);
-    TEST_OK(zepi.module_get_kernel(module, name, &kernel));
-    if (data) {
-        TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, size, 0,
-                                  (void **)&memory));
-        memcpy(memory, data, size);
-    }
-    const zepi_argument_t argument = data ? TEST_POINTER(memory) : TEST_VALUE(value);
-    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, data ? count : 1);
-    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
-    TEST_OK(zepi.queue_finish(gear.queue));
-    if (data) {
-        memcpy(data, memory, size);
-        TEST_OK(zepi.usm_free(gear.context, memory));
-    }
-    TEST_OK(zepi.release(kernel));
-}
-
-static int32_t run_one(zepi_module_t module, const char *name, int32_t value)
-{
-    run(module, name, &value, 1, 0);
-    return value;
-}
-
-// Both ways must give the same.
-#define FOR_EACH_METHOD(method)                                                                    \
-    for (zepi_link_method_t method = ZEPI_LINK_PROGRAM; method <= ZEPI_LINK_DYNAMIC; method++)
+TestSuite(link, .init = modules_set_up, .fini = modules_tear_down);
 
 static const char *const diamond[] = {"link_top", "link_left", "link_right", "link_base"};
 
@@ -93,10 +16,10 @@ Test(link, resolves_functions_and_variables_across_two_objects)
         zepi_module_t module;
         int32_t data[4] = {1, 2, 3, 4};
         TEST_OK(link_named(method, 2, names, &module));
-        run(module, "triple_and_offset", data, 4, 0);
+        run_kernel(module, "triple_and_offset", data, 4, 0);
         for (int32_t i = 0; i < 4; i++)
             cr_assert_eq(data[i], 3 * (i + 1) + 100);
-        run(module, "set_offset", NULL, 0, 5);
+        run_kernel(module, "set_offset", NULL, 0, 5);
         cr_assert_eq(run_one(module, "triple_and_offset", 1), 8);
         TEST_OK(zepi.release(module));
     }
@@ -111,8 +34,28 @@ Test(link, resolves_a_diamond_whose_units_have_helpers_of_one_name)
         // 10 * (2 + 3) + 100 * (2 + 3) + 1
         cr_assert_eq(run_one(module, "diamond", 2), 551);
         cr_assert_eq(run_one(module, "read_counter", 0), 7);
-        run(module, "write_counter", NULL, 0, 42);
+        run_kernel(module, "write_counter", NULL, 0, 42);
         cr_assert_eq(run_one(module, "read_counter", 0), 42);
+        TEST_OK(zepi.release(module));
+    }
+}
+
+Test(link, resolves_objects_that_import_from_each_other)
+{
+    static const char *const names[] = {"link_mutual_second", "link_mutual_first"};
+    FOR_EACH_METHOD(method)
+    {
+        zepi_module_t module;
+        int32_t data[2] = {4, 0};
+        TEST_OK(link_named(method, 2, names, &module));
+        run_kernel(module, "forth_and_back", data, 1, 0);
+        cr_assert_eq(data[0], 50);
+        // Written by a kernel of one object, read by a function and a kernel of the other.
+        run_kernel(module, "write_first", NULL, 0, 6);
+        run_kernel(module, "write_second", NULL, 0, 7);
+        data[0] = 4;
+        run_kernel(module, "back_and_forth", data, 2, 0);
+        cr_assert(data[0] == 107 && data[1] == 6);
         TEST_OK(zepi.release(module));
     }
 }
@@ -125,8 +68,8 @@ Test(link, keeps_the_globals_of_two_link_sets_apart)
         zepi_module_t half;
         TEST_OK(link_named(method, 4, diamond, &whole));
         TEST_OK(link_named(method, 3, diamond + 1, &half));
-        run(whole, "write_counter", NULL, 0, 1);
-        run(half, "write_counter", NULL, 0, 2);
+        run_kernel(whole, "write_counter", NULL, 0, 1);
+        run_kernel(half, "write_counter", NULL, 0, 2);
         cr_assert_eq(run_one(whole, "read_counter", 0), 1);
         cr_assert_eq(run_one(half, "read_counter", 0), 2);
         TEST_OK(zepi.release(whole));
@@ -224,104 +167,6 @@ Test(link, takes_equal_objects_as_one_definition)
         cr_assert_eq(run_one(module, "triple_and_offset", 2), 106);
         TEST_OK(zepi.release(module));
     }
-}
-
-static zepi_module_t compile_with(const char *name, uint32_t id, int32_t value)
-{
-    zepi_module_t input = test_input(gear.context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.spec_constant_set(input, id, sizeof(value), &value));
-    TEST_OK(zepi.module_compile(input, NULL, &object));
-    TEST_OK(zepi.release(input));
-    return object;
-}
-
-Test(link, refuses_one_image_with_two_values)
-{
-    FOR_EACH_METHOD(method)
-    {
-        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
-        zepi_module_t module;
-        zepi_module_t objects[] = {compile_with("link_base", 1, 4), compile_with("link_base", 1, 5),
-                                   compile_with("link_base", 1, 4)};
-        const zepi_result_t expected =
-            method == ZEPI_LINK_PROGRAM ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_LINK_FAILURE;
-        TEST_FAILS(zepi.module_link(2, objects, &desc, &module), expected);
-        TEST_FAILS_SAYING(zepi.module_link(2, objects, NULL, &module), ZEPI_ERROR_LINK_FAILURE,
-                          "function 'base' (object 0, object 1)");
-        for (int i = 0; i < 3; i++)
-            TEST_OK(zepi.release(objects[i]));
-    }
-}
-
-static zepi_image_t only_image(zepi_module_t module)
-{
-    zepi_image_t image;
-    uint32_t count;
-    TEST_OK(zepi.module_get_images(module, 1, &image, &count));
-    cr_assert_eq(count, 1);
-    return image;
-}
-
-Test(link, lets_objects_that_share_an_id_keep_their_values)
-{
-    static const zepi_link_method_t ways[] = {ZEPI_LINK_AUTO, ZEPI_LINK_DYNAMIC};
-    for (int i = 0; i < 2; i++) {
-        const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = ways[i]};
-        zepi_module_t module;
-        zepi_module_t objects[] = {compile_with("link_constants", 1, 22),
-                                   compile_with("link_base", 1, 11)};
-        int32_t found[3] = {0};
-        int32_t value;
-        TEST_OK(zepi.module_link(2, objects, &desc, &module));
-        run(module, "show_both", found, 3, 0);
-        cr_assert(found[0] == 22 && found[1] == 50 && found[2] == 11);
-        TEST_FAILS_SAYING(zepi.spec_constant_get(module, NULL, 1, sizeof(value), &value),
-                          ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "image 0 image 1");
-        for (int at = 0; at < 2; at++) {
-            zepi_image_t image = only_image(objects[at]);
-            TEST_OK(zepi.spec_constant_get(module, image, 1, sizeof(value), &value));
-            cr_assert_eq(value, at == 0 ? 22 : 11);
-            TEST_OK(zepi.release(image));
-        }
-        // An id that one of them has needs no image.
-        TEST_OK(zepi.spec_constant_get(module, NULL, 2, sizeof(value), &value));
-        cr_assert_eq(value, 50);
-        TEST_OK(zepi.release(module));
-        TEST_OK(zepi.release(objects[0]));
-        TEST_OK(zepi.release(objects[1]));
-    }
-}
-
-Test(link, as_a_program_needs_one_value_an_id_and_one_set_of_options)
-{
-    const zepi_build_desc_t program = {.size = sizeof(program), .link_method = ZEPI_LINK_PROGRAM};
-    const zepi_build_desc_t slow = {.size = sizeof(slow), .options = "-cl-opt-disable"};
-    zepi_module_t module;
-    zepi_module_t objects[] = {compile_with("link_constants", 1, 22),
-                               compile_with("link_base", 1, 11)};
-    TEST_FAILS_SAYING(zepi.module_link(2, objects, &program, &module), ZEPI_ERROR_UNSUPPORTED,
-                      "specialization constant 1");
-    TEST_OK(zepi.release(objects[1]));
-    // The values in force count: 22 set in one, 22 set in the other.
-    objects[1] = compile_with("link_base", 1, 22);
-    TEST_OK(zepi.module_link(2, objects, &program, &module));
-    int32_t found[3] = {0};
-    run(module, "show_both", found, 3, 0);
-    cr_assert(found[0] == 22 && found[1] == 50 && found[2] == 22);
-    TEST_OK(zepi.release(module));
-    TEST_OK(zepi.release(objects[0]));
-    TEST_OK(zepi.release(objects[1]));
-
-    objects[0] = compile("importer", NULL);
-    objects[1] = compile("exporter", &slow);
-    TEST_FAILS_SAYING(zepi.module_link(2, objects, &program, &module), ZEPI_ERROR_UNSUPPORTED,
-                      "different options");
-    TEST_OK(zepi.module_link(2, objects, NULL, &module));
-    cr_assert_eq(run_one(module, "triple_and_offset", 1), 103);
-    TEST_OK(zepi.release(module));
-    TEST_OK(zepi.release(objects[0]));
-    TEST_OK(zepi.release(objects[1]));
 }
 
 Test(link, refuses_what_is_no_list_of_objects)

@@ -314,6 +314,14 @@ Test(module, compile_errors_come_with_the_log)
     cr_assert_null(executable);
     cr_assert(strstr(log.text, "no-such-option"));
     cr_assert(strstr(zepi.last_build_log(), "no-such-option"));
+    // At compile as well, each time it is asked for.
+    for (int i = 0; i < 2; i++) {
+        log.text[0] = '\0';
+        TEST_FAILS(zepi.module_compile(input, &desc, &executable), ZEPI_ERROR_COMPILE_FAILURE);
+        cr_assert_null(executable);
+        cr_assert(strstr(log.text, "no-such-option"));
+        cr_assert(strstr(zepi.last_build_log(), "no-such-option"));
+    }
     const zepi_build_desc_t open = {.size = sizeof(open), .options = "-D \"open"};
     TEST_FAILS_SAYING(zepi.module_build(input, &open, &executable), ZEPI_ERROR_INVALID_VALUE,
                       "quote");
@@ -343,6 +351,17 @@ Test(module, knows_its_kernels)
     cr_assert_eq(count, 3);
     TEST_FAILS_SAYING(zepi.module_get_kernel(input, "scaled_copy_int", &kernel),
                       ZEPI_ERROR_WRONG_STATE, "input");
+    zepi_module_t object;
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.module_has_kernel(i == 0 ? input : object, "show_constants", &has));
+        cr_assert(has);
+        TEST_OK(zepi.module_has_kernel(i == 0 ? input : object, "other", &has));
+        cr_assert(!has);
+    }
+    TEST_FAILS_SAYING(zepi.module_get_kernel(object, "scaled_copy_int", &kernel),
+                      ZEPI_ERROR_WRONG_STATE, "object");
+    TEST_OK(zepi.release(object));
     zepi_module_t executable = test_executable(gear.context, "scaled_copy");
     TEST_OK(zepi.module_get_kernel_names(executable, 4, names, &count));
     cr_assert_eq(count, 3);

@@ -26,6 +26,17 @@ expect()
     fi
 }
 
+# refuse WORDS COMMAND...: succeeds, and does not print the words.
+refuse()
+{
+    local words=$1 output
+    shift
+    if ! output=$("$@" 2>&1 </dev/null) || grep -q -F -e "$words" <<<"$output"; then
+        echo "FAILED: $* (expected success, without: $words)"
+        failures=$((failures + 1))
+    fi
+}
+
 # json COMMAND...: succeeds and prints valid JSON.
 json()
 {
@@ -85,6 +96,8 @@ expect 0 'native code' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 7=5 -o
 expect 0 'argument 1: 5 10' "$zepi" run "$scratch/native" --cpu --kernel scaled_copy_int --global 2 \
     --arg buffer:i32:2,ramp=1:1 --arg buffer:i32:2,out
 expect 0 'scaled_copy_float' "$zepi" build "$data/scaled_copy.spv" --cpu --show
+expect 0 '  SPIR-V, input, ' "$zepi" build "$data/scaled_copy.spv" --cpu --show
+expect 0 '5  u16  = 65534 (default 65534, 2 bytes)' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 json "$zepi" build "$data/scaled_copy.spv" --cpu --show --json
 expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
     --spec c=1,2,3,4,5,6,7,8,9 --show
@@ -125,6 +138,24 @@ expect 0 'state: executable' "$zepi" build --link "$scratch/exporter.o" "$data/i
 expect 0 'argument 0: 100 103 106 109' "$zepi" run "$scratch/linked" --cpu \
     --kernel triple_and_offset --global 4 --arg buffer:i32:4,ramp=0:1,out
 expect 1 "function 'triple'" "$zepi" build --link "$data/importer.spv" --cpu
+# Native code says neither what it imports nor whether it is an object's: the cache knows.
+expect 0 'state: object' "$zepi" build --compile "$data/importer.spv" --cpu --show -o "$scratch/importer.o"
+expect 0 'state: object' "$zepi" build --show "$scratch/importer.o" --cpu
+expect 0 'import: function triple' "$zepi" build --show "$scratch/importer.o" --cpu
+expect 0 'state: object' "$zepi" build --show "$scratch/exporter.o" --cpu
+expect 0 'export: variable offset' "$zepi" build --show "$scratch/exporter.o" --cpu
+expect 0 "import: function triple of $scratch/importer.o" "$zepi" build --link "$scratch/importer.o" \
+    "$scratch/exporter.o" --cpu --show -o "$scratch/linked.o"
+expect 0 'export: function triple' "$zepi" build --show "$scratch/linked.o" --cpu
+refuse 'import: function triple' "$zepi" build --show "$scratch/linked.o" --cpu
+expect 0 "imports and exports of $scratch/importer.o: unknown" \
+    env ZEPI_CACHE_DIR="$scratch/other" "$zepi" build --show "$scratch/importer.o" --cpu
+expect 0 'state: object' env ZEPI_CACHE_DIR="$scratch/other" "$zepi" build --show "$scratch/importer.o" --cpu
+json "$zepi" build --show "$scratch/linked.o" --cpu --json
+expect 0 'import: function triple' bash -c '"$0" build --show - --cpu <"$1"' "$zepi" "$data/importer.spv"
+expect 1 'No such file' "$zepi" build --link "$scratch/missing.o" --cpu
+lines=$("$zepi" build --link "$scratch/missing.o" --cpu 2>&1 | wc -l)
+[ "$lines" -eq 1 ] || { echo "FAILED: a missing file takes $lines lines"; failures=$((failures + 1)); }
 expect 0 'images: 1' "$zepi" build --join "$data/negate.spv" "$data/negate.spv" --cpu --show
 expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv" --cpu
 expect 2 '--link takes no --spec' "$zepi" build --link "$data/scaled_copy.spv" --spec 7=1 --cpu

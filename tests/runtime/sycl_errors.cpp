@@ -3,7 +3,6 @@
 // afterwards.
 #include "sycl_code.hpp"
 
-#include <future>
 
 namespace
 {
@@ -204,34 +203,6 @@ STORY(a_buffer_that_is_too_large_is_an_error_of_its_command)
         EXPECT(error.code() == sycl::errc::memory_allocation ||
                error.code() == sycl::errc::runtime);
     }
-    test.go_on();
-}
-
-STORY(mistakes_that_show_later_arrive_with_a_wait)
-{
-    fixture test;
-    const sycl::kernel negate = kernel_of(test.queue.get_context(), "negate", "negate");
-    std::promise<void> open;
-    std::shared_future<void> opened = open.get_future();
-    sycl::event told = test.queue.submit(
-        [&](sycl::handler &handler) { handler.host_task([opened] { opened.wait(); }); });
-    // Too few arguments, of a command that waits for the host task.
-    test.queue.submit([&](sycl::handler &handler) {
-        handler.depends_on(told);
-        handler.parallel_for(sycl::range<1>(1), negate);
-    });
-    open.set_value();
-    // It may arrive more than once.
-    int errors = 0;
-    for (int wait = 0; wait < 3; wait++) {
-        try {
-            test.queue.wait_and_throw();
-        } catch (const sycl::exception &error) {
-            EXPECT(error.code() == sycl::errc::runtime);
-            errors++;
-        }
-    }
-    EXPECT(errors > 0);
     test.go_on();
 }
 

@@ -24,7 +24,7 @@ struct worker {
     int32_t *memory;
 };
 
-static void launch(struct worker *worker, zepi_unit_t unit, int32_t value)
+static void launch_in(zepi_queue_t queue, struct worker *worker, zepi_unit_t unit, int32_t value)
 {
     const zepi_spec_value_t spec = {7, sizeof(value), &value};
     const zepi_argument_t arguments[] = {TEST_POINTER(worker->memory),
@@ -34,12 +34,17 @@ static void launch(struct worker *worker, zepi_unit_t unit, int32_t value)
     desc.unit = unit;
     desc.spec_values = &spec;
     desc.spec_value_count = value != 1;
-    TEST_OK(zepi.queue_launch(worker->queue, &desc, TEST_NO_WAIT, NULL));
-    TEST_OK(zepi.queue_finish(worker->queue));
+    TEST_OK(zepi.queue_launch(queue, &desc, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(queue));
     if (worker->memory[4] != 3 * value) {
         fprintf(stderr, "a wrong number: %d for %d\n", worker->memory[4], value);
         exit(1);
     }
+}
+
+static void launch(struct worker *worker, zepi_unit_t unit, int32_t value)
+{
+    launch_in(worker->queue, worker, unit, value);
 }
 
 static void join_and_list(void)
@@ -69,6 +74,8 @@ static void *work(void *user)
     for (int i = 0; i < ROUNDS; i++) {
         launch(worker, &shared_unit, 1 + (i + worker->number) % 4);
         launch(worker, &shared_unit, 1);
+        // One queue for all, which remembers what each of them asks.
+        launch_in(gear.queue, worker, &shared_unit, 1 + (i + worker->number) % 3);
         if (i % 4 == 0)
             join_and_list();
         if (i % 4 == 1) {

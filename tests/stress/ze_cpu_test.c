@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What Level Zero lets several threads do with one device: each has its own lists, events and kernels,
-// they share driver, context, module and memory. A plain program, for ThreadSanitizer.
+// What Level Zero lets several threads do with one device: each has its own lists, events and
+// kernels, they share driver, context, module and memory. A plain program, for ThreadSanitizer.
 #include "test_env.h"
 
 #include <level_zero/ze_api.h>
@@ -83,6 +83,38 @@ static void negate_in_rounds(ze_kernel_handle_t kernel, int *data)
     MUST(zeCommandListDestroy(list));
 }
 
+// Each thread has reservations and physical memory of its own, in tables that all share; what it
+// maps is filled by its list.
+static bool map_in_rounds(void)
+{
+    const ze_command_queue_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                               .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = 4096};
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    ze_command_list_handle_t list;
+    bool is_good = true;
+    MUST(zeCommandListCreateImmediate(shared.context, shared.device, &list_desc, &list));
+    for (int round = 0; round < ROUNDS; round++) {
+        ze_physical_mem_handle_t memory;
+        ze_device_handle_t device;
+        void *address;
+        MUST(zeVirtualMemReserve(shared.context, NULL, 8192, &address));
+        MUST(zePhysicalMemCreate(shared.context, shared.device, &desc, &memory));
+        MUST(zeVirtualMemMap(shared.context, address, 4096, memory, 0,
+                             ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+        MUST(zeCommandListAppendMemoryFill(list, address, &round, sizeof(round), 4096, NULL, 0,
+                                           NULL));
+        MUST(zeMemGetAllocProperties(shared.context, address, &properties, &device));
+        is_good = is_good && ((int *)address)[1023] == round && device == shared.device;
+        MUST(zeVirtualMemUnmap(shared.context, address, 4096));
+        MUST(zePhysicalMemDestroy(shared.context, memory));
+        MUST(zeVirtualMemFree(shared.context, address, 8192));
+    }
+    MUST(zeCommandListDestroy(list));
+    return is_good;
+}
+
 // Sets its flag if a number was wrong.
 static void *work(void *out_wrong)
 {
@@ -91,8 +123,8 @@ static void *work(void *out_wrong)
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "negate"};
     void *memory;
     ze_kernel_handle_t kernel;
-    MUST(zeMemAllocShared(shared.context, &device, &host, ELEMENTS * sizeof(int), 64,
-                          shared.device, &memory));
+    MUST(zeMemAllocShared(shared.context, &device, &host, ELEMENTS * sizeof(int), 64, shared.device,
+                          &memory));
     int *data = memory;
     for (int i = 0; i < ELEMENTS; i++)
         data[i] = i;
@@ -100,6 +132,9 @@ static void *work(void *out_wrong)
     MUST(zeKernelCreate(shared.module, &desc, &kernel));
     negate_in_rounds(kernel, data);
     MUST(zeKernelDestroy(kernel));
+
+    if (!map_in_rounds())
+        *(bool *)out_wrong = true;
 
     // A build beside the launches of the others. Rounds are even: the data is as it was.
     ze_module_handle_t own = build();

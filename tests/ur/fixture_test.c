@@ -29,7 +29,6 @@ Test(fixture, a_kernel_adds_through_the_tables)
     UR_OK(urKernelRelease(add));
 }
 
-// In a test of its own: the gear is for one device elsewhere.
 Test(fixture_devices, a_context_has_as_many_devices_as_asked_for, .fini = ur_tear_down)
 {
     ur_set_up_devices(3);

@@ -74,8 +74,10 @@ Test(tables, nothing_else_is_exported)
     }
 }
 
-// Each handle begins with the tables' address: the loader's intercept layer reads it there.
-Test(tables, every_handle_begins_with_the_tables, .init = ur_set_up, .fini = ur_tear_down)
+TestSuite(tables_loaded, .init = ur_set_up, .fini = ur_tear_down);
+
+// Their address: the loader's intercept layer reads it there.
+Test(tables_loaded, every_handle_begins_with_the_tables)
 {
     const ur_sampler_desc_t desc = {.stype = UR_STRUCTURE_TYPE_SAMPLER_DESC};
     ur_usm_pool_desc_t pool_desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC};

@@ -105,6 +105,11 @@ void ur_set_up(void)
     ur_set_up_devices(1);
 }
 
+void ur_set_up_two(void)
+{
+    ur_set_up_devices(2);
+}
+
 void ur_tear_down(void)
 {
     UR_OK(urQueueRelease(gear.queue));
@@ -129,7 +134,12 @@ ur_queue_handle_t ur_queue(ur_device_handle_t device, ur_queue_flags_t flags)
 
 ur_program_handle_t ur_input(const char *name)
 {
-    struct test_bytes spirv = test_env_read_spirv(name);
+    return ur_input_file(test_env_spirv_path(name));
+}
+
+ur_program_handle_t ur_input_file(const char *path)
+{
+    struct test_bytes spirv = test_env_read_file(path);
     ur_program_handle_t program;
     UR_OK(urProgramCreateWithIL(gear.context, spirv.data, spirv.size_bytes, NULL, &program));
     free(spirv.data);

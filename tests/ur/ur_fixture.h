@@ -42,8 +42,8 @@ void ur_unload(void);
 // ze_cpu with so many devices, the adapter and its gear. To be called by a suite's .init, after it
 // set the environment.
 void ur_set_up_devices(uint32_t device_count);
-// One device.
-void ur_set_up(void);
+void ur_set_up(void); // one
+void ur_set_up_two(void);
 // Releases the gear and unloads; checks that nothing is left in the driver.
 void ur_tear_down(void);
 
@@ -55,6 +55,8 @@ ur_queue_handle_t ur_queue(ur_device_handle_t device, ur_queue_flags_t flags);
 ur_program_handle_t ur_input(const char *name);
 ur_program_handle_t ur_executable(const char *name);
 ur_kernel_handle_t ur_kernel(const char *program, const char *kernel);
+// Of SPIR-V that lies elsewhere.
+ur_program_handle_t ur_input_file(const char *path);
 
 // USM of the gear's context and first device. Shared memory is zeroed.
 void *ur_shared(size_t size_bytes);

@@ -29,3 +29,51 @@ function(zepi_write_ur_slots file header)
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
     "#define UR_TABLES(X)${table_list}\n\n#define UR_SLOTS(X)${slot_list}\n\n${names}")
 endfunction()
+
+# zepi_write_ur_questions(FILE API_HEADER)
+#
+# Writes what UR's header says of each question, one list an enumeration:
+#   UR_QUESTIONS_ur_device_info_t(X)  X(UR_DEVICE_INFO_TYPE, ur_device_type_t, 1, 0) ...
+# the question, the type of its answer, how many of them (0: any number), and whether an adapter may
+# leave it without answer.
+function(zepi_write_ur_questions file header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
+  file(READ "${header}" text)
+  # Characters that have a meaning in CMake's lists.
+  string(REPLACE ";" "," text "${text}")
+  string(REPLACE "[" "<" text "${text}")
+  string(REPLACE "]" ">" text "${text}")
+  string(REPLACE " <<deprecated>>" "_is_deprecated" text "${text}") # which compilers warn of
+  string(REGEX MATCHALL "typedef enum ur_[a-z0-9_]*info_t {[^}]*}" enumerations "${text}")
+  set(content "")
+  foreach(enumeration IN LISTS enumerations)
+    string(REGEX MATCH "ur_[a-z0-9_]*info_t" name "${enumeration}")
+    string(REGEX REPLACE "\n *///" " " enumeration "${enumeration}") # comments become one line
+    string(REPLACE "\n" ";" lines "${enumeration}")
+    set(rows "")
+    foreach(line IN LISTS lines)
+      # The comment is at the end of the line before the name.
+      if(line MATCHES "^ *(UR_[A-Z0-9_]+) =" AND NOT line MATCHES "0x7fffffff")
+        string(REGEX MATCH "UR_[A-Z0-9_]+" question "${line}")
+        if(comment MATCHES "<(::)?([a-z0-9_ *]+)(<([0-9]*)>)?>")
+          set(type "${CMAKE_MATCH_2}")
+          set(count 1)
+          if(CMAKE_MATCH_3)
+            set(count "${CMAKE_MATCH_4}")
+          endif()
+          if(count STREQUAL "")
+            set(count 0)
+          endif()
+          set(optional 0)
+          if(comment MATCHES "<optional-query>")
+            set(optional 1)
+          endif()
+          string(APPEND rows " \\\n    X(${question}, ${type}, ${count}, ${optional})")
+        endif()
+      endif()
+      set(comment "${line}")
+    endforeach()
+    string(APPEND content "#define UR_QUESTIONS_${name}(X)${rows}\n\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${content}" @ONLY)
+endfunction()

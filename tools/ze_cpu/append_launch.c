@@ -88,6 +88,16 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(ze_command_list_handl
     return result;
 }
 
+static ze_result_t check_cooperation(const ze_group_count_t *counts, ze_kernel_handle_t hKernel)
+{
+    uint32_t limit = 0;
+    cpu_zeKernelSuggestMaxCooperativeGroupCount(hKernel, &limit);
+    uint64_t groups = (uint64_t)counts->groupCountX * counts->groupCountY;
+    return groups > limit || groups * counts->groupCountZ > limit
+               ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+               : ZE_RESULT_SUCCESS;
+}
+
 ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchCooperativeKernel(
     ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
     const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
@@ -95,13 +105,29 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchCooperativeKernel(
 {
     if (pLaunchFuncArgs == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    uint32_t limit = 0;
-    cpu_zeKernelSuggestMaxCooperativeGroupCount(hKernel, &limit);
-    uint64_t groups = (uint64_t)pLaunchFuncArgs->groupCountX * pLaunchFuncArgs->groupCountY;
-    if (groups > limit || groups * pLaunchFuncArgs->groupCountZ > limit)
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    ze_result_t result = check_cooperation(pLaunchFuncArgs, hKernel);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return cpu_zeCommandListAppendLaunchKernel(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent,
                                                numWaitEvents, phWaitEvents);
+}
+
+// What newer functions say of a launch in a chain: that it is cooperative. Anything else would be
+// ignored, so it is refused.
+static ze_result_t check_parameters(const void *next, const ze_group_count_t *counts,
+                                    ze_kernel_handle_t hKernel)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const ze_base_desc_t *desc = next; desc != NULL && result == ZE_RESULT_SUCCESS;
+         desc = desc->pNext) {
+        const ze_command_list_append_launch_kernel_param_cooperative_desc_t *cooperation =
+            (const void *)desc;
+        if ((uint32_t)desc->stype != CPU_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC)
+            result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        else if (cooperation->isCooperative)
+            result = check_cooperation(counts, hKernel);
+    }
+    return result;
 }
 
 static ze_result_t append_indirect(struct cpu_list *list, struct cpu_kernel *kernel,
@@ -165,7 +191,11 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithParameters(
     const ze_group_count_t *pGroupCounts, const void *pNext, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    (void)pNext;
+    if (pGroupCounts == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_result_t result = check_parameters(pNext, pGroupCounts, hKernel);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     return cpu_zeCommandListAppendLaunchKernel(hCommandList, hKernel, pGroupCounts, hSignalEvent,
                                                numWaitEvents, phWaitEvents);
 }
@@ -202,9 +232,10 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithArguments(
     const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    (void)pNext;
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
-    ze_result_t result = cpu_kernel_enter(kernel, __func__);
+    ze_result_t result = check_parameters(pNext, &groupCounts, hKernel);
+    if (result == ZE_RESULT_SUCCESS)
+        result = cpu_kernel_enter(kernel, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = cpu_kernel_set_group_size(kernel, groupSizes.groupSizeX, groupSizes.groupSizeY,

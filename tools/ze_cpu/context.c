@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "context.h"
 
+#include "device.h"
 #include "entry.h"
 #include "memory.h"
 #include "worker.h"
@@ -20,13 +21,9 @@ ze_result_t ZE_APICALL cpu_zeContextCreateEx(ze_driver_handle_t hDriver,
     (void)hDriver;
     if (desc == NULL || phContext == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (numDevices > 0 && phDevices == NULL)
-        return ZE_RESULT_ERROR_INVALID_SIZE;
-    for (uint32_t i = 0; i < numDevices; i++) {
-        ze_result_t result = cpu_object_check(phDevices[i], CPU_DEVICE, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
+    ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     struct cpu_context *context = cpu_object_create(CPU_CONTEXT, sizeof(*context));
     if (context == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

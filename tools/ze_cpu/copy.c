@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include "copy.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+// From here on a fill is copied from its own beginning, which stays in the cache.
+#define FILL_PIECE_BYTES ((size_t)16 << 10)
+
+static bool is_one_byte(const unsigned char *pattern, size_t pattern_bytes)
+{
+    return memcmp(pattern, pattern + 1, pattern_bytes - 1) == 0;
+}
 
 void cpu_fill(void *target, size_t size_bytes, const void *pattern, size_t pattern_bytes)
 {
     unsigned char *bytes = target;
-    if (pattern_bytes == 1) {
+    if (is_one_byte(pattern, pattern_bytes)) {
         memset(target, *(const unsigned char *)pattern, size_bytes);
         return;
     }
     size_t filled = pattern_bytes < size_bytes ? pattern_bytes : size_bytes;
     memcpy(bytes, pattern, filled);
-    // Doubles what is there; stays in step with the pattern because `filled` is a multiple of it.
+    // Doubles what is there; stays in step with the pattern because every piece but the last is a
+    // multiple of it: both are powers of two.
     while (filled < size_bytes) {
-        size_t piece = filled < size_bytes - filled ? filled : size_bytes - filled;
+        size_t piece = filled < FILL_PIECE_BYTES || pattern_bytes > FILL_PIECE_BYTES
+                           ? filled
+                           : FILL_PIECE_BYTES;
+        if (piece > size_bytes - filled)
+            piece = size_bytes - filled;
         memcpy(bytes + filled, bytes, piece);
         filled += piece;
     }

@@ -43,6 +43,16 @@ struct cpu_device *cpu_device_at(uint32_t index)
     return &devices[index];
 }
 
+ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *handles,
+                              const char *function)
+{
+    ze_result_t result =
+        count > 0 && handles == NULL ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = cpu_object_check(handles[i], CPU_DEVICE, function);
+    return result;
+}
+
 bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other)
 {
     return device == other || (ze_device_handle_t)((struct cpu_device *)device)->parent == other;

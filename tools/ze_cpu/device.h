@@ -27,6 +27,10 @@ void cpu_devices_init(void);
 uint32_t cpu_device_count(void);
 struct cpu_device *cpu_device_at(uint32_t index);
 
+// For arrays of handles, which the layer of checks does not see.
+ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *devices,
+                              const char *function);
+
 // Whether `device` is `other` or one of its sub-devices: what was made for a device serves them
 // too.
 bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other);

@@ -27,6 +27,20 @@ static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
     uuid[14] = (uint8_t)device->index;
 }
 
+// What the system could give to new allocations at the moment; all memory if it does not tell.
+static uint64_t usable_memory_bytes(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kib == 0 && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+            kib = 0;
+    if (file != NULL)
+        fclose(file);
+    return kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
+}
+
 static void describe_extensions(void *chain)
 {
     ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
@@ -37,6 +51,10 @@ static void describe_extensions(void *chain)
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
     if (ip != NULL)
         ip->ipVersion = cpu_opencl()->ip_version;
+    ze_device_usablemem_size_ext_properties_t *usable =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
+    if (usable != NULL)
+        usable->currUsableMemSize = usable_memory_bytes();
     ze_mutable_command_list_exp_properties_t *mutability =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
     if (mutability != NULL) {
@@ -63,7 +81,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .maxMemAllocSize = cl->maximum_allocation_bytes,
         .maxHardwareContexts = 64,
         .numThreadsPerEU = 1,
-        .physicalEUSimdWidth = cl->native_vector_width,
+        .physicalEUSimdWidth = cl->native_widths.of_float,
         .numEUsPerSubslice = cl->compute_units,
         .numSubslicesPerSlice = 1,
         .numSlices = 1,
@@ -169,5 +187,38 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
         atomics->fp32Flags = (ze_device_fp_atomic_ext_flags_t)cl->single_atomics & FP_ATOMICS;
         atomics->fp64Flags = (ze_device_fp_atomic_ext_flags_t)cl->double_atomics & FP_ATOMICS;
     }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
+    ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
+{
+    (void)hDevice;
+    const struct cpu_vector_widths *native = &cpu_opencl()->native_widths;
+    const struct cpu_vector_widths *preferred = &cpu_opencl()->preferred_widths;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pVectorWidthProperties != NULL && *pCount != 0)
+        *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
+            .stype = pVectorWidthProperties->stype,
+            .pNext = pVectorWidthProperties->pNext,
+            .vector_width_size = native->of_float,
+            .preferred_vector_width_char = preferred->of_char,
+            .preferred_vector_width_short = preferred->of_short,
+            .preferred_vector_width_int = preferred->of_int,
+            .preferred_vector_width_long = preferred->of_long,
+            .preferred_vector_width_float = preferred->of_float,
+            .preferred_vector_width_double = preferred->of_double,
+            .preferred_vector_width_half = preferred->of_half,
+            .native_vector_width_char = native->of_char,
+            .native_vector_width_short = native->of_short,
+            .native_vector_width_int = native->of_int,
+            .native_vector_width_long = native->of_long,
+            .native_vector_width_float = native->of_float,
+            .native_vector_width_double = native->of_double,
+            .native_vector_width_half = native->of_half,
+        };
+    *pCount = 1;
     return ZE_RESULT_SUCCESS;
 }

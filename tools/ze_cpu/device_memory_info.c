@@ -90,6 +90,10 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
     *pCount = 1;
     pCacheProperties->flags = 0;
     pCacheProperties->cacheSize = cpu_opencl()->cache_bytes;
+    ze_device_cache_line_size_ext_t *line =
+        cpu_chain_find(pCacheProperties->pNext, CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT);
+    if (line != NULL)
+        line->cacheLineSize = cpu_opencl()->cache_line_bytes;
     return ZE_RESULT_SUCCESS;
 }
 

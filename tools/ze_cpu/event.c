@@ -51,6 +51,13 @@ void cpu_event_submit(struct cpu_event *event)
         atomic_fetch_add_explicit(&event->target, 1, memory_order_relaxed);
 }
 
+static __attribute__((noinline)) void wake_all(struct shard *shard)
+{
+    pthread_mutex_lock(&shard->mutex);
+    pthread_cond_broadcast(&shard->changed);
+    pthread_mutex_unlock(&shard->mutex);
+}
+
 void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end)
 {
     struct shard *shard = shard_of(event);
@@ -62,11 +69,8 @@ void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end)
         atomic_fetch_add(&event->done, 1);
     else
         atomic_store(&event->done, 1);
-    if (atomic_load(&shard->waiters) == 0)
-        return;
-    pthread_mutex_lock(&shard->mutex);
-    pthread_cond_broadcast(&shard->changed);
-    pthread_mutex_unlock(&shard->mutex);
+    if (atomic_load(&shard->waiters) > 0)
+        wake_all(shard);
 }
 
 void cpu_event_reset(struct cpu_event *event)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "chain.h"
+#include "device.h"
 #include "entry.h"
 #include "event.h"
 
@@ -10,13 +11,9 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
 {
     if (desc == NULL || phEventPool == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (numDevices > 0 && phDevices == NULL)
-        return ZE_RESULT_ERROR_INVALID_SIZE;
-    for (uint32_t i = 0; i < numDevices; i++) {
-        ze_result_t result = cpu_object_check(phDevices[i], CPU_DEVICE, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
+    ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if ((desc->flags & ~0xfu) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->count == 0)

@@ -19,6 +19,9 @@
 #define SMALL_WORK_ITEMS 16384
 // Below this the launch itself would be measured.
 #define MEASURED_WORK_ITEMS 64
+#define SAMPLES 2
+#define LARGE_LIMIT 16
+#define LARGE_LIMIT_MAXIMUM (1u << 20)
 #define CACHE_MAXIMUM 256
 
 // OpenCL kernels carry their arguments, so every executor has its own, and sets only what differs
@@ -28,7 +31,10 @@ struct cached_kernel {
     cl_kernel kernel;               // owned
     bool has_arguments;
     unsigned char *arguments; // owned
-    uint64_t item_ps; // picoseconds a work-item takes in the calling thread; 0: not measured
+    uint64_t item_ps;     // picoseconds a work-item takes in the calling thread; 0: not measured
+    uint32_t samples;     // how often that was measured
+    uint32_t large_count; // launches that went to all cores since it was measured last
+    uint32_t large_limit; // after so many it is measured again
     UT_hash_handle hh;
 };
 
@@ -142,6 +148,7 @@ static struct cached_kernel *find_or_create_kernel(struct cpu_executor *executor
     }
     cpu_program_kernel_retain(kernel);
     cached->key = kernel;
+    cached->large_limit = LARGE_LIMIT;
     HASH_ADD_PTR(executor->kernels, key, cached);
     executor->last = cached;
     return cached;
@@ -194,17 +201,28 @@ static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_
     return ZE_RESULT_SUCCESS;
 }
 
-static bool is_small(const struct cached_kernel *cached, size_t work_items)
+// One measurement may be wrong (memory touched for the first time, a thread that was interrupted),
+// and what runs on all cores is not measured: so it takes several to take a kernel for a large one,
+// and it gets another chance, ever less often.
+static bool is_small(struct cached_kernel *cached, size_t work_items)
 {
-    if (cached->item_ps == 0)
+    if (cached->samples < SAMPLES)
         return work_items <= SMALL_WORK_ITEMS;
-    return work_items <= SMALL_NS * UINT64_C(1000) / cached->item_ps;
+    if (work_items <= SMALL_NS * UINT64_C(1000) / cached->item_ps)
+        return true;
+    if (work_items > SMALL_WORK_ITEMS || ++cached->large_count < cached->large_limit)
+        return false;
+    cached->large_count = 0;
+    if (cached->large_limit < LARGE_LIMIT_MAXIMUM)
+        cached->large_limit *= 2;
+    return true;
 }
 
 // The small queue runs a kernel while it is enqueued, so that the time of that is the kernel's.
 static void measure(struct cached_kernel *cached, size_t work_items, uint64_t elapsed_ns)
 {
     uint64_t item_ps = elapsed_ns * 1000 / work_items + 1;
+    cached->samples += cached->samples < SAMPLES;
     // Down at once, up slowly: a thread that was interrupted says nothing about the kernel.
     if (cached->item_ps == 0 || item_ps < cached->item_ps)
         cached->item_ps = item_ps;

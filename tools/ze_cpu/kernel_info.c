@@ -63,7 +63,7 @@ ze_result_t ZE_APICALL cpu_zeKernelGetProperties(ze_kernel_handle_t hKernel,
     if (preferred != NULL)
         preferred->preferredMultiple =
             (uint32_t)read_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-    ze_kernel_max_group_size_ext_properties_t *maximum =
+    ze_kernel_max_group_size_properties_ext_t *maximum =
         cpu_chain_find(properties.pNext, CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES);
     if (maximum != NULL)
         maximum->maxGroupSize = (uint32_t)read_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);

@@ -153,6 +153,15 @@ ze_result_t ZE_APICALL cpu_zeCommandListGetNextCommandIdWithKernelsExp(
                    __func__);
 }
 
+ze_result_t ZE_APICALL cpu_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList,
+                                                     ze_bool_t *pIsMutable)
+{
+    if (pIsMutable == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pIsMutable = ((struct cpu_list *)hCommandList)->is_mutable;
+    return ZE_RESULT_SUCCESS;
+}
+
 // The command with that identifier, if the list may be changed now and the command in that way.
 static ze_result_t find(struct cpu_list *list, uint64_t id, uint32_t flag, const char *function,
                         struct cpu_mutable_command **out_entry)

@@ -117,7 +117,18 @@ static void read_device(void)
     READ(CL_DEVICE_VENDOR_ID, vendor_id);
     READ(DEVICE_ID_INTEL, device_id);
     READ(DEVICE_IP_VERSION_INTEL, ip_version);
-    READ(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, native_vector_width);
+    READ(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cache_line_bytes);
+#define READ_WIDTHS(KIND, member)                                                                  \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_CHAR, member.of_char);                                    \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_SHORT, member.of_short);                                  \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_INT, member.of_int);                                      \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_LONG, member.of_long);                                    \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_FLOAT, member.of_float);                                  \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_DOUBLE, member.of_double);                                \
+    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_HALF, member.of_half)
+    READ_WIDTHS(NATIVE, native_widths);
+    READ_WIDTHS(PREFERRED, preferred_widths);
+#undef READ_WIDTHS
     READ(CL_DEVICE_PRINTF_BUFFER_SIZE, printf_buffer_bytes);
     READ(DEVICE_SINGLE_FP_ATOMICS_EXT, single_atomics);
     READ(DEVICE_DOUBLE_FP_ATOMICS_EXT, double_atomics);

@@ -25,7 +25,10 @@ struct cpu_opencl {
     cl_uint compute_units;
     cl_uint clock_mhz; // 0: unknown
     cl_uint vendor_id, device_id, ip_version;
-    cl_uint native_vector_width; // floats
+    cl_uint cache_line_bytes;
+    struct cpu_vector_widths {
+        cl_uint of_char, of_short, of_int, of_long, of_float, of_double, of_half;
+    } native_widths, preferred_widths; // elements
     cl_ulong global_memory_bytes;
     cl_ulong local_memory_bytes;
     cl_ulong maximum_allocation_bytes;

@@ -69,7 +69,7 @@ static const struct later device_later[] = {
     LATER(7, zeDeviceGetRootDevice),
     LATER_REFUSED(12), // external semaphores
     LATER_REFUSED(12),
-    LATER_REFUSED(13), // vector width
+    LATER(13, zeDeviceGetVectorWidthPropertiesExt),
     LATER(14, zeDeviceSynchronize),
 };
 static const struct later command_queue_later[] = {
@@ -113,6 +113,7 @@ static const struct later command_list_exp_later[] = {
     LATER(9, zeCommandListUpdateMutableCommandWaitEventsExp),
     LATER(10, zeCommandListGetNextCommandIdWithKernelsExp),
     LATER(10, zeCommandListUpdateMutableCommandKernelsExp),
+    LATER(17, zeCommandListIsMutableExp),
 };
 static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
 

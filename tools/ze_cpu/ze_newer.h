@@ -165,12 +165,12 @@ typedef struct _ze_mutable_global_offset_exp_desc_t {
 
 #define CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES 0x10013u // 1.8
 
-#ifndef HAVE_ZE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES_T
-typedef struct _ze_kernel_max_group_size_ext_properties_t {
+#ifndef HAVE_ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_T
+typedef struct _ze_kernel_max_group_size_properties_ext_t {
     ze_structure_type_t stype;
     void *pNext;
     uint32_t maxGroupSize;
-} ze_kernel_max_group_size_ext_properties_t;
+} ze_kernel_max_group_size_properties_ext_t;
 #endif
 
 #define CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x1000fu // 1.5
@@ -181,6 +181,61 @@ typedef struct _ze_device_ip_version_ext_t {
     void *pNext;
     uint32_t ipVersion;
 } ze_device_ip_version_ext_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT 0x00020028u // 1.13
+
+#ifndef HAVE_ZE_DEVICE_CACHE_LINE_SIZE_EXT_T
+typedef struct _ze_device_cache_line_size_ext_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    size_t cacheLineSize;
+} ze_device_cache_line_size_ext_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT 0x00020029u // 1.13
+
+#ifndef HAVE_ZE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT_T
+typedef struct _ze_device_vector_width_properties_ext_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint32_t vector_width_size;
+    uint32_t preferred_vector_width_char;
+    uint32_t preferred_vector_width_short;
+    uint32_t preferred_vector_width_int;
+    uint32_t preferred_vector_width_long;
+    uint32_t preferred_vector_width_float;
+    uint32_t preferred_vector_width_double;
+    uint32_t preferred_vector_width_half;
+    uint32_t native_vector_width_char;
+    uint32_t native_vector_width_short;
+    uint32_t native_vector_width_int;
+    uint32_t native_vector_width_long;
+    uint32_t native_vector_width_float;
+    uint32_t native_vector_width_double;
+    uint32_t native_vector_width_half;
+} ze_device_vector_width_properties_ext_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES 0x00020041u
+
+#ifndef HAVE_ZE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES_T
+typedef struct _ze_device_usablemem_size_ext_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint64_t currUsableMemSize;
+} ze_device_usablemem_size_ext_properties_t;
+#endif
+
+// In the chain of zeCommandListAppendLaunchKernelWithArguments: 1.14.
+#define CPU_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC 0x00020036u
+
+#ifndef HAVE_ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_PARAM_COOPERATIVE_DESC_T
+typedef struct _ze_command_list_append_launch_kernel_param_cooperative_desc_t {
+    ze_structure_type_t stype;
+    const void *pNext;
+    ze_bool_t isCooperative;
+} ze_command_list_append_launch_kernel_param_cooperative_desc_t;
 #endif
 
 #endif

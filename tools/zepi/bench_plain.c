@@ -56,7 +56,8 @@ static bool make(const struct bench *bench, struct plain *plain)
                ZE_RESULT_SUCCESS &&
            zeKernelCreate(plain->module, &kernel_desc, &plain->kernel) == ZE_RESULT_SUCCESS &&
            zeKernelSetIndirectAccess(plain->kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED) ==
-               ZE_RESULT_SUCCESS;
+               ZE_RESULT_SUCCESS &&
+           zeKernelSetGroupSize(plain->kernel, 64, 1, 1) == ZE_RESULT_SUCCESS;
 }
 
 void bench_plain_finish(struct bench *bench)
@@ -95,7 +96,6 @@ static bool launch_one_by_one(struct bench *bench, unsigned count)
                 ZE_RESULT_SUCCESS &&
             zeKernelSetArgumentValue(plain->kernel, 2, sizeof(value), &value) ==
                 ZE_RESULT_SUCCESS &&
-            zeKernelSetGroupSize(plain->kernel, 64, 1, 1) == ZE_RESULT_SUCCESS &&
             zeCommandListAppendLaunchKernel(plain->list, plain->kernel, &groups, NULL, 0, NULL) ==
                 ZE_RESULT_SUCCESS;
     }
@@ -148,10 +148,31 @@ static bool allocate_and_free(struct bench *bench, unsigned count)
     return is_good;
 }
 
+static bool prepare_one_by_one(struct bench *bench, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        bench_keep(&bench->memory[BENCH_CHANGING(i)]);
+        bench_keep(&value);
+    }
+    return true;
+}
+
+static bool prepare_in_one_call(struct bench *bench, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        const void *arguments[] = {&bench->memory[BENCH_CHANGING(i)], &bench->memory[2], &value};
+        bench_keep(arguments);
+    }
+    return true;
+}
+
 const struct bench_case bench_plain_cases[] = {
-    {"Level Zero", "in-order launch, 3 arguments", launch_one_by_one},
-    {"Level Zero, one call", "in-order launch, 3 arguments", launch_in_one_call},
-    {"Level Zero", "copy of 64 bytes", copy_small},
-    {"Level Zero", "allocate and free 4 KiB", allocate_and_free},
+    {"Level Zero", "in-order launch, 3 arguments", launch_one_by_one, prepare_one_by_one, false},
+    {"Level Zero, one call", "in-order launch, 3 arguments", launch_in_one_call,
+     prepare_in_one_call, false},
+    {"Level Zero", "copy of 64 bytes", copy_small, bench_empty_loop, false},
+    {"Level Zero", "allocate and free 4 KiB", allocate_and_free, bench_empty_loop, false},
     {0},
 };

@@ -2,11 +2,8 @@
 #include "commands.h"
 #include "compose.h"
 #include "image_file.h"
-#include "plugin/module/spirv.h"
-#include "scalar.h"
+#include "show.h"
 #include "spec.h"
-
-#include <cjson/cJSON.h>
 
 #include <getopt.h>
 #include <stdio.h>
@@ -165,131 +162,30 @@ static int build(const struct host_device *host, struct built *built)
 {
     const uint64_t start_ns = host_now_ns();
     const struct build_options *options = built->options;
-    const zepi_result_t result =
-        compose_output(host, options->mode, built->input, options->input_count, options->inputs,
-                       &options->desc, &built->executable);
+    const char *failed = NULL;
+    const int code = compose_output(host, options->mode, built->input, options->input_count,
+                                    options->inputs, &options->desc, &failed, &built->executable);
     built->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
     print_log(zepi.last_build_log());
-    return result == ZEPI_SUCCESS ? write_native(host, built) : host_fail(options->inputs[0]);
-}
-
-// ---- Showing ----
-
-static cJSON *describe_constant(const zepi_spec_constant_t *constant)
-{
-    char text[SCALAR_TEXT_SIZE];
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "id", constant->id);
-    cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
-    cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
-    cJSON_AddStringToObject(object, "default",
-                            scalar_format(constant->type, constant->default_value, text));
-    cJSON_AddStringToObject(object, "value", scalar_format(constant->type, constant->value, text));
-    cJSON_AddBoolToObject(object, "is_set", constant->is_set);
-    return object;
-}
-
-static cJSON *describe_constants(zepi_module_t module)
-{
-    uint32_t count = 0;
-    cJSON *array = cJSON_CreateArray();
-    if (zepi.spec_constant_list(module, NULL, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
-        return array;
-    zepi_spec_constant_t *constants = calloc(count, sizeof(*constants));
-    if (constants &&
-        zepi.spec_constant_list(module, NULL, count, constants, &count) == ZEPI_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++)
-            cJSON_AddItemToArray(array, describe_constant(&constants[i]));
-    }
-    free(constants);
-    return array;
-}
-
-static cJSON *describe_kernels(zepi_module_t module)
-{
-    uint32_t count = 0;
-    cJSON *array = cJSON_CreateArray();
-    if (zepi.module_get_kernel_names(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
-        return array;
-    const char **names = calloc(count, sizeof(*names));
-    if (names && zepi.module_get_kernel_names(module, count, names, &count) == ZEPI_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++)
-            cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
-    }
-    free(names);
-    return array;
-}
-
-// Imports and exports of the SPIR-V files among the inputs.
-static cJSON *describe_symbols(const struct build_options *options)
-{
-    static const char *const linkages[] = {"import", "export", "link once"};
-    cJSON *array = cJSON_CreateArray();
-    for (uint32_t i = 0; i < options->input_count; i++) {
-        struct file_bytes file;
-        struct zepi_spirv spirv;
-        char message[256];
-        if (strcmp(options->inputs[i], "-") == 0 || !file_read(options->inputs[i], &file))
-            continue;
-        if (zepi_spirv_init(&spirv, file.bytes, file.size_bytes, message, sizeof(message)) ==
-            ZEPI_SPIRV_OK) {
-            for (uint32_t at = 0; at < spirv.symbol_count; at++) {
-                cJSON *symbol = cJSON_CreateObject();
-                cJSON_AddStringToObject(symbol, "name", spirv.symbols[at].name);
-                cJSON_AddStringToObject(symbol, "linkage", linkages[spirv.symbols[at].linkage]);
-                cJSON_AddStringToObject(symbol, "kind",
-                                        spirv.symbols[at].is_function ? "function" : "variable");
-                cJSON_AddItemToArray(array, symbol);
-            }
-            zepi_spirv_finish(&spirv);
-        }
-        free(file.bytes);
-    }
-    return array;
+    if (failed)
+        return host_fail(failed);
+    return code == EXIT_OK ? write_native(host, built) : code;
 }
 
 static cJSON *describe(const struct built *built)
 {
-    const zepi_module_t module = built->executable ? built->executable : built->input;
-    cJSON *document = cJSON_CreateObject();
-    static const char *const states[] = {"unknown", "input", "object", "executable"};
-    zepi_module_info_t info = {.size = sizeof(info)};
-    cJSON *files = cJSON_AddArrayToObject(document, "files");
-    for (uint32_t i = 0; i < built->options->input_count; i++)
-        cJSON_AddItemToArray(files, cJSON_CreateString(built->options->inputs[i]));
-    if (zepi.module_get_info(module, &info) == ZEPI_SUCCESS) {
-        cJSON_AddStringToObject(document, "state",
-                                states[(unsigned)info.state < 4 ? info.state : 0]);
-        cJSON_AddNumberToObject(document, "images", info.image_count);
-    }
-    cJSON_AddItemToObject(document, "symbols", describe_symbols(built->options));
-    cJSON_AddItemToObject(document, "kernels", describe_kernels(module));
-    cJSON_AddItemToObject(document, "constants", describe_constants(module));
+    const struct build_options *options = built->options;
+    cJSON *document = show_describe(&(struct shown){
+        .module = built->executable ? built->executable : built->input,
+        .input = built->input,
+        .files = options->inputs,
+        .file_count = options->input_count,
+    });
     if (built->executable) {
         cJSON_AddNumberToObject(document, "native_bytes", (double)built->native_bytes);
         cJSON_AddNumberToObject(document, "build_ms", built->build_ms);
     }
     return document;
-}
-
-static void print_text(const cJSON *document)
-{
-    const cJSON *item;
-    printf("state: %s\nimages: %d\nkernels:",
-           cJSON_GetStringValue(cJSON_GetObjectItem(document, "state")),
-           (int)cJSON_GetNumberValue(cJSON_GetObjectItem(document, "images")));
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "kernels"))
-        printf(" %s", item->valuestring);
-    printf("\nconstants:\n");
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants")) printf(
-        "  %5u  %-4s = %s (default %s)\n", (unsigned)cJSON_GetObjectItem(item, "id")->valuedouble,
-        cJSON_GetObjectItem(item, "type")->valuestring,
-        cJSON_GetObjectItem(item, "value")->valuestring,
-        cJSON_GetObjectItem(item, "default")->valuestring);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols"))
-        printf("%s: %s %s\n", cJSON_GetObjectItem(item, "linkage")->valuestring,
-               cJSON_GetObjectItem(item, "kind")->valuestring,
-               cJSON_GetObjectItem(item, "name")->valuestring);
 }
 
 static void print(const struct built *built)
@@ -305,7 +201,7 @@ static void print(const struct built *built)
         cJSON_free(text);
     } else {
         if (built->options->is_show)
-            print_text(document);
+            show_print(document);
         if (built->executable)
             printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
                    built->native_bytes, built->options->output ? " in " : "",
@@ -326,10 +222,12 @@ int command_build(int argc, char **argv)
         code = host_open(&host, 0);
     if (code != EXIT_OK)
         return code;
-    code = compose_input(&host, options.mode, &options.spec, options.input_count, options.inputs,
-                         &built.input);
     const bool is_built = options.output || options.mode == COMPOSE_COMPILE ||
                           options.mode == COMPOSE_LINK || !options.is_show;
+    if (options.mode == COMPOSE_BUILD && !is_built)
+        options.mode = COMPOSE_SHOW;
+    code = compose_input(&host, options.mode, &options.spec, options.input_count, options.inputs,
+                         &built.input);
     if (code == EXIT_OK && is_built)
         code = build(&host, &built);
     if (code == EXIT_OK)

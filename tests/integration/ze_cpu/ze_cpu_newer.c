@@ -60,6 +60,43 @@ Test(ze_cpu_newer, launches_with_arguments)
     fixture_finish(&fixture);
 }
 
+Test(ze_cpu_newer, takes_the_parameters_of_a_launch_or_refuses_them)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    launch_with_arguments_t launch = (launch_with_arguments_t)fixture_function(
+        &fixture, "zeCommandListAppendLaunchKernelWithArguments");
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t scale = fixture_kernel(module, "scale");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    int *data = fixture_shared(&fixture, 32 * sizeof(int));
+    for (int i = 0; i < 32; i++)
+        data[i] = i;
+    ze_command_list_append_launch_kernel_param_cooperative_desc_t cooperation = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC,
+        .isCooperative = 1};
+    const ze_group_count_t one = {1, 1, 1}, two = {2, 1, 1};
+    const ze_group_size_t sizes = {16, 1, 1};
+    int factor = 2;
+    void *arguments[] = {&data, &factor};
+    MUST(launch(list, scale, one, sizes, arguments, &cooperation, NULL, 0, NULL));
+    // Groups do not run side by side.
+    cr_assert_eq(launch(list, scale, two, sizes, arguments, &cooperation, NULL, 0, NULL),
+                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    cooperation.isCooperative = 0;
+    MUST(launch(list, scale, two, sizes, arguments, &cooperation, NULL, 0, NULL));
+    const ze_context_desc_t unknown = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    cr_assert_eq(launch(list, scale, two, sizes, arguments, &unknown, NULL, 0, NULL),
+                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    fixture_synchronize(&fixture, list);
+    cr_assert(data[15] == 4 * 15 && data[31] == 2 * 31);
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(scale));
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_newer, signals_counter_based_events_again_without_reset)
 {
     struct fixture fixture;

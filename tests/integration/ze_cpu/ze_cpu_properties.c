@@ -87,7 +87,7 @@ Test(ze_cpu_properties, launches_groups_as_large_as_it_says)
                   (i == 0 || properties.subGroupSizes[i] > properties.subGroupSizes[i - 1]));
     ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
     ze_kernel_handle_t place = fixture_kernel(module, "place");
-    ze_kernel_max_group_size_ext_properties_t maximum = {
+    ze_kernel_max_group_size_properties_ext_t maximum = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES};
     ze_kernel_properties_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES,
                                      .pNext = &maximum};
@@ -205,6 +205,42 @@ Test(ze_cpu_properties, tells_of_memory_caches_and_images)
     fixture_finish(&fixture);
 }
 
+Test(ze_cpu_properties, tells_of_vectors_cache_lines_and_memory_that_is_left)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_result_t (*get_widths)(ze_device_handle_t, uint32_t *,
+                              ze_device_vector_width_properties_ext_t *);
+    *(void **)&get_widths = fixture_function(&fixture, "zeDeviceGetVectorWidthPropertiesExt");
+    uint32_t count = 0;
+    MUST(get_widths(fixture.device, &count, NULL));
+    cr_assert_eq(count, 1);
+    ze_device_vector_width_properties_ext_t widths = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT};
+    MUST(get_widths(fixture.device, &count, &widths));
+    const uint32_t bytes = 4 * widths.native_vector_width_float;
+    cr_assert(bytes >= 16 && bytes <= 64, "a register has %u bytes", bytes);
+    cr_assert_eq(widths.native_vector_width_int * 4, bytes);
+    cr_assert_eq(widths.native_vector_width_double * 8, bytes);
+    cr_assert_eq(widths.native_vector_width_char, bytes);
+    cr_assert(widths.preferred_vector_width_float >= 1);
+    ze_device_cache_line_size_ext_t line = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT};
+    ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
+                                          .pNext = &line};
+    MUST(zeDeviceGetCacheProperties(fixture.device, &count, &cache));
+    cr_assert_eq(line.cacheLineSize, 64);
+    ze_device_usablemem_size_ext_properties_t usable = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
+                                         .pNext = &usable};
+    MUST(zeDeviceGetProperties(fixture.device, &properties));
+    cr_assert(usable.currUsableMemSize > 1 << 24 &&
+              usable.currUsableMemSize <=
+                  (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_properties, tells_of_queues_peers_and_the_driver)
 {
     struct fixture fixture;
@@ -258,6 +294,9 @@ Test(ze_cpu_properties, lists_extensions_and_answers_their_functions)
         {"ZE_experimental_immediate_command_list_append",
          "zeCommandListImmediateAppendCommandListsExp"},
         {"ZE_experimental_mutable_command_list", "zeCommandListUpdateMutableCommandsExp"},
+        {"ZE_extension_device_vector_sizes", "zeDeviceGetVectorWidthPropertiesExt"},
+        {"ZE_extension_device_cache_line_size", NULL},
+        {"ZE_extension_device_usablemem_size_properties", NULL},
         {"ZE_extension_float_atomics", NULL},
         {"ZE_extension_subgroups", NULL},
         {"ZE_extension_linkonce_odr", NULL},

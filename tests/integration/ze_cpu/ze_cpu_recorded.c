@@ -416,6 +416,12 @@ Test(ze_cpu_recorded, refuses_changes_while_the_list_is_executed_and_of_immutabl
     MUST(zeCommandQueueSynchronize(recorded.queue, UINT64_MAX));
     MUST(recorded.update_waits(recorded.list, id, 0, NULL));
     ze_command_list_handle_t immutable = create_list(&recorded.fixture, 0);
+    ze_result_t (*is_mutable)(ze_command_list_handle_t, ze_bool_t *);
+    ze_bool_t answers[2];
+    *(void **)&is_mutable = fixture_function(&recorded.fixture, "zeCommandListIsMutableExp");
+    MUST(is_mutable(recorded.list, &answers[0]));
+    MUST(is_mutable(immutable, &answers[1]));
+    cr_assert(answers[0] && !answers[1]);
     const ze_mutable_command_id_exp_desc_t desc = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC};
     MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT, recorded.next_id(immutable, &desc, &id));

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "base/mutex.h"
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// What is held is held for less than a call to the kernel takes, mostly.
+#define SPINS 100
+
+#if defined(__x86_64__) || defined(__i386__)
+#define RELAX() __builtin_ia32_pause()
+#else
+#define RELAX() ((void)0)
+#endif
+
+void zepi_mutex_lock_slowly(struct zepi_mutex *mutex)
+{
+    for (int i = 0; i < SPINS; i++) {
+        unsigned state = atomic_load_explicit(&mutex->state, memory_order_relaxed);
+        if (state == ZEPI_MUTEX_FREE &&
+            atomic_compare_exchange_weak_explicit(&mutex->state, &state, ZEPI_MUTEX_HELD,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return;
+        RELAX();
+    }
+    // Whoever slept holds it as contended: others may sleep still.
+    while (atomic_exchange_explicit(&mutex->state, ZEPI_MUTEX_CONTENDED, memory_order_acquire) !=
+           ZEPI_MUTEX_FREE)
+        syscall(SYS_futex, &mutex->state, FUTEX_WAIT_PRIVATE, ZEPI_MUTEX_CONTENDED, NULL, NULL, 0);
+}
+
+void zepi_mutex_wake(struct zepi_mutex *mutex)
+{
+    syscall(SYS_futex, &mutex->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

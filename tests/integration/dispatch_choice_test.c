@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// Which of a translation unit's images a launch by name goes to, and what it says if none will do.
+#include "modules_fixture.h"
+
+TestSuite(dispatch_choice, .init = modules_set_up, .fini = modules_tear_down);
+
+// Images of scaled_copy: an executable made with 41, an object made with 42, and SPIR-V.
+struct three_states {
+    zepi_image_desc_t images[3];
+};
+
+static const int32_t made_with[2] = {41, 42};
+static const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
+
+static void three_states_init(struct three_states *states)
+{
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t executable = build_with(input, made_with[0]);
+    zepi_module_t object;
+    TEST_OK(zepi.spec_constant_set(input, 7, 4, &made_with[1]));
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    states->images[0] = test_spirv_image("scaled_copy");
+    states->images[1] = native_image(object, ZEPI_MODULE_OBJECT, &baked[1]);
+    states->images[2] = native_image(executable, ZEPI_MODULE_EXECUTABLE, &baked[0]);
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+}
+
+static void three_states_finish(struct three_states *states)
+{
+    native_finish(&states->images[1]);
+    native_finish(&states->images[2]);
+}
+
+// What a launch with `value` makes the driver do.
+static uint64_t count_compiles(struct launch *launch, int32_t value, int32_t factor)
+{
+    const uint64_t before = ze_cpu.get_count("compile:spirv");
+    expect(launch, value, factor);
+    return ze_cpu.get_count("compile:spirv") - before;
+}
+
+Test(dispatch_choice, goes_from_executables_to_objects_to_the_input)
+{
+    struct three_states states;
+    struct launch launch;
+    zepi_module_t input;
+    three_states_init(&states);
+    TEST_OK(zepi.unit_register(UNIT, 3, states.images));
+    launch_init(&launch);
+    for (int round = 0; round < 2; round++) {
+        cr_assert_eq(count_compiles(&launch, 41, 41), 0);
+        cr_assert_eq(count_compiles(&launch, 42, 42), 0);
+        cr_assert_eq(count_compiles(&launch, 43, 43), round == 0);
+        // The default is that of the SPIR-V, which neither of the others has.
+        cr_assert_eq(count_compiles(&launch, 0, 1), round == 0);
+    }
+    // What is set on this module counts like a launch's own value.
+    TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &input));
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.spec_constant_set(input, 7, 4, &made_with[i]));
+        cr_assert_eq(count_compiles(&launch, 0, made_with[i]), 0);
+        cr_assert_eq(count_compiles(&launch, 43, 43), 0);
+    }
+    TEST_OK(zepi.release(input));
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    three_states_finish(&states);
+}
+
+Test(dispatch_choice, is_what_is_there_if_nothing_has_another_default)
+{
+    struct three_states states;
+    struct launch launch;
+    three_states_init(&states);
+    // Without SPIR-V: no value, and the code made with 41 will do; 43 there is not.
+    TEST_OK(zepi.unit_register(UNIT, 2, states.images + 1));
+    launch_init(&launch);
+    expect(&launch, 0, 41);
+    expect(&launch, 42, 42);
+    expect(&launch, 0, 41);
+    expect_failure(&launch, 43, ZEPI_ERROR_KERNEL_NOT_FOUND, "'scaled_copy_int'");
+    expect(&launch, 41, 41);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    three_states_finish(&states);
+}
+
+static zepi_image_desc_t native_object(const char *name)
+{
+    zepi_module_t input = test_input(gear.context, name);
+    zepi_module_t object;
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    zepi_image_desc_t image = native_image(object, ZEPI_MODULE_OBJECT, NULL);
+    TEST_OK(zepi.release(object));
+    TEST_OK(zepi.release(input));
+    return image;
+}
+
+Test(dispatch_choice, passes_over_objects_that_do_not_link)
+{
+    zepi_image_desc_t images[] = {native_object("scaled_copy"), native_object("unresolved_import"),
+                                  test_spirv_image("scaled_copy")};
+    struct launch launch;
+    launch_init(&launch);
+    TEST_OK(zepi.unit_register(UNIT, 3, images));
+    expect(&launch, 0, 1);
+    expect(&launch, 5, 5);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    // Without the input the link's error is told.
+    TEST_OK(zepi.unit_register(UNIT, 2, images));
+    expect_failure(&launch, 0, ZEPI_ERROR_KERNEL_NOT_FOUND, "'scaled_copy_int'");
+    expect_failure(&launch, 0, ZEPI_ERROR_KERNEL_NOT_FOUND,
+                   "linking the objects: nobody defines what the objects import: function "
+                   "'nobody_defines_this'");
+    TEST_OK(zepi.unit_unregister(UNIT));
+    // An input that fails to build: its own error first, then what failed before.
+    images[2] = test_spirv_image("unresolved_import");
+    launch.desc.kernel_name = "call_unresolved";
+    launch.desc.argument_count = 1;
+    TEST_OK(zepi.unit_register(UNIT, 3, images));
+    for (int i = 0; i < 2; i++) {
+        expect_failure(&launch, 0, ZEPI_ERROR_LINK_FAILURE,
+                       "nobody defines what the module imports: function 'nobody_defines_this'");
+        test_expect_text("; before that, linking the objects: ", "launch", __FILE__, __LINE__);
+    }
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    native_finish(&images[0]);
+    native_finish(&images[1]);
+}
+
+Test(dispatch_choice, an_error_of_the_build_comes_from_the_launch_and_makes_no_event)
+{
+    zepi_image_desc_t image = test_spirv_image("unresolved_import");
+    struct launch launch;
+    zepi_event_t event = (zepi_event_t)&image;
+    launch_init(&launch);
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch.desc.kernel_name = "call_unresolved";
+    launch.desc.argument_count = 1;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, &event),
+                      ZEPI_ERROR_LINK_FAILURE, "'nobody_defines_this'");
+    cr_assert_eq(event, (zepi_event_t)&image);
+    cr_assert(strlen(zepi.last_build_log()) > 0);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+Test(dispatch_choice, images_that_import_from_each_other_are_linked)
+{
+    const zepi_image_desc_t images[] = {
+        test_spirv_image("unresolved_import"), test_spirv_image("link_base"),
+        test_spirv_image("link_right"), test_spirv_image("link_left"),
+        test_spirv_image("link_top")};
+    const int32_t four = 4;
+    const zepi_spec_value_t value = {1, 4, &four};
+    struct launch launch;
+    uint32_t count;
+    TEST_OK(zepi.unit_register(UNIT, 5, images));
+    launch_init(&launch);
+    launch.desc.kernel_name = "diamond";
+    launch.desc.argument_count = 1;
+    for (int i = 0; i < 4; i++) {
+        launch.desc.spec_values = &value;
+        launch.desc.spec_value_count = (uint32_t)(i % 2);
+        launch.in[0] = 2;
+        const uint64_t created = ze_cpu.get_count("zeModuleCreate");
+        TEST_OK(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        // 10 * (2 + 3) + 100 * (2 + 3) + 1, and 4 in place of 3
+        cr_assert_eq(launch.in[0], i % 2 ? 661 : 551);
+        cr_assert(i < 2 || ze_cpu.get_count("zeModuleCreate") == created);
+    }
+    TEST_OK(zepi.context_get_modules(gear.context, ZEPI_MODULE_EXECUTABLE, 0, NULL, &count));
+    cr_assert_eq(count, 0);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
+{
+    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                        test_spirv_image("negate")};
+    struct launch launch;
+    TEST_OK(zepi.unit_register(UNIT, 2, images));
+    launch_init(&launch);
+    launch.desc.kernel_name = "negate";
+    launch.desc.argument_count = 1;
+    launch.desc.spec_values = &launch.value;
+    const uint64_t before = ze_cpu.get_count("compile:spirv");
+    for (launch.number = 0; launch.number < 8; launch.number++) {
+        launch.desc.spec_value_count = launch.number > 0;
+        TEST_OK(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert_eq(launch.in[3], launch.number % 2 ? 4 : -4);
+    }
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+// ---- The module and the kernel object that a launch names ----
+
+Test(dispatch_choice, is_no_choice_beside_a_module)
+{
+    struct three_states states;
+    struct launch launch;
+    zepi_module_t module = scaled_copy_with(5);
+    zepi_kernel_t kernel;
+    int32_t seen;
+    three_states_init(&states);
+    TEST_OK(zepi.unit_register(UNIT, 3, states.images));
+    TEST_OK(zepi.module_get_kernel(module, "scaled_copy_int", &kernel));
+    launch_init(&launch);
+    // The unit has 41, and is not asked.
+    launch.desc.module = module;
+    expect(&launch, 0, 5);
+    expect_failure(&launch, 41, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "0x29");
+    test_expect_text("0x5", "launch", __FILE__, __LINE__);
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &seen));
+    cr_assert_eq(seen, 41);
+    launch.desc.spec_value_count = 0;
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &seen));
+    cr_assert_eq(seen, 5);
+    // The same for a kernel object, with its module and without.
+    launch.desc.kernel = kernel;
+    launch.desc.kernel_name = NULL;
+    for (int i = 0; i < 2; i++) {
+        expect(&launch, 0, 5);
+        expect(&launch, 5, 5);
+        expect_failure(&launch, 41, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x29");
+        launch.desc.module = NULL;
+    }
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(module));
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    three_states_finish(&states);
+}
+
+Test(dispatch_choice, refuses_what_is_of_another_context)
+{
+    zepi_context_t context;
+    zepi_queue_t queue;
+    zepi_kernel_t kernel;
+    zepi_module_t module = scaled_copy_with(5);
+    struct launch launch;
+    TEST_OK(zepi.context_create(1, &gear.device, &context));
+    TEST_OK(zepi.queue_create(context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.module_get_kernel(module, "scaled_copy_int", &kernel));
+    launch_init(&launch);
+    launch.desc.module = module;
+    for (int i = 0; i < 3; i++) {
+        launch.desc.kernel = i > 0 ? kernel : NULL;
+        launch.desc.module = i < 2 ? module : NULL;
+        TEST_FAILS_SAYING(zepi.queue_launch(queue, &launch.desc, TEST_NO_WAIT, NULL),
+                          ZEPI_ERROR_INVALID_OBJECT, "another context");
+    }
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(module));
+    launch_finish(&launch);
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.release(context));
+}
+
+Test(dispatch_choice, refuses_handles_of_other_kinds_and_descriptions_that_name_nothing)
+{
+    struct launch launch;
+    int32_t seen;
+    launch_init(&launch);
+    expect_failure(&launch, 0, ZEPI_ERROR_INVALID_VALUE, "no translation unit");
+    launch.desc.unit = NULL;
+    expect_failure(&launch, 0, ZEPI_ERROR_INVALID_VALUE, "expected a module or a translation unit");
+    launch.desc.module = (zepi_module_t)gear.context;
+    expect_failure(&launch, 0, ZEPI_ERROR_INVALID_OBJECT, "module");
+    launch.desc.module = NULL;
+    launch.desc.kernel = (zepi_kernel_t)gear.context;
+    expect_failure(&launch, 3, ZEPI_ERROR_INVALID_OBJECT, "kernel");
+    TEST_FAILS(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &seen),
+               ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.spec_constant_get_for_launch(NULL, &launch.desc, 7, 4, &seen),
+               ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.spec_constant_get_for_launch(gear.queue, NULL, 7, 4, &seen),
+               ZEPI_ERROR_INVALID_VALUE);
+    launch_finish(&launch);
+}
+
+Test(dispatch_choice, tells_the_value_that_a_launch_would_see)
+{
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    struct launch launch;
+    int32_t seen = 77;
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &seen));
+    cr_assert_eq(seen, 1);
+    seen = 77;
+    TEST_FAILS_SAYING(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 1234, 4, &seen),
+                      ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN, "1234");
+    TEST_FAILS_SAYING(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 8, &seen),
+                      ZEPI_ERROR_SPEC_CONSTANT_SIZE, "constant 7 has 4 bytes");
+    TEST_FAILS(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    cr_assert_eq(seen, 77);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+// ---- The selector ----
+
+struct selection {
+    uint32_t expected_count;
+    uint32_t index;       // of the image to return
+    zepi_image_t foreign; // returned in its place, unless NULL
+    int calls;
+};
+
+static zepi_image_t choose(void *data, const zepi_image_t *images, uint32_t count)
+{
+    struct selection *selection = data;
+    zepi_image_info_t info = {.size = sizeof(info)};
+    bool has;
+    selection->calls++;
+    cr_assert_eq(count, selection->expected_count);
+    // It may ask, also about what is being launched.
+    for (uint32_t i = 0; i < count; i++)
+        TEST_OK(zepi.image_get_info(images[i], &info));
+    TEST_OK(zepi.unit_has_any_module(UNIT, gear.context, &has));
+    return selection->foreign ? selection->foreign : images[selection->index];
+}
+
+Test(dispatch_choice, of_a_selector_is_between_the_usable_images_of_all_states)
+{
+    struct three_states states;
+    struct launch launch;
+    struct selection selection = {.expected_count = 3};
+    static const char noise[] = "this is code for another device";
+    three_states_init(&states);
+    const zepi_image_desc_t images[] = {states.images[0],
+                                        {.size = sizeof(images[0]),
+                                         .format = ZEPI_IMAGE_NATIVE,
+                                         .state = ZEPI_MODULE_EXECUTABLE,
+                                         .bytes = noise,
+                                         .size_bytes = sizeof(noise)},
+                                        states.images[1],
+                                        test_spirv_image("negate"),
+                                        states.images[2]};
+    static const int32_t factors[] = {1, 42, 41};
+    TEST_OK(zepi.unit_register(UNIT, 5, images));
+    launch_init(&launch);
+    launch.desc.selector = choose;
+    launch.desc.selector_data = &selection;
+    for (selection.index = 0; selection.index < 3; selection.index++)
+        expect(&launch, 0, factors[selection.index]);
+    cr_assert_eq(selection.calls, 3);
+    // Values that were given are those of the choice, or can be built.
+    selection.index = 0;
+    expect(&launch, 9, 9);
+    selection.index = 2;
+    expect(&launch, 41, 41);
+    expect_failure(&launch, 9, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x9");
+    // A choice is for one launch.
+    launch.desc.selector = NULL;
+    expect(&launch, 0, 1);
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    three_states_finish(&states);
+}
+
+Test(dispatch_choice, of_a_selector_must_be_one_that_it_was_given)
+{
+    struct three_states states;
+    struct launch launch;
+    struct selection selection = {.expected_count = 3};
+    zepi_module_t module = scaled_copy_with(5);
+    uint32_t count;
+    three_states_init(&states);
+    TEST_OK(zepi.module_get_images(module, 1, &selection.foreign, &count));
+    TEST_OK(zepi.unit_register(UNIT, 3, states.images));
+    launch_init(&launch);
+    launch.desc.selector = choose;
+    launch.desc.selector_data = &selection;
+    expect_failure(&launch, 0, ZEPI_ERROR_INVALID_VALUE, "another image");
+    // Beside a module it is asked about that module's images.
+    launch.desc.module = module;
+    selection.expected_count = 1;
+    expect(&launch, 0, 5);
+    cr_assert_eq(selection.calls, 2);
+    TEST_OK(zepi.release(selection.foreign));
+    TEST_OK(zepi.release(module));
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    three_states_finish(&states);
+}

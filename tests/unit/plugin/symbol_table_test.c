@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "module/symbol_table.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct zepi_spirv_symbol symbols[] = {{"first", ZEPI_SPIRV_IMPORT, true},
+                                                   {"", ZEPI_SPIRV_EXPORT, false},
+                                                   {"third", ZEPI_SPIRV_LINK_ONCE_ODR, true},
+                                                   {"fourth", ZEPI_SPIRV_IMPORT, false}};
+enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
+
+static size_t write_table(char *out)
+{
+    char *at = out;
+    *at++ = ZEPI_SYMBOL_TABLE_VERSION;
+    for (int i = 0; i < SYMBOLS; i++) {
+        zepi_symbol_table_write_head(&symbols[i], at);
+        strcpy(at + 2, symbols[i].name);
+        at += 2 + strlen(symbols[i].name) + 1;
+    }
+    return (size_t)(at - out);
+}
+
+struct visit {
+    int count;
+    int last; // how many are wanted
+};
+
+static bool visit(void *user, const struct zepi_spirv_symbol *symbol)
+{
+    struct visit *seen = user;
+    cr_assert_lt(seen->count, SYMBOLS);
+    const struct zepi_spirv_symbol *expected = &symbols[seen->count++];
+    cr_assert_str_eq(symbol->name, expected->name);
+    cr_assert_eq(symbol->linkage, expected->linkage);
+    cr_assert_eq(symbol->is_function, expected->is_function);
+    return seen->count < seen->last;
+}
+
+Test(symbol_table, gives_what_was_written)
+{
+    char table[128];
+    struct visit seen = {.last = SYMBOLS + 1};
+    const size_t size = write_table(table);
+    cr_assert(zepi_symbol_table_walk(table, size, visit, &seen));
+    cr_assert_eq(seen.count, SYMBOLS);
+    seen = (struct visit){.last = 2};
+    cr_assert_not(zepi_symbol_table_walk(table, size, visit, &seen));
+    cr_assert_eq(seen.count, 2);
+}
+
+Test(symbol_table, that_is_cut_off_gives_the_symbols_that_are_whole)
+{
+    char table[128];
+    const size_t size = write_table(table);
+    int before = 0;
+    for (size_t cut = 0; cut <= size; cut++) {
+        // On the heap and of exact size: sanitizers see a byte too many.
+        char *part = malloc(cut + (cut == 0));
+        struct visit seen = {.last = SYMBOLS + 1};
+        memcpy(part, table, cut);
+        cr_assert(zepi_symbol_table_walk(part, cut, visit, &seen));
+        cr_assert(seen.count >= before && seen.count <= before + 1);
+        before = seen.count;
+        free(part);
+    }
+    cr_assert_eq(before, SYMBOLS);
+}
+
+static bool count(void *user, const struct zepi_spirv_symbol *symbol)
+{
+    cr_assert_leq(symbol->linkage, ZEPI_SPIRV_LINK_ONCE_ODR);
+    ++*(int *)user;
+    return true;
+}
+
+Test(symbol_table, of_another_make_ends_where_it_makes_no_sense)
+{
+    char table[128];
+    const size_t size = write_table(table);
+    for (size_t at = 0; at < size; at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            int found = 0;
+            const char kept = table[at];
+            table[at] = (char)byte;
+            cr_assert(zepi_symbol_table_walk(table, size, count, &found));
+            cr_assert(at > 0 || byte == ZEPI_SYMBOL_TABLE_VERSION || found == 0);
+            table[at] = kept;
+        }
+    }
+}
+
+Test(symbol_table, has_a_key_of_its_own_for_each_digest)
+{
+    struct zepi_key keys[2];
+    cr_assert(zepi_symbol_table_key(&keys[0], zepi_digest_of("a", 1)));
+    cr_assert(zepi_symbol_table_key(&keys[1], zepi_digest_of("b", 1)));
+    cr_assert(!zepi_digest_equal(zepi_key_digest(&keys[0]), zepi_key_digest(&keys[1])));
+    for (int i = 0; i < 2; i++)
+        zepi_key_finish(&keys[i]);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// Buffers: copies, rectangles, parts, host pointers, native memory, kernels on two devices.
+#include "ur_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 4096
+
+TestSuite(buffer, .init = ur_set_up, .fini = ur_tear_down);
+TestSuite(buffer_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
+
+static ur_mem_handle_t create(ur_mem_flags_t flags, size_t size, void *host)
+{
+    const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
+                                               .pHost = host};
+    ur_mem_handle_t buffer;
+    UR_OK(urMemBufferCreate(gear.context, flags, size, host ? &properties : NULL, &buffer));
+    return buffer;
+}
+
+static void write(ur_mem_handle_t buffer, const void *bytes, size_t size)
+{
+    UR_OK(urEnqueueMemBufferWrite(gear.queue, buffer, true, 0, size, bytes, 0, NULL, NULL));
+}
+
+static void read(ur_mem_handle_t buffer, void *bytes, size_t size)
+{
+    UR_OK(urEnqueueMemBufferRead(gear.queue, buffer, true, 0, size, bytes, 0, NULL, NULL));
+}
+
+static void count_up(unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(i * 5 + i / 256);
+}
+
+static void check_copies(void)
+{
+    unsigned char bytes[SIZE];
+    unsigned char back[SIZE];
+    ur_mem_handle_t first = create(UR_MEM_FLAG_READ_WRITE, SIZE, NULL);
+    ur_mem_handle_t second = create(UR_MEM_FLAG_READ_WRITE, SIZE, NULL);
+    const uint32_t pattern = 0x01020304;
+    count_up(bytes, SIZE);
+    write(first, bytes, SIZE);
+    UR_OK(urEnqueueMemBufferFill(gear.queue, second, &pattern, 4, 0, SIZE, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferCopy(gear.queue, first, second, 100, 1000, 500, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferFill(gear.queue, second, &pattern, 2, 2000, 4, 0, NULL, NULL));
+    read(second, back, SIZE);
+    for (size_t i = 0; i < SIZE; i++) {
+        const unsigned char *filled = (const unsigned char *)&pattern;
+        const unsigned char expected = i >= 1000 && i < 1500   ? bytes[i - 900]
+                                       : i >= 2000 && i < 2004 ? filled[i % 2]
+                                                               : filled[i % 4];
+        cr_assert_eq(back[i], expected, "byte %zu", i);
+    }
+    UR_OK(urMemRelease(first));
+    UR_OK(urMemRelease(second));
+}
+
+Test(buffer, is_written_copied_filled_and_read)
+{
+    check_copies();
+}
+
+Test(buffer_of_two, is_written_copied_filled_and_read)
+{
+    check_copies();
+}
+
+Test(buffer, commands_follow_their_wait_lists_and_have_events)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE, 16, NULL);
+    static const ur_command_t types[] = {UR_COMMAND_MEM_BUFFER_FILL, UR_COMMAND_MEM_BUFFER_WRITE,
+                                         UR_COMMAND_MEM_BUFFER_COPY, UR_COMMAND_MEM_BUFFER_READ};
+    ur_event_handle_t events[4];
+    const uint32_t one = 1;
+    const uint32_t two = 2;
+    uint32_t back[4] = {0};
+    UR_OK(urEnqueueMemBufferFill(queue, buffer, &one, 4, 0, 16, 0, NULL, &events[0]));
+    UR_OK(urEnqueueMemBufferWrite(queue, buffer, false, 4, 4, &two, 1, &events[0], &events[1]));
+    UR_OK(urEnqueueMemBufferCopy(queue, buffer, buffer, 4, 12, 4, 1, &events[1], &events[2]));
+    UR_OK(urEnqueueMemBufferRead(queue, buffer, true, 0, 16, back, 1, &events[2], &events[3]));
+    cr_assert_eq(back[0], 1);
+    cr_assert_eq(back[1], 2);
+    cr_assert_eq(back[2], 1);
+    cr_assert_eq(back[3], 2);
+    for (int i = 0; i < 4; i++) {
+        ur_command_t type;
+        UR_OK(urEventGetInfo(events[i], UR_EVENT_INFO_COMMAND_TYPE, sizeof(type), &type, NULL));
+        cr_assert_eq(type, types[i]);
+        UR_OK(urEventRelease(events[i]));
+    }
+    UR_OK(urMemRelease(buffer));
+    UR_OK(urQueueRelease(queue));
+}
+
+// What the commands mean, byte by byte. Pitches of 0 are dense.
+struct rect {
+    ur_rect_offset_t origin;
+    size_t row_pitch;
+    size_t slice_pitch;
+};
+
+static size_t place(const struct rect *rect, ur_rect_region_t region, uint64_t x, uint64_t y,
+                    uint64_t z)
+{
+    const size_t row = rect->row_pitch ? rect->row_pitch : region.width;
+    const size_t slice = rect->slice_pitch ? rect->slice_pitch : row * region.height;
+    return (rect->origin.z + z) * slice + (rect->origin.y + y) * row + rect->origin.x + x;
+}
+
+static void copy_on_the_host(unsigned char *to, const struct rect *to_rect,
+                             const unsigned char *from, const struct rect *from_rect,
+                             ur_rect_region_t region)
+{
+    for (uint64_t z = 0; z < region.depth; z++) {
+        for (uint64_t y = 0; y < region.height; y++) {
+            for (uint64_t x = 0; x < region.width; x++)
+                to[place(to_rect, region, x, y, z)] = from[place(from_rect, region, x, y, z)];
+        }
+    }
+}
+
+static const struct {
+    ur_rect_region_t region;
+    struct rect from;
+    struct rect to;
+} rects[] = {
+    {{8, 1, 1}, {{3, 0, 0}, 0, 0}, {{5, 0, 0}, 0, 0}},
+    {{8, 4, 1}, {{3, 2, 0}, 20, 0}, {{0, 0, 0}, 0, 0}},
+    {{8, 4, 3}, {{3, 2, 1}, 20, 200}, {{5, 1, 2}, 32, 320}},
+    {{1, 5, 2}, {{7, 0, 0}, 9, 90}, {{0, 0, 0}, 1, 5}},
+    {{16, 2, 5}, {{0, 0, 0}, 16, 32}, {{16, 0, 0}, 64, 128}},
+    {{13, 3, 2}, {{1, 1, 1}, 0, 0}, {{2, 2, 2}, 0, 0}},
+};
+
+static void check_rects(void)
+{
+    unsigned char bytes[SIZE];
+    unsigned char start[SIZE];
+    unsigned char expected[SIZE];
+    unsigned char back[SIZE];
+    ur_mem_handle_t first = create(UR_MEM_FLAG_READ_WRITE, SIZE, NULL);
+    ur_mem_handle_t second = create(UR_MEM_FLAG_READ_WRITE, SIZE, NULL);
+    count_up(bytes, SIZE);
+    memset(start, 0xee, SIZE);
+    write(first, bytes, SIZE);
+    for (size_t i = 0; i < sizeof(rects) / sizeof(rects[0]); i++) {
+        const struct rect *from = &rects[i].from;
+        const struct rect *to = &rects[i].to;
+        memcpy(expected, start, SIZE);
+        copy_on_the_host(expected, to, bytes, from, rects[i].region);
+
+        write(second, start, SIZE);
+        UR_OK(urEnqueueMemBufferCopyRect(gear.queue, first, second, from->origin, to->origin,
+                                         rects[i].region, from->row_pitch, from->slice_pitch,
+                                         to->row_pitch, to->slice_pitch, 0, NULL, NULL));
+        read(second, back, SIZE);
+        cr_assert_eq(memcmp(back, expected, SIZE), 0, "copy %zu", i);
+
+        write(second, start, SIZE);
+        UR_OK(urEnqueueMemBufferWriteRect(
+            gear.queue, second, true, to->origin, from->origin, rects[i].region, to->row_pitch,
+            to->slice_pitch, from->row_pitch, from->slice_pitch, bytes, 0, NULL, NULL));
+        read(second, back, SIZE);
+        cr_assert_eq(memcmp(back, expected, SIZE), 0, "write %zu", i);
+
+        memcpy(back, start, SIZE);
+        UR_OK(urEnqueueMemBufferReadRect(gear.queue, first, true, from->origin, to->origin,
+                                         rects[i].region, from->row_pitch, from->slice_pitch,
+                                         to->row_pitch, to->slice_pitch, back, 0, NULL, NULL));
+        cr_assert_eq(memcmp(back, expected, SIZE), 0, "read %zu", i);
+    }
+    UR_OK(urMemRelease(first));
+    UR_OK(urMemRelease(second));
+}
+
+Test(buffer, rectangles_go_where_their_pitches_say)
+{
+    check_rects();
+}
+
+Test(buffer_of_two, rectangles_go_where_their_pitches_say)
+{
+    check_rects();
+}
+
+Test(buffer, part_is_a_window_that_keeps_the_whole)
+{
+    unsigned char bytes[SIZE];
+    unsigned char back[SIZE];
+    ur_mem_handle_t whole = create(UR_MEM_FLAG_READ_WRITE, SIZE, NULL);
+    ur_mem_handle_t part;
+    const ur_buffer_region_t region = {
+        .stype = UR_STRUCTURE_TYPE_BUFFER_REGION, .origin = 1024, .size = 256};
+    size_t size;
+    count_up(bytes, SIZE);
+    write(whole, bytes, SIZE);
+    UR_OK(urMemBufferPartition(whole, UR_MEM_FLAG_READ_WRITE, UR_BUFFER_CREATE_TYPE_REGION, &region,
+                               &part));
+    UR_OK(urMemGetInfo(part, UR_MEM_INFO_SIZE, sizeof(size), &size, NULL));
+    cr_assert_eq(size, 256);
+    read(part, back, 256);
+    cr_assert_eq(memcmp(back, bytes + 1024, 256), 0);
+    memset(back, 0x77, 256);
+    write(part, back, 256);
+    read(whole, back, SIZE);
+    for (size_t i = 0; i < SIZE; i++)
+        cr_assert_eq(back[i], i >= 1024 && i < 1280 ? 0x77 : bytes[i]);
+    UR_OK(urMemRelease(whole));
+    read(part, back, 256);
+    cr_assert_eq(back[255], 0x77);
+    UR_OK(urMemRelease(part));
+}
+
+// sum = first half + second half, in place of the whole's third quarter.
+Test(buffer, parts_are_arguments_of_kernels)
+{
+    enum { ITEMS = 64 };
+    ur_kernel_handle_t add = ur_kernel("vector_add", "vector_add");
+    float numbers[4 * ITEMS];
+    ur_mem_handle_t parts[3];
+    for (int i = 0; i < 4 * ITEMS; i++)
+        numbers[i] = (float)i;
+    ur_mem_handle_t whole = create(UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER,
+                                   sizeof(numbers), numbers);
+    for (size_t i = 0; i < 3; i++) {
+        const ur_buffer_region_t region = {.stype = UR_STRUCTURE_TYPE_BUFFER_REGION,
+                                           .origin = i * ITEMS * sizeof(float),
+                                           .size = ITEMS * sizeof(float)};
+        UR_OK(urMemBufferPartition(whole, UR_MEM_FLAG_READ_WRITE, UR_BUFFER_CREATE_TYPE_REGION,
+                                   &region, &parts[i]));
+    }
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, parts[0]), UR_MEM(1, parts[1]),
+                                                        UR_MEM(2, parts[2])};
+    UR_OK(ur_launch(gear.queue, add, ITEMS, 3, arguments, 0, NULL, NULL));
+    memset(numbers, 0, sizeof(numbers));
+    read(whole, numbers, sizeof(numbers));
+    for (int i = 0; i < ITEMS; i++) {
+        cr_assert_eq(numbers[2 * ITEMS + i], (float)(2 * i + ITEMS));
+        cr_assert_eq(numbers[3 * ITEMS + i], (float)(3 * ITEMS + i));
+    }
+    for (int i = 0; i < 3; i++)
+        UR_OK(urMemRelease(parts[i]));
+    UR_OK(urMemRelease(whole));
+    UR_OK(urKernelRelease(add));
+}
+
+Test(buffer, begins_with_what_the_host_pointer_has)
+{
+    static const ur_mem_flags_t flags[] = {
+        UR_MEM_FLAG_USE_HOST_POINTER, UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER,
+        UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER | UR_MEM_FLAG_ALLOC_HOST_POINTER};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        unsigned char bytes[SIZE];
+        unsigned char back[SIZE];
+        count_up(bytes, SIZE);
+        ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE | flags[i], SIZE, bytes);
+        read(buffer, back, SIZE);
+        cr_assert_eq(memcmp(back, bytes, SIZE), 0);
+        UR_OK(urMemRelease(buffer));
+    }
+}
+
+Test(buffer_of_two, is_worked_on_by_two_devices_in_turn)
+{
+    enum { ITEMS = 300 };
+    ur_queue_handle_t queues[] = {gear.queue, ur_queue(gear.devices[1], 0)};
+    ur_program_handle_t program = ur_executable("twenty_kernels");
+    ur_kernel_handle_t add_3;
+    ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE, ITEMS * sizeof(int32_t), NULL);
+    int32_t numbers[ITEMS] = {0};
+    ur_event_handle_t before = NULL;
+    UR_OK(urKernelCreate(program, "add_3", &add_3));
+    write(buffer, numbers, sizeof(numbers));
+    for (int i = 0; i < 10; i++) {
+        const ur_exp_kernel_arg_properties_t argument = UR_MEM(0, buffer);
+        ur_event_handle_t after;
+        UR_OK(ur_launch(queues[i % 2], add_3, ITEMS, 1, &argument, before ? 1 : 0,
+                        before ? &before : NULL, &after));
+        if (before)
+            UR_OK(urEventRelease(before));
+        before = after;
+    }
+    UR_OK(urEnqueueMemBufferRead(queues[0], buffer, true, 0, sizeof(numbers), numbers, 1, &before,
+                                 NULL));
+    for (int i = 0; i < ITEMS; i++)
+        cr_assert_eq(numbers[i], 30);
+    UR_OK(urEventRelease(before));
+    UR_OK(urMemRelease(buffer));
+    UR_OK(urKernelRelease(add_3));
+    UR_OK(urProgramRelease(program));
+    UR_OK(urQueueRelease(queues[1]));
+}
+
+// The memory goes when no command can use it any more.
+Test(buffer, may_be_released_while_commands_use_it)
+{
+    enum { ROUNDS = 100 };
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    const uint32_t rounds = 200000;
+    for (int i = 0; i < ROUNDS; i++) {
+        ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE, 64 * sizeof(uint32_t), NULL);
+        const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_MEM(1, buffer)};
+        UR_OK(ur_launch(gear.queue, spin, 64, 2, arguments, 0, NULL, NULL));
+        UR_OK(urMemRelease(buffer));
+    }
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urKernelRelease(spin));
+}
+
+Test(buffer, around_native_memory_is_that_memory)
+{
+    for (int is_owned = 0; is_owned < 2; is_owned++) {
+        const ur_mem_native_properties_t properties = {
+            .stype = UR_STRUCTURE_TYPE_MEM_NATIVE_PROPERTIES, .isNativeHandleOwned = is_owned};
+        char *memory = ur_shared(256);
+        ur_mem_handle_t buffer;
+        ur_native_handle_t native;
+        UR_OK(urMemBufferCreateWithNativeHandle((ur_native_handle_t)memory, gear.context,
+                                                &properties, &buffer));
+        UR_OK(urMemGetNativeHandle(buffer, gear.device, &native));
+        cr_assert_eq(native, (ur_native_handle_t)memory);
+        write(buffer, "hello", 6);
+        cr_assert_str_eq(memory, "hello");
+        UR_OK(urMemRelease(buffer));
+        UR_OK(urQueueFinish(gear.queue));
+        if (!is_owned)
+            ur_free(memory);
+    }
+}
+
+Test(buffer, hands_out_memory_that_kernels_and_copies_take)
+{
+    ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE, 64, NULL);
+    ur_native_handle_t native;
+    char back[64];
+    UR_OK(urMemGetNativeHandle(buffer, NULL, &native));
+    UR_OK(urEnqueueUSMMemcpy(gear.queue, true, (void *)native, "through the pointer", 20, 0, NULL,
+                             NULL));
+    read(buffer, back, 20);
+    cr_assert_str_eq(back, "through the pointer");
+    UR_OK(urMemRelease(buffer));
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// Devices: who they are, next to what zepi's own table says; sub-devices; types.
+#include "test_plugin.h"
+#include "ur_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_up_sub_devices(void)
+{
+    setenv("ZE_CPU_SUB_DEVICES", "2", 1);
+    ur_set_up();
+}
+
+static void set_up_cpu(void)
+{
+    setenv("ZE_CPU_TYPE", "cpu", 1);
+    ur_set_up();
+}
+
+TestSuite(device, .init = ur_set_up, .fini = ur_tear_down);
+TestSuite(device_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
+TestSuite(device_of_parts, .init = set_up_sub_devices, .fini = ur_tear_down);
+TestSuite(device_of_a_cpu, .init = set_up_cpu, .fini = ur_tear_down);
+
+// The same device through zepi's table.
+static zepi_device_info_t zepi_info(zepi_platform_info_t *out_platform)
+{
+    zepi_platform_t platform;
+    zepi_device_t device;
+    zepi_device_info_t info = {.size = sizeof(info)};
+    uint32_t count;
+    test_plugin_load();
+    TEST_OK(zepi.platform_get(1, &platform, &count));
+    TEST_OK(zepi.device_get(platform, 1, &device, &count));
+    TEST_OK(zepi.device_get_info(device, &info));
+    out_platform->size = sizeof(*out_platform);
+    TEST_OK(zepi.platform_get_info(platform, out_platform));
+    TEST_OK(zepi.release(device));
+    TEST_OK(zepi.release(platform));
+    return info;
+}
+
+static void expect(ur_device_info_t question, const void *expected, size_t size)
+{
+    char answer[512];
+    size_t told;
+    UR_OK(urDeviceGetInfo(gear.device, question, sizeof(answer), answer, &told));
+    cr_expect(told == size && memcmp(answer, expected, size) == 0, "question %d", (int)question);
+}
+
+static void expect_u32(ur_device_info_t question, uint32_t expected)
+{
+    expect(question, &expected, sizeof(expected));
+}
+
+static void expect_u64(ur_device_info_t question, uint64_t expected)
+{
+    expect(question, &expected, sizeof(expected));
+}
+
+static void expect_text(ur_device_info_t question, const char *expected)
+{
+    expect(question, expected, strlen(expected) + 1);
+}
+
+Test(device, is_what_zepis_own_table_says)
+{
+    zepi_platform_info_t platform;
+    const zepi_device_info_t info = zepi_info(&platform);
+    ur_native_handle_t native;
+    char text[64];
+    expect_text(UR_DEVICE_INFO_NAME, info.name);
+    expect_text(UR_DEVICE_INFO_DRIVER_VERSION, platform.driver_version);
+    snprintf(text, sizeof(text), "SPIR-V %u.%u", info.spirv_version >> 16,
+             info.spirv_version >> 8 & 0xff);
+    expect_text(UR_DEVICE_INFO_IL_VERSION, text);
+    snprintf(text, sizeof(text), "%u.%u", platform.api_version >> 16,
+             platform.api_version & 0xffff);
+    expect_text(UR_DEVICE_INFO_VERSION, text);
+    expect_u32(UR_DEVICE_INFO_VENDOR_ID, info.vendor_id);
+    expect_u32(UR_DEVICE_INFO_DEVICE_ID, info.device_id);
+    expect(UR_DEVICE_INFO_UUID, info.uuid, sizeof(info.uuid));
+    expect_u32(UR_DEVICE_INFO_MAX_COMPUTE_UNITS, info.compute_unit_count);
+    expect_u32(UR_DEVICE_INFO_MAX_CLOCK_FREQUENCY, info.clock_rate_mhz);
+    expect_u64(UR_DEVICE_INFO_MAX_WORK_GROUP_SIZE, info.max_group_size);
+    expect(UR_DEVICE_INFO_SUB_GROUP_SIZES_INTEL, info.sub_group_sizes,
+           info.sub_group_size_count * sizeof(uint32_t));
+    expect_u64(UR_DEVICE_INFO_LOCAL_MEM_SIZE, info.max_local_memory_bytes);
+    expect_u64(UR_DEVICE_INFO_GLOBAL_MEM_SIZE, info.global_memory_bytes);
+    expect_u64(UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE, info.max_allocation_bytes);
+    expect_u64(UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION, info.timer_resolution_ns);
+    expect_u32(UR_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES, info.sub_device_count);
+    const ur_bool_t has_atomics = info.has_int64_atomics;
+    const ur_bool_t has_images = info.has_images;
+    expect(UR_DEVICE_INFO_ATOMIC_64, &has_atomics, sizeof(has_atomics));
+    expect(UR_DEVICE_INFO_IMAGE_SUPPORT, &has_images, sizeof(has_images));
+    const size_t sizes[] = {info.max_group_size_per_dimension[0],
+                            info.max_group_size_per_dimension[1],
+                            info.max_group_size_per_dimension[2]};
+    const size_t counts[] = {info.max_group_count[0], info.max_group_count[1],
+                             info.max_group_count[2]};
+    expect(UR_DEVICE_INFO_MAX_WORK_ITEM_SIZES, sizes, sizeof(sizes));
+    expect(UR_DEVICE_INFO_MAX_WORK_GROUPS_3D, counts, sizeof(counts));
+    UR_OK(urDeviceGetNativeHandle(gear.device, &native));
+    cr_assert_eq((void *)native, info.native_handle);
+    UR_OK(urPlatformGetNativeHandle(gear.platform, &native));
+    cr_assert_eq((void *)native, platform.native_handle);
+    test_plugin_unload();
+}
+
+static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t question)
+{
+    uint32_t answer;
+    UR_OK(urDeviceGetInfo(device, question, sizeof(answer), &answer, NULL));
+    return answer;
+}
+
+// Answers that belong together.
+Test(device, contradicts_itself_nowhere)
+{
+    zepi_platform_info_t platform;
+    const zepi_device_info_t info = zepi_info(&platform);
+    const struct {
+        ur_device_info_t config, preferred, native;
+        bool is_there;
+    } types[] = {{UR_DEVICE_INFO_SINGLE_FP_CONFIG, UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_FLOAT,
+                  UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT, true},
+                 {UR_DEVICE_INFO_DOUBLE_FP_CONFIG, UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_DOUBLE,
+                  UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE, info.has_fp64},
+                 {UR_DEVICE_INFO_HALF_FP_CONFIG, UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_HALF,
+                  UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF, info.has_fp16}};
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(ask_u32(gear.device, types[i].config) != 0, types[i].is_there);
+        cr_expect_eq(ask_u32(gear.device, types[i].preferred) != 0, types[i].is_there);
+        cr_expect_eq(ask_u32(gear.device, types[i].native) != 0, types[i].is_there);
+    }
+    char extensions[1024];
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_EXTENSIONS, sizeof(extensions), extensions,
+                          NULL));
+    cr_expect_eq(strstr(extensions, "cl_khr_fp64") != NULL, info.has_fp64);
+    cr_expect_eq(strstr(extensions, "cl_khr_fp16") != NULL, info.has_fp16);
+    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_MAX_WORK_ITEM_DIMENSIONS), 3);
+    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_ADDRESS_BITS), 64);
+    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_TYPE), UR_DEVICE_TYPE_GPU);
+    ur_platform_handle_t of;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_PLATFORM, sizeof(of), (void *)&of, NULL));
+    cr_expect_eq(of, gear.platform);
+    ur_backend_t backend;
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
+                            NULL));
+    cr_expect_eq(backend, UR_BACKEND_LEVEL_ZERO);
+    test_plugin_unload();
+}
+
+static uint32_t count_of(ur_device_type_t type)
+{
+    uint32_t count;
+    UR_OK(urDeviceGet(gear.platform, type, 0, NULL, &count));
+    return count;
+}
+
+Test(device_of_two, is_listed_under_its_type)
+{
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_ALL), 2);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_GPU), 2);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_DEFAULT), 1);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_CPU), 0);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_FPGA), 0);
+    // Room for one of them.
+    ur_device_handle_t device = NULL;
+    uint32_t count;
+    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &device, &count));
+    cr_assert_eq(count, 2);
+    cr_assert_eq(device, gear.devices[0]);
+    UR_OK(urDeviceRelease(device));
+}
+
+Test(device_of_two, comes_back_from_its_native_handle)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        ur_native_handle_t native;
+        ur_device_handle_t device;
+        UR_OK(urDeviceGetNativeHandle(gear.devices[i], &native));
+        UR_OK(urDeviceCreateWithNativeHandle(native, gear.adapter, NULL, &device));
+        cr_assert_eq(device, gear.devices[i]);
+        UR_OK(urDeviceRelease(device));
+    }
+    ur_native_handle_t native;
+    ur_platform_handle_t platform;
+    UR_OK(urPlatformGetNativeHandle(gear.platform, &native));
+    UR_OK(urPlatformCreateWithNativeHandle(native, gear.adapter, NULL, &platform));
+    cr_assert_eq(platform, gear.platform);
+}
+
+Test(device_of_a_cpu, says_so)
+{
+    cr_assert_eq(ask_u32(gear.device, UR_DEVICE_INFO_TYPE), UR_DEVICE_TYPE_CPU);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_CPU), 1);
+    cr_assert_eq(count_of(UR_DEVICE_TYPE_GPU), 0);
+}
+
+Test(device_of_parts, is_divided_and_each_part_computes)
+{
+    static const ur_device_affinity_domain_flag_t domains[] = {
+        UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE, UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA};
+    for (size_t domain = 0; domain < 2; domain++) {
+        const ur_device_partition_property_t property = {.type =
+                                                             UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+                                                         .value.affinity_domain = domains[domain]};
+        const ur_device_partition_properties_t properties = {
+            .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
+            .pProperties = &property,
+            .PropCount = 1};
+        ur_device_handle_t parts[2];
+        uint32_t count;
+        UR_OK(urDevicePartition(gear.device, &properties, 0, NULL, &count));
+        cr_assert_eq(count, 2);
+        UR_OK(urDevicePartition(gear.device, &properties, 2, parts, NULL));
+        for (int i = 0; i < 2; i++) {
+            ur_device_handle_t parent;
+            ur_device_partition_property_t how;
+            UR_OK(urDeviceGetInfo(parts[i], UR_DEVICE_INFO_PARENT_DEVICE, sizeof(parent),
+                                  (void *)&parent, NULL));
+            cr_assert_eq(parent, gear.device);
+            UR_OK(
+                urDeviceGetInfo(parts[i], UR_DEVICE_INFO_PARTITION_TYPE, sizeof(how), &how, NULL));
+            cr_assert_eq(how.type, UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN);
+            // A context of the part alone.
+            const ur_context_handle_t whole = gear.context;
+            UR_OK(urContextCreate(1, &parts[i], NULL, &gear.context));
+            ur_queue_handle_t queue = ur_queue(parts[i], 0);
+            ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_7");
+            int32_t *data;
+            UR_OK(urUSMSharedAlloc(gear.context, parts[i], NULL, NULL, 4, (void **)&data));
+            *data = i;
+            const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, data);
+            UR_OK(ur_launch(queue, kernel, 1, 1, &argument, 0, NULL, NULL));
+            UR_OK(urQueueFinish(queue));
+            cr_assert_eq(*data, 7 + i);
+            ur_free(data);
+            UR_OK(urKernelRelease(kernel));
+            UR_OK(urQueueRelease(queue));
+            UR_OK(urContextRelease(gear.context));
+            gear.context = whole;
+            UR_OK(urDeviceRelease(parts[i]));
+        }
+    }
+}
+
+// A logger of the host gets the lines that its level lets through.
+static char logged[4096];
+static void note_line(ur_logger_level_t level, const char *text, void *data)
+{
+    cr_assert_eq(data, logged);
+    cr_assert(level == UR_LOGGER_LEVEL_ERROR || level == UR_LOGGER_LEVEL_DEBUG ||
+              level == UR_LOGGER_LEVEL_INFO);
+    strncat(logged, text, sizeof(logged) - strlen(logged) - 1);
+}
+
+Test(device, failures_are_told_to_the_hosts_logger)
+{
+    UR_OK(urAdapterSetLoggerCallback(gear.adapter, note_line, logged, UR_LOGGER_LEVEL_ERROR));
+    UR_FAILS(urDeviceRetain((ur_device_handle_t)gear.context), UR_RESULT_ERROR_INVALID_DEVICE);
+    cr_assert(strstr(logged, "is not a device"), "%s", logged);
+    logged[0] = '\0';
+    UR_OK(urAdapterSetLoggerCallbackLevel(gear.adapter, UR_LOGGER_LEVEL_QUIET));
+    UR_FAILS(urDeviceRetain((ur_device_handle_t)gear.context), UR_RESULT_ERROR_INVALID_DEVICE);
+    cr_assert_str_eq(logged, "");
+    UR_OK(urAdapterSetLoggerCallbackLevel(gear.adapter, UR_LOGGER_LEVEL_DEBUG));
+    UR_FAILS(urContextCreate(0, &gear.device, NULL, &gear.context), UR_RESULT_ERROR_INVALID_SIZE);
+    cr_assert(strstr(logged, "no devices"), "%s", logged);
+}

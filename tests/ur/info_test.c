@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Every question of the header, about an object of each kind: the answer's size first, then the
+// answer, of the type and size that the header says in brackets; too little room is refused.
+#include "checks.h"
+#include "ur_questions.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(info, .init = checks_set_up, .fini = checks_tear_down);
+
+struct question {
+    const char *name;
+    uint32_t value;
+    const char *type;
+    size_t type_bytes;
+    size_t count; // 0: any number
+    bool is_optional;
+};
+#define QUESTION(question, type, count, is_optional)                                               \
+    {#question, question, #type, sizeof(type), count, is_optional},
+
+#define ROOM 65536
+static _Alignas(16) unsigned char answer[ROOM];
+static _Alignas(16) unsigned char again[ROOM];
+
+typedef ur_result_t ask_fn(uint32_t question, size_t size, void *value, size_t *out_size);
+
+static void check_size(const struct question *question, size_t size)
+{
+    if (question->count > 0)
+        cr_expect_eq(size, question->count * question->type_bytes, "%s: %zu bytes, expected %zu %s",
+                     question->name, size, question->count, question->type);
+    else
+        cr_expect_eq(size % question->type_bytes, 0, "%s: %zu bytes are no whole number of %s",
+                     question->name, size, question->type);
+}
+
+static void check_text(const struct question *question, size_t size)
+{
+    cr_expect(size > 0 && strnlen((const char *)answer, size) == size - 1,
+              "%s: the text does not end where its %zu bytes do", question->name, size);
+}
+
+// With exactly the room, with more, and with less.
+static void check_answer(const struct question *question, ask_fn *ask, size_t size)
+{
+    size_t told = 0;
+    memset(answer, 0xa5, ROOM);
+    cr_expect_eq(ask(question->value, size > 0 ? size : 8, answer, &told), UR_RESULT_SUCCESS,
+                 "%s: %s", question->name, ur_last_error());
+    cr_expect_eq(told, size, "%s: %zu bytes, then %zu", question->name, size, told);
+    for (size_t i = size; i < size + 64; i++)
+        cr_expect_eq(answer[i], 0xa5, "%s writes past its answer", question->name);
+    if (strcmp(question->type, "char") == 0 && strcmp(question->name, "UR_PROGRAM_INFO_IL") != 0)
+        check_text(question, size);
+    memset(again, 0xa5, ROOM);
+    cr_expect_eq(ask(question->value, ROOM, again, NULL), UR_RESULT_SUCCESS, "%s: with more room",
+                 question->name);
+    for (size_t i = size; i < ROOM; i++)
+        cr_assert_eq(again[i], 0xa5, "%s writes past its answer", question->name);
+    if (size < 2)
+        return;
+    told = 77;
+    memset(again, 0xa5, ROOM);
+    cr_expect_eq(ask(question->value, size - 1, again, &told), UR_RESULT_ERROR_INVALID_SIZE,
+                 "%s: with less room", question->name);
+    for (size_t i = 0; i < size; i++)
+        cr_assert_eq(again[i], 0xa5, "%s writes without room", question->name);
+    cr_expect_eq(told, 77, "%s tells a size without room", question->name);
+}
+
+// Those that have tests of their own: queues on the device have a size and a default
+// (checks_queue), and binaries go to addresses that the answer has beforehand (program).
+static bool is_apart(const struct question *question)
+{
+    static const char *const names[] = {"UR_QUEUE_INFO_SIZE", "UR_QUEUE_INFO_DEVICE_DEFAULT",
+                                        "UR_PROGRAM_INFO_BINARIES"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(question->name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check(const struct question *questions, size_t count, ask_fn *ask)
+{
+    size_t answered = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct question *question = &questions[i];
+        size_t size = 0;
+        if (is_apart(question))
+            continue;
+        const ur_result_t result = ask(question->value, 0, NULL, &size);
+        if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION) {
+            cr_expect(question->is_optional, "%s has no answer", question->name);
+            printf("%s has no answer\n", question->name);
+            continue;
+        }
+        cr_expect_eq(result, UR_RESULT_SUCCESS, "%s: %d (%s)", question->name, (int)result,
+                     ur_last_error());
+        if (result != UR_RESULT_SUCCESS)
+            continue;
+        check_size(question, size);
+        check_answer(question, ask, size);
+        answered++;
+    }
+    cr_assert(answered > 0);
+}
+
+#define CHECK(type, function)                                                                      \
+    do {                                                                                           \
+        static const struct question questions[] = {UR_QUESTIONS_##type(QUESTION)};                \
+        check(questions, sizeof(questions) / sizeof(questions[0]), function);                      \
+    } while (false)
+
+// `call` uses `question`, `size`, `value` and `out_size`.
+#define ASK(name, type, call)                                                                      \
+    static ur_result_t name(uint32_t value_of, size_t size, void *value, size_t *out_size)         \
+    {                                                                                              \
+        const type question = (type)value_of;                                                      \
+        return call;                                                                               \
+    }
+
+ASK(ask_adapter, ur_adapter_info_t, urAdapterGetInfo(gear.adapter, question, size, value, out_size))
+ASK(ask_platform, ur_platform_info_t,
+    urPlatformGetInfo(gear.platform, question, size, value, out_size))
+ASK(ask_device, ur_device_info_t, urDeviceGetInfo(gear.device, question, size, value, out_size))
+ASK(ask_context, ur_context_info_t, urContextGetInfo(gear.context, question, size, value, out_size))
+ASK(ask_queue, ur_queue_info_t, urQueueGetInfo(own.queue, question, size, value, out_size))
+ASK(ask_event, ur_event_info_t, urEventGetInfo(own.event, question, size, value, out_size))
+ASK(ask_mem, ur_mem_info_t, urMemGetInfo(own.buffer, question, size, value, out_size))
+ASK(ask_image, ur_image_info_t, urMemImageGetInfo(own.image, question, size, value, out_size))
+ASK(ask_sampler, ur_sampler_info_t, urSamplerGetInfo(own.sampler, question, size, value, out_size))
+ASK(ask_pool, ur_usm_pool_info_t, urUSMPoolGetInfo(own.pool, question, size, value, out_size))
+ASK(ask_program, ur_program_info_t, urProgramGetInfo(own.program, question, size, value, out_size))
+ASK(ask_build, ur_program_build_info_t,
+    urProgramGetBuildInfo(own.program, gear.device, question, size, value, out_size))
+ASK(ask_kernel, ur_kernel_info_t, urKernelGetInfo(own.kernel, question, size, value, out_size))
+ASK(ask_group, ur_kernel_group_info_t,
+    urKernelGetGroupInfo(own.kernel, gear.device, question, size, value, out_size))
+ASK(ask_sub_group, ur_kernel_sub_group_info_t,
+    urKernelGetSubGroupInfo(own.kernel, gear.device, question, size, value, out_size))
+
+static ur_event_handle_t timed;
+ASK(ask_profiling, ur_profiling_info_t,
+    urEventGetProfilingInfo(timed, question, size, value, out_size))
+static void *pooled;
+ASK(ask_usm, ur_usm_alloc_info_t,
+    urUSMGetMemAllocInfo(gear.context, pooled, question, size, value, out_size))
+
+static void *reserved;
+static size_t reserved_bytes;
+static ur_physical_mem_handle_t physical;
+ASK(ask_granularity, ur_virtual_mem_granularity_info_t,
+    urVirtualMemGranularityGetInfo(gear.context, gear.device, 4096, question, size, value,
+                                   out_size))
+ASK(ask_virtual, ur_virtual_mem_info_t,
+    urVirtualMemGetInfo(gear.context, reserved, reserved_bytes, question, size, value, out_size))
+ASK(ask_physical, ur_physical_mem_info_t,
+    urPhysicalMemGetInfo(physical, question, size, value, out_size))
+ASK(ask_peer, ur_exp_peer_info_t,
+    urUsmP2PPeerAccessGetInfoExp(gear.devices[0], gear.devices[1], question, size, value, out_size))
+static ur_exp_command_buffer_handle_t commands;
+ASK(ask_commands, ur_exp_command_buffer_info_t,
+    urCommandBufferGetInfoExp(commands, question, size, value, out_size))
+
+Test(info, of_adapter_and_platform)
+{
+    CHECK(ur_adapter_info_t, ask_adapter);
+    CHECK(ur_platform_info_t, ask_platform);
+}
+
+Test(info, of_a_device)
+{
+    CHECK(ur_device_info_t, ask_device);
+}
+
+Test(info, of_a_context)
+{
+    CHECK(ur_context_info_t, ask_context);
+}
+
+Test(info, of_queues_and_events)
+{
+    UR_OK(urEnqueueEventsWait(gear.queue, 0, NULL, &timed));
+    UR_OK(urEventWait(1, &timed));
+    CHECK(ur_queue_info_t, ask_queue);
+    CHECK(ur_event_info_t, ask_event);
+    CHECK(ur_profiling_info_t, ask_profiling);
+    UR_OK(urEventRelease(timed));
+}
+
+Test(info, of_memory)
+{
+    UR_OK(urUSMSharedAlloc(gear.context, gear.device, NULL, own.pool, 64, &pooled));
+    CHECK(ur_mem_info_t, ask_mem);
+    CHECK(ur_image_info_t, ask_image);
+    CHECK(ur_sampler_info_t, ask_sampler);
+    CHECK(ur_usm_alloc_info_t, ask_usm);
+    CHECK(ur_usm_pool_info_t, ask_pool);
+    ur_free(pooled);
+}
+
+Test(info, of_virtual_memory)
+{
+    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1,
+                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED,
+                                         sizeof(reserved_bytes), &reserved_bytes, NULL));
+    UR_OK(urPhysicalMemCreate(gear.context, gear.device, reserved_bytes, NULL, &physical));
+    UR_OK(urVirtualMemReserve(gear.context, NULL, reserved_bytes, &reserved));
+    UR_OK(urVirtualMemMap(gear.context, reserved, reserved_bytes, physical, 0,
+                          UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE));
+    CHECK(ur_virtual_mem_granularity_info_t, ask_granularity);
+    CHECK(ur_virtual_mem_info_t, ask_virtual);
+    CHECK(ur_physical_mem_info_t, ask_physical);
+    UR_OK(urVirtualMemUnmap(gear.context, reserved, reserved_bytes));
+    UR_OK(urVirtualMemFree(gear.context, reserved, reserved_bytes));
+    UR_OK(urPhysicalMemRelease(physical));
+}
+
+Test(info, of_peers_and_command_buffers)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC};
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &commands));
+    CHECK(ur_exp_peer_info_t, ask_peer);
+    CHECK(ur_exp_command_buffer_info_t, ask_commands);
+    UR_OK(urCommandBufferReleaseExp(commands));
+}
+
+Test(info, of_programs_and_kernels)
+{
+    CHECK(ur_program_info_t, ask_program);
+    CHECK(ur_program_build_info_t, ask_build);
+    CHECK(ur_kernel_info_t, ask_kernel);
+    CHECK(ur_kernel_group_info_t, ask_group);
+    CHECK(ur_kernel_sub_group_info_t, ask_sub_group);
+}

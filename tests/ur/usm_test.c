@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// USM: allocated, asked about, copied, filled, used by kernels, counted in pools.
+#include "ur_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(usm, .init = ur_set_up, .fini = ur_tear_down);
+TestSuite(usm_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
+
+#define INFO(memory, question, out)                                                                \
+    UR_OK(urUSMGetMemAllocInfo(gear.context, (memory), (question), sizeof(out), &(out), NULL))
+
+static void *allocate(ur_usm_type_t kind, ur_usm_pool_handle_t pool, size_t size, uint32_t align)
+{
+    const ur_usm_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_DESC, .align = align};
+    void *memory = NULL;
+    switch ((int)kind) {
+    case UR_USM_TYPE_HOST:
+        UR_OK(urUSMHostAlloc(gear.context, &desc, pool, size, &memory));
+        break;
+    case UR_USM_TYPE_DEVICE:
+        UR_OK(urUSMDeviceAlloc(gear.context, gear.device, &desc, pool, size, &memory));
+        break;
+    default:
+        UR_OK(urUSMSharedAlloc(gear.context, gear.device, &desc, pool, size, &memory));
+    }
+    return memory;
+}
+
+static void copy(void *to, const void *from, size_t size)
+{
+    UR_OK(urEnqueueUSMMemcpy(gear.queue, true, to, from, size, 0, NULL, NULL));
+}
+
+Test(usm_of_two, of_each_kind_says_what_it_is)
+{
+    for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
+        char *memory = allocate(kind, NULL, 1000, 0);
+        for (size_t offset = 0; offset < 1000; offset += 333) {
+            ur_usm_type_t type;
+            void *base;
+            size_t size;
+            ur_device_handle_t device;
+            INFO(memory + offset, UR_USM_ALLOC_INFO_TYPE, type);
+            INFO(memory + offset, UR_USM_ALLOC_INFO_BASE_PTR, base);
+            INFO(memory + offset, UR_USM_ALLOC_INFO_SIZE, size);
+            INFO(memory + offset, UR_USM_ALLOC_INFO_DEVICE, device);
+            cr_assert_eq(type, kind);
+            cr_assert_eq(base, memory);
+            cr_assert(size >= 1000 && size < 1000 + 65536);
+            cr_assert_eq(device, kind == UR_USM_TYPE_HOST ? NULL : gear.device);
+        }
+        ur_free(memory);
+    }
+    char on_the_stack;
+    ur_usm_type_t type;
+    INFO(&on_the_stack, UR_USM_ALLOC_INFO_TYPE, type);
+    cr_assert_eq(type, UR_USM_TYPE_UNKNOWN);
+}
+
+Test(usm, lies_where_its_alignment_asks_for)
+{
+    for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
+        for (uint32_t align = 1; align <= 4096; align *= 2) {
+            void *memory = allocate(kind, NULL, 24, align);
+            cr_assert_eq((uintptr_t)memory % align, 0);
+            ur_free(memory);
+        }
+    }
+}
+
+Test(usm, of_each_kind_is_what_kernels_work_on)
+{
+    enum { ITEMS = 1000 };
+    ur_kernel_handle_t add = ur_kernel("vector_add", "vector_add");
+    float *a = allocate(UR_USM_TYPE_HOST, NULL, ITEMS * sizeof(float), 0);
+    float *b = allocate(UR_USM_TYPE_SHARED, NULL, ITEMS * sizeof(float), 0);
+    float *sum = allocate(UR_USM_TYPE_DEVICE, NULL, ITEMS * sizeof(float), 0);
+    float result[ITEMS];
+    for (int i = 0; i < ITEMS; i++) {
+        a[i] = (float)i;
+        b[i] = (float)(2 * i);
+    }
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, b),
+                                                        UR_POINTER(2, sum)};
+    UR_OK(ur_launch(gear.queue, add, ITEMS, 3, arguments, 0, NULL, NULL));
+    copy(result, sum, sizeof(result));
+    for (int i = 0; i < ITEMS; i++)
+        cr_assert_eq(result[i], (float)(3 * i));
+    ur_free(a);
+    ur_free(b);
+    ur_free(sum);
+    UR_OK(urKernelRelease(add));
+}
+
+Test(usm, is_copied_from_and_to_memory_of_any_kind)
+{
+    enum { SIZE = 3000 };
+    unsigned char bytes[SIZE];
+    unsigned char back[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)(i * 7);
+    for (ur_usm_type_t from = UR_USM_TYPE_HOST; from <= UR_USM_TYPE_SHARED; from++) {
+        for (ur_usm_type_t to = UR_USM_TYPE_HOST; to <= UR_USM_TYPE_SHARED; to++) {
+            char *source = allocate(from, NULL, SIZE, 0);
+            char *destination = allocate(to, NULL, SIZE, 0);
+            copy(source, bytes, SIZE);
+            copy(destination, bytes + 1000, 1000);
+            copy(destination + 1000, source + 1000, SIZE - 1000);
+            copy(back, destination, SIZE);
+            cr_assert_eq(memcmp(back, bytes + 1000, 1000), 0);
+            cr_assert_eq(memcmp(back + 1000, bytes + 1000, SIZE - 1000), 0);
+            ur_free(source);
+            ur_free(destination);
+        }
+    }
+    UR_OK(urUSMContextMemcpyExp(gear.context, back, bytes, SIZE));
+    cr_assert_eq(memcmp(back, bytes, SIZE), 0);
+}
+
+// The pattern may change as soon as the call is back.
+Test(usm, is_filled_with_patterns_of_any_size)
+{
+    static const size_t patterns[] = {1, 2, 3, 4, 5, 8, 12, 16, 24, 64, 100, 128, 256, 1000};
+    for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
+        unsigned char *memory = allocate(kind, NULL, 8192, 0);
+        for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+            const size_t size = patterns[i] * 7;
+            unsigned char pattern[1000];
+            unsigned char before[1000];
+            unsigned char back[8192];
+            for (size_t k = 0; k < patterns[i]; k++)
+                pattern[k] = (unsigned char)(k * 3 + i);
+            memcpy(before, pattern, sizeof(before));
+            const unsigned char zero = 0;
+            UR_OK(urEnqueueUSMFill(gear.queue, memory, 1, &zero, 8192, 0, NULL, NULL));
+            UR_OK(urEnqueueUSMFill(gear.queue, memory + 8, patterns[i], pattern, size, 0, NULL,
+                                   NULL));
+            memset(pattern, 0xff, sizeof(pattern));
+            copy(back, memory, 8192);
+            for (size_t k = 0; k < 8192; k++) {
+                const unsigned char expected =
+                    k < 8 || k >= 8 + size ? 0 : before[(k - 8) % patterns[i]];
+                cr_assert_eq(back[k], expected, "pattern %zu, byte %zu", patterns[i], k);
+            }
+        }
+        ur_free(memory);
+    }
+}
+
+enum { PITCH = 48, ROWS = 7, WIDTH = 20 };
+
+Test(usm, is_filled_in_rows_and_nothing_between_them)
+{
+    for (size_t pattern_size = 1; pattern_size <= 4; pattern_size *= 2) {
+        unsigned char *memory = ur_shared((size_t)PITCH * ROWS);
+        const unsigned char pattern[4] = {1, 2, 3, 4};
+        UR_OK(urEnqueueUSMFill2D(gear.queue, memory, PITCH, pattern_size, pattern, WIDTH, ROWS, 0,
+                                 NULL, NULL));
+        UR_OK(urQueueFinish(gear.queue));
+        for (size_t i = 0; i < (size_t)PITCH * ROWS; i++)
+            cr_assert_eq(memory[i], i % PITCH < WIDTH ? pattern[i % PITCH % pattern_size] : 0);
+        ur_free(memory);
+    }
+}
+
+Test(usm, is_copied_in_rows_of_two_pitches)
+{
+    unsigned char *from = ur_shared((size_t)PITCH * ROWS);
+    unsigned char *to = ur_shared((size_t)2 * PITCH * ROWS);
+    for (int i = 0; i < PITCH * ROWS; i++)
+        from[i] = (unsigned char)(i + 1);
+    UR_OK(urEnqueueUSMMemcpy2D(gear.queue, true, to, (size_t)2 * PITCH, from, PITCH, WIDTH, ROWS, 0,
+                               NULL, NULL));
+    for (int row = 0; row < ROWS; row++) {
+        for (int i = 0; i < 2 * PITCH; i++)
+            cr_assert_eq(to[row * 2 * PITCH + i], i < WIDTH ? from[row * PITCH + i] : 0);
+    }
+    ur_free(from);
+    ur_free(to);
+}
+
+Test(usm, with_a_pitch_has_room_for_all_rows)
+{
+    void *memory;
+    size_t pitch;
+    size_t size;
+    UR_OK(urUSMPitchedAllocExp(gear.context, gear.device, NULL, NULL, 100, 9, 4, &memory, &pitch));
+    INFO(memory, UR_USM_ALLOC_INFO_SIZE, size);
+    cr_assert(pitch >= 100);
+    cr_assert_eq(pitch % 4, 0);
+    cr_assert(size >= pitch * 9);
+    ur_free(memory);
+}
+
+Test(usm, copies_follow_their_wait_lists_and_have_events)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    int32_t *memory = ur_shared(4 * sizeof(int32_t));
+    const int32_t seven = 7;
+    ur_event_handle_t events[3];
+    ur_command_t type;
+    UR_OK(
+        urEnqueueUSMFill(queue, memory, sizeof(seven), &seven, sizeof(seven), 0, NULL, &events[0]));
+    UR_OK(urEnqueueUSMMemcpy(queue, false, memory + 1, memory, sizeof(seven), 1, &events[0],
+                             &events[1]));
+    UR_OK(urEnqueueUSMMemcpy(queue, true, memory + 2, memory + 1, sizeof(seven), 1, &events[1],
+                             &events[2]));
+    cr_assert_eq(memory[2], 7);
+    static const ur_command_t types[] = {UR_COMMAND_USM_FILL, UR_COMMAND_USM_MEMCPY,
+                                         UR_COMMAND_USM_MEMCPY};
+    for (int i = 0; i < 3; i++) {
+        ur_event_status_t status;
+        UR_OK(urEventGetInfo(events[i], UR_EVENT_INFO_COMMAND_TYPE, sizeof(type), &type, NULL));
+        UR_OK(urEventGetInfo(events[i], UR_EVENT_INFO_COMMAND_EXECUTION_STATUS, sizeof(status),
+                             &status, NULL));
+        cr_assert_eq(type, types[i]);
+        cr_assert_eq(status, UR_EVENT_STATUS_COMPLETE);
+        UR_OK(urEventRelease(events[i]));
+    }
+    ur_free(memory);
+    UR_OK(urQueueRelease(queue));
+}
+
+Test(usm, takes_prefetches_and_advice)
+{
+    int32_t *memory = ur_shared(4096);
+    ur_event_handle_t events[3];
+    memory[5] = 99;
+    UR_OK(urEnqueueUSMPrefetch(gear.queue, memory, 4096, UR_USM_MIGRATION_FLAG_HOST_TO_DEVICE, 0,
+                               NULL, &events[0]));
+    UR_OK(urEnqueueUSMPrefetch(gear.queue, memory, 4096, UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST, 1,
+                               &events[0], &events[1]));
+    for (uint32_t bit = 0; bit < 32; bit++) {
+        const ur_usm_advice_flags_t advice = UINT32_C(1) << bit;
+        if (!(advice & UR_USM_ADVICE_FLAGS_MASK))
+            UR_OK(urEnqueueUSMAdvise(gear.queue, memory, 4096, advice, NULL));
+    }
+    UR_OK(urEnqueueUSMAdvise(gear.queue, memory, 4096, UR_USM_ADVICE_FLAG_DEFAULT, &events[2]));
+    UR_OK(urEventWait(3, events));
+    cr_assert_eq(memory[5], 99);
+    for (int i = 0; i < 3; i++)
+        UR_OK(urEventRelease(events[i]));
+    ur_free(memory);
+}
+
+static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t question)
+{
+    size_t size;
+    UR_OK(urUSMPoolGetInfo(pool, question, sizeof(size), &size, NULL));
+    return size;
+}
+
+Test(usm, of_a_pool_is_counted_there)
+{
+    ur_usm_pool_limits_desc_t limits = {.stype = UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC,
+                                        .maxPoolableSize = 1 << 20};
+    ur_usm_pool_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC, .pNext = &limits};
+    ur_usm_pool_handle_t pool;
+    UR_OK(urUSMPoolCreate(gear.context, &desc, &pool));
+    void *memory[3];
+    for (int i = 0; i < 3; i++)
+        memory[i] = allocate((ur_usm_type_t)(UR_USM_TYPE_HOST + i), pool, (size_t)1000 << i, 0);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 7000);
+    for (int i = 0; i < 3; i++) {
+        ur_usm_pool_handle_t of;
+        INFO(memory[i], UR_USM_ALLOC_INFO_POOL, of);
+        cr_assert_eq(of, pool);
+    }
+    ur_free(memory[2]);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 3000);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_HIGH_EXP), 7000);
+    // Memory may outlive the host's hold on its pool.
+    UR_OK(urUSMPoolRelease(pool));
+    memset(memory[0], 1, 1000);
+    ur_free(memory[0]);
+    ur_free(memory[1]);
+    UR_FAILS(urUSMPoolRetain(pool), UR_RESULT_ERROR_INVALID_VALUE);
+}
+
+// Memory of one device is reached through a queue of the other.
+Test(usm_of_two, of_one_device_is_copied_by_another)
+{
+    ur_queue_handle_t second = ur_queue(gear.devices[1], 0);
+    int32_t value = 12;
+    int32_t back = 0;
+    void *first_memory;
+    void *second_memory;
+    UR_OK(urUSMDeviceAlloc(gear.context, gear.devices[0], NULL, NULL, 4, &first_memory));
+    UR_OK(urUSMDeviceAlloc(gear.context, gear.devices[1], NULL, NULL, 4, &second_memory));
+    UR_OK(urEnqueueUSMMemcpy(gear.queue, true, first_memory, &value, 4, 0, NULL, NULL));
+    UR_OK(urEnqueueUSMMemcpy(second, true, second_memory, first_memory, 4, 0, NULL, NULL));
+    UR_OK(urEnqueueUSMMemcpy(gear.queue, true, &back, second_memory, 4, 0, NULL, NULL));
+    cr_assert_eq(back, 12);
+    ur_free(first_memory);
+    ur_free(second_memory);
+    UR_OK(urQueueRelease(second));
+}

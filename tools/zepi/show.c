@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "show.h"
+
+#include "image_file.h"
+#include "scalar.h"
+#include "symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cJSON *describe_constant(const zepi_spec_constant_t *constant)
+{
+    char text[SCALAR_TEXT_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "id", constant->id);
+    cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
+    cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
+    cJSON_AddStringToObject(object, "default",
+                            scalar_format(constant->type, constant->default_value, text));
+    cJSON_AddStringToObject(object, "value", scalar_format(constant->type, constant->value, text));
+    cJSON_AddBoolToObject(object, "is_set", constant->is_set);
+    return object;
+}
+
+static cJSON *describe_constants(zepi_module_t module)
+{
+    uint32_t count = 0;
+    cJSON *array = cJSON_CreateArray();
+    if (zepi.spec_constant_list(module, NULL, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+        return array;
+    zepi_spec_constant_t *constants = calloc(count, sizeof(*constants));
+    if (constants &&
+        zepi.spec_constant_list(module, NULL, count, constants, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++)
+            cJSON_AddItemToArray(array, describe_constant(&constants[i]));
+    }
+    free(constants);
+    return array;
+}
+
+static cJSON *describe_kernels(zepi_module_t module)
+{
+    uint32_t count = 0;
+    cJSON *array = cJSON_CreateArray();
+    if (zepi.module_get_kernel_names(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+        return array;
+    const char **names = calloc(count, sizeof(*names));
+    if (names && zepi.module_get_kernel_names(module, count, names, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++)
+            cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+    }
+    free(names);
+    return array;
+}
+
+static void describe_file(const struct file_bytes *file, const char *path, cJSON *document)
+{
+    if (!symbols_describe(file, path, cJSON_GetObjectItem(document, "symbols")))
+        cJSON_AddItemToArray(cJSON_GetObjectItem(document, "symbols_unknown_in"),
+                             cJSON_CreateString(path));
+    if (!image_is_spirv(file))
+        cJSON_AddItemToArray(cJSON_GetObjectItem(document, "constants_unknown_in"),
+                             cJSON_CreateString(path));
+}
+
+// Standard input has been read: its module has the bytes.
+static void describe_standard_input(const struct shown *shown, cJSON *document)
+{
+    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_image_t image = NULL;
+    uint32_t count;
+    if (!shown->input || zepi.module_get_images(shown->input, 1, &image, &count) != ZEPI_SUCCESS)
+        return;
+    if (image && zepi.image_get_info(image, &info) == ZEPI_SUCCESS && info.bytes) {
+        const struct file_bytes file = {(unsigned char *)info.bytes, info.size_bytes};
+        describe_file(&file, "-", document);
+    }
+    host_release(image);
+}
+
+// What the files say, and of which of them nobody knows it.
+static void describe_files(const struct shown *shown, cJSON *document)
+{
+    cJSON_AddArrayToObject(document, "symbols");
+    cJSON_AddArrayToObject(document, "symbols_unknown_in");
+    cJSON_AddArrayToObject(document, "constants_unknown_in");
+    for (uint32_t i = 0; i < shown->file_count; i++) {
+        const char *path = shown->files[i];
+        struct file_bytes file;
+        if (strcmp(path, "-") == 0) {
+            describe_standard_input(shown, document);
+        } else if (file_read(path, &file)) {
+            describe_file(&file, path, document);
+            free(file.bytes);
+        }
+    }
+}
+
+static const char *state_name(zepi_module_state_t state)
+{
+    static const char *const names[] = {"unknown", "input", "object", "executable"};
+    return names[(unsigned)state < 4 ? state : 0];
+}
+
+static cJSON *describe_image(zepi_image_t image)
+{
+    zepi_image_info_t info = {.size = sizeof(info)};
+    cJSON *object = cJSON_CreateObject();
+    if (zepi.image_get_info(image, &info) != ZEPI_SUCCESS)
+        return object;
+    cJSON_AddStringToObject(object, "format",
+                            info.format == ZEPI_IMAGE_SPIRV ? "SPIR-V" : "native code");
+    cJSON_AddStringToObject(object, "state", state_name(info.state));
+    cJSON_AddNumberToObject(object, "size_bytes", (double)info.size_bytes);
+    return object;
+}
+
+static cJSON *describe_images(zepi_module_t module)
+{
+    uint32_t count = 0;
+    cJSON *array = cJSON_CreateArray();
+    if (zepi.module_get_images(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+        return array;
+    zepi_image_t *images = calloc(count, sizeof(*images));
+    if (images && zepi.module_get_images(module, count, images, &count) == ZEPI_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++) {
+            cJSON_AddItemToArray(array, describe_image(images[i]));
+            host_release(images[i]);
+        }
+    }
+    free(images);
+    return array;
+}
+
+cJSON *show_describe(const struct shown *shown)
+{
+    cJSON *document = cJSON_CreateObject();
+    zepi_module_info_t info = {.size = sizeof(info)};
+    cJSON *files = cJSON_AddArrayToObject(document, "files");
+    for (uint32_t i = 0; i < shown->file_count; i++)
+        cJSON_AddItemToArray(files, cJSON_CreateString(shown->files[i]));
+    if (zepi.module_get_info(shown->module, &info) == ZEPI_SUCCESS)
+        cJSON_AddStringToObject(document, "state", state_name(info.state));
+    cJSON_AddItemToObject(document, "images", describe_images(shown->module));
+    cJSON_AddItemToObject(document, "kernels", describe_kernels(shown->module));
+    cJSON_AddItemToObject(document, "constants", describe_constants(shown->module));
+    describe_files(shown, document);
+    return document;
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
+    return text ? text : "";
+}
+
+static void print_symbols(const cJSON *document)
+{
+    const bool has_several = cJSON_GetArraySize(cJSON_GetObjectItem(document, "files")) > 1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols")) printf(
+        "%s: %s %s%s%s\n", text_of(item, "linkage"), text_of(item, "kind"), text_of(item, "name"),
+        has_several ? " of " : "", has_several ? text_of(item, "file") : "");
+}
+
+void show_print(const cJSON *document)
+{
+    const cJSON *item;
+    const cJSON *images = cJSON_GetObjectItem(document, "images");
+    printf("state: %s\nimages: %d\n", text_of(document, "state"), cJSON_GetArraySize(images));
+    cJSON_ArrayForEach(item, images)
+        printf("  %s, %s, %.0f bytes\n", text_of(item, "format"), text_of(item, "state"),
+               cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
+    fputs("kernels:", stdout);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "kernels"))
+        printf(" %s", item->valuestring);
+    printf("\nconstants:\n");
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants"))
+        printf("  %5.0f  %-4s = %s (default %s, %.0f bytes)\n",
+               cJSON_GetNumberValue(cJSON_GetObjectItem(item, "id")), text_of(item, "type"),
+               text_of(item, "value"), text_of(item, "default"),
+               cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
+    print_symbols(document);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols_unknown_in"))
+        printf("imports and exports of %s: unknown, native code does not say them and no table of "
+               "its compile is on the disk\n",
+               item->valuestring);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants_unknown_in"))
+        printf("constants of %s: unknown, native code does not say them\n", item->valuestring);
+}
