@@ -384,8 +384,8 @@ Test(image_of_two, is_used_through_queues_of_both)
     count_up(in);
     write(image, shape->extent, in);
     ur_queue_handle_t second = ur_queue(gear.devices[1], 0);
-    UR_OK(urEnqueueMemImageRead(second, image, true, start, shape->extent, 0, 0, out, 0, NULL,
-                                NULL));
+    UR_OK(
+        urEnqueueMemImageRead(second, image, true, start, shape->extent, 0, 0, out, 0, NULL, NULL));
     cr_assert_eq(memcmp(in, out, pixels(shape->extent) * 4), 0);
     UR_OK(urMemRelease(image));
     UR_OK(urQueueRelease(second));

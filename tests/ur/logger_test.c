@@ -45,9 +45,9 @@ static void fail(void)
 static void ask_in_vain(void)
 {
     uint32_t answer;
-    cr_assert_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_FAN_SPEED, sizeof(answer), &answer,
-                                 NULL),
-                 UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    cr_assert_eq(
+        urDeviceGetInfo(gear.device, UR_DEVICE_INFO_FAN_SPEED, sizeof(answer), &answer, NULL),
+        UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
 }
 
 Test(logger, gets_errors_as_errors)
