@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Appending copies, fills and hints to command buffers.
 #include "base/alloc.h"
-#include "memory/usm.h"
 #include "ur/command_buffer.h"
 #include "ur/transfer.h"
 
@@ -15,21 +14,6 @@
     }
 
 // ---- USM ----
-
-static ur_result_t check_usm(const struct zepi_ur_append *append, const void *memory, size_t size,
-                             const char *name)
-{
-    zepi_usm_info_t info = {.size = sizeof(info)};
-    const ur_result_t result =
-        zepi_ur_result(zepi_usm_get_info(append->buffer->context, memory, &info));
-    if (result != UR_RESULT_SUCCESS || info.kind == ZEPI_USM_UNKNOWN)
-        return result;
-    const size_t before = (size_t)((const char *)memory - (const char *)info.base);
-    return size <= info.size_bytes - before
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "%zu bytes at %s reach past the end of its allocation", size, name);
-}
 
 static ur_result_t check_some(size_t size)
 {
@@ -53,9 +37,9 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     if (result == UR_RESULT_SUCCESS)
         result = check_some(size);
     if (result == UR_RESULT_SUCCESS)
-        result = check_usm(&append, pDst, size, "pDst");
+        result = zepi_ur_check_usm_range(append.buffer->context, pDst, size, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = check_usm(&append, pSrc, size, "pSrc");
+        result = zepi_ur_check_usm_range(append.buffer->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_recorded *recorded = zepi_ur_append_make(&append, ZEPI_UR_RECORDED_COPY);
@@ -100,7 +84,7 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS)
-        result = check_usm(&append, pMemory, size, "pMemory");
+        result = zepi_ur_check_usm_range(append.buffer->context, pMemory, size, "pMemory");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_append_end(&append,
                                     make_fill(&append, pMemory, pPattern, patternSize, size))
@@ -119,7 +103,7 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_ur_recor
     if (result == UR_RESULT_SUCCESS)
         result = check_some(size);
     if (result == UR_RESULT_SUCCESS)
-        result = check_usm(append, memory, size, "pMemory");
+        result = zepi_ur_check_usm_range(append->buffer->context, memory, size, "pMemory");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, kind);

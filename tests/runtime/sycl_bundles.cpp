@@ -318,6 +318,7 @@ STORY(symbols_of_other_images_are_linked_in)
 STORY(objects_of_source_are_linked)
 {
     sycl::queue queue = make_queue();
+    need_compiler(queue.get_context());
     auto definition = syclexp::create_kernel_bundle_from_source(
         queue.get_context(), syclexp::source_language::sycl, std::string(R"(
 #include <sycl/sycl.hpp>
@@ -344,6 +345,7 @@ void apply(int *value) { *value = twice(*value) + 1; }
 STORY(bundles_are_saved_and_loaded_in_every_state)
 {
     sycl::queue queue = make_queue();
+    need_compiler(queue.get_context());
     auto source = syclexp::create_kernel_bundle_from_source(
         queue.get_context(), syclexp::source_language::sycl, std::string(R"(
 #include <sycl/sycl.hpp>

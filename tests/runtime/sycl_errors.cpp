@@ -119,6 +119,7 @@ STORY(a_missing_function_is_named)
 STORY(source_that_does_not_compile_has_a_log)
 {
     fixture test;
+    need_compiler(test.queue.get_context());
     auto source = syclexp::create_kernel_bundle_from_source(
         test.queue.get_context(), syclexp::source_language::sycl,
         std::string("int broken( { return 1; }"));

@@ -403,6 +403,7 @@ void count(int by, int *now) { counter += by; *now = counter; }
 STORY(templates_are_instantiated_by_name)
 {
     sycl::queue queue = make_queue();
+    need_compiler(queue.get_context());
     auto source = syclexp::create_kernel_bundle_from_source(
         queue.get_context(), syclexp::source_language::sycl, std::string(R"(
 #include <sycl/sycl.hpp>

@@ -117,8 +117,15 @@ sycl::kernel kernel_of(const sycl::context &context, const std::string &spirv_na
     return build_spirv(context, spirv_name).ext_oneapi_get_kernel(kernel_name);
 }
 
+void need_compiler(const sycl::context &context)
+{
+    if (!context.get_devices()[0].ext_oneapi_can_build(syclexp::source_language::sycl))
+        story_skip("the runtime has no compiler for SYCL (libsycl-jit.so)");
+}
+
 executable_bundle build_sycl(const sycl::context &context, const std::string &source)
 {
+    need_compiler(context);
     auto bundle =
         syclexp::create_kernel_bundle_from_source(context, syclexp::source_language::sycl, source);
     return syclexp::build(bundle);

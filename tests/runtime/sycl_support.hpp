@@ -81,6 +81,9 @@ executable_bundle build_spirv(const sycl::context &context, const std::string &n
 sycl::kernel kernel_of(const sycl::context &context, const std::string &spirv_name,
                        const std::string &kernel_name);
 
+// Ends the story where the runtime has no compiler for SYCL.
+void need_compiler(const sycl::context &context);
+
 // SYCL source, compiled by the runtime's own compiler. Kernels are free functions.
 executable_bundle build_sycl(const sycl::context &context, const std::string &source);
 

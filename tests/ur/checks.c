@@ -36,7 +36,7 @@ static void make(struct checks_objects *objects, ur_context_handle_t context,
                                    .type = UR_MEM_TYPE_IMAGE2D,
                                    .width = CHECKS_PIXELS,
                                    .height = CHECKS_PIXELS};
-    const ur_context_handle_t before = gear.context;
+    ur_context_handle_t before = gear.context;
     gear.context = context; // the fixture's functions mean this one
     objects->context = context;
     UR_OK(urQueueCreate(context, device, NULL, &objects->queue));

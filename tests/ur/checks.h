@@ -53,7 +53,7 @@ void checks_refusal(ur_result_t result, ur_result_t expected, const char *expect
 #define REFUSES_HANDLE(noun, type, wrong, call)                                                    \
     do {                                                                                           \
         {                                                                                          \
-            const type handle = NULL;                                                              \
+            type handle = NULL;                                                                    \
             REFUSES(UR_RESULT_ERROR_INVALID_NULL_HANDLE, call);                                    \
         }                                                                                          \
         REFUSES_OTHER_HANDLE(noun, type, wrong, call);                                             \
@@ -62,7 +62,7 @@ void checks_refusal(ur_result_t result, ur_result_t expected, const char *expect
     do {                                                                                           \
         void *bad;                                                                                 \
         for (uint32_t i_ = 0; (bad = checks_bad_handle((noun), i_)) != NULL; i_++) {               \
-            const type handle = (type)bad;                                                         \
+            type handle = (type)bad;                                                               \
             REFUSES(wrong, call);                                                                  \
         }                                                                                          \
     } while (false)

@@ -229,7 +229,7 @@ Test(device_of_parts, is_divided_and_each_part_computes)
                 urDeviceGetInfo(parts[i], UR_DEVICE_INFO_PARTITION_TYPE, sizeof(how), &how, NULL));
             cr_assert_eq(how.type, UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN);
             // A context of the part alone.
-            const ur_context_handle_t whole = gear.context;
+            ur_context_handle_t whole = gear.context;
             UR_OK(urContextCreate(1, &parts[i], NULL, &gear.context));
             ur_queue_handle_t queue = ur_queue(parts[i], 0);
             ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_7");

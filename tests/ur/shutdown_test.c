@@ -61,7 +61,7 @@ static void release(const struct object *object)
 // One of everything in a context of its own, with commands under way.
 static void make_all(void)
 {
-    const ur_context_handle_t before = gear.context;
+    ur_context_handle_t before = gear.context;
     const ur_sampler_desc_t sampler_desc = {.stype = UR_STRUCTURE_TYPE_SAMPLER_DESC};
     const ur_buffer_region_t region = {.stype = UR_STRUCTURE_TYPE_BUFFER_REGION, .size = 64};
     const ur_image_format_t format = {UR_IMAGE_CHANNEL_ORDER_R, UR_IMAGE_CHANNEL_TYPE_FLOAT};
@@ -204,11 +204,12 @@ Test(shutdown, releases_in_any_order)
 {
     ur_set_up_two();
     const uint64_t before = ze_cpu.get_live_objects();
-    srand(1);
+    uint32_t number = 1; // of a plain generator: the same orders in each run
     for (int round = 0; round < 40; round++) {
         make_all();
         for (int i = object_count - 1; i > 0; i--) {
-            const int other = rand() % (i + 1);
+            number = number * 1664525u + 1013904223u;
+            const uint32_t other = (number >> 8) % ((uint32_t)i + 1);
             const struct object swapped = objects[i];
             objects[i] = objects[other];
             objects[other] = swapped;
