@@ -229,12 +229,13 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kerne
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE : ur;
 }
 
-ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
-    ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
-    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
-    uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs,
-    const ur_kernel_launch_ext_properties_t *launchPropList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+ur_result_t zepi_ur_launch_any(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
+                               uint32_t workDim, const size_t *pGlobalWorkOffset,
+                               const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+                               uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs,
+                               const ur_kernel_launch_ext_properties_t *launchPropList,
+                               uint32_t numEventsInWaitList,
+                               const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
     struct zepi_ur_launch_desc launch;
