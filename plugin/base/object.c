@@ -14,7 +14,7 @@ struct zepi_slab {
 };
 
 static void *front_door;
-static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the list of pools
+static struct zepi_mutex pools_mutex; // guards the list of pools
 static struct zepi_type_pool *pools;
 
 void zepi_object_set_front_door(void *value)
@@ -71,14 +71,14 @@ static size_t stride_of(const struct zepi_type *type)
 
 static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
 {
-    pthread_mutex_lock(&pools_mutex);
+    zepi_mutex_lock(&pools_mutex);
     if (!pool->type) {
         pool->type = type;
         pool->next = pools;
         pools = pool;
         zepi_at_unload(ZEPI_UNLOAD_OBJECTS, unload_pools);
     }
-    pthread_mutex_unlock(&pools_mutex);
+    zepi_mutex_unlock(&pools_mutex);
 }
 
 static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard)
@@ -92,28 +92,28 @@ static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard
     memset(slab, 0, size);
     note_pool(pool, type);
 
-    pthread_mutex_lock(&pool->mutex);
+    zepi_mutex_lock(&pool->mutex);
     slab->next = pool->slabs;
     pool->slabs = slab;
-    pthread_mutex_unlock(&pool->mutex);
+    zepi_mutex_unlock(&pool->mutex);
 
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     for (size_t i = 0; i < SLAB_OBJECTS; i++)
         give_locked(shard, (struct zepi_object *)(slab->objects + i * stride));
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     return true;
 }
 
 static inline struct zepi_object *take(struct zepi_pool_shard *shard)
 {
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     struct zepi_object *object = shard->free_first;
     if (object) {
         shard->free_first = *link_of(object);
         if (!shard->free_first)
             shard->free_last = NULL;
     }
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     return object;
 }
 
@@ -161,9 +161,9 @@ void zepi_object_discard(void *pointer)
     const struct zepi_type *type = atomic_load_explicit(&object->type, memory_order_relaxed);
     atomic_store_explicit(&object->type, NULL, memory_order_relaxed);
     struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     give_locked(shard, object);
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
 }
 
 bool zepi_try_retain(void *pointer)
@@ -182,9 +182,9 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
                            void *user)
 {
     const size_t stride = stride_of(type);
-    pthread_mutex_lock(&type->pool->mutex);
+    zepi_mutex_lock(&type->pool->mutex);
     struct zepi_slab *slab = type->pool->slabs;
-    pthread_mutex_unlock(&type->pool->mutex);
+    zepi_mutex_unlock(&type->pool->mutex);
     // Slabs are added at the head, and stay.
     for (; slab; slab = slab->next) {
         for (size_t i = 0; i < SLAB_OBJECTS; i++) {

@@ -3,9 +3,9 @@
 #define ZEPI_BASE_OBJECT_H
 
 #include "base/status.h"
+#include "cache/mutex.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,29 +40,18 @@ struct zepi_type {
 #define ZEPI_POOL_SHARDS 8
 
 struct zepi_pool_shard {
-    alignas(64) pthread_mutex_t mutex; // guards what is below; nothing is called under it
+    alignas(64) struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_object *free_first;
     struct zepi_object *free_last; // oldest first out, so that released handles are told for long
 };
 
 struct zepi_type_pool {
     struct zepi_pool_shard shards[ZEPI_POOL_SHARDS];
-    pthread_mutex_t mutex; // guards what is below; nothing is called under it
+    struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_slab *slabs;
     const struct zepi_type *type;
     struct zepi_type_pool *next; // of all pools, for unloading
 };
-#define ZEPI_POOL_SHARD_INIT                                                                       \
-    {                                                                                              \
-        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
-    }
-#define ZEPI_TYPE_POOL_INIT                                                                        \
-    {                                                                                              \
-        .shards = {ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
-                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
-                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT},                                    \
-        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
-    }
 
 // Defines type `zepi_NOUN_type` of `struct zepi_NOUN`. All types lie in one section, so that a look
 // at an address tells whether it is one.
@@ -70,7 +59,7 @@ struct zepi_type_pool {
     ZEPI_DEFINE_RECYCLED_TYPE(noun, destroy_function, NULL)
 #define ZEPI_DEFINE_RECYCLED_TYPE(noun, destroy_function, recycle_function)                        \
     static_assert(offsetof(struct zepi_##noun, object) == 0, "the head comes first");              \
-    static struct zepi_type_pool noun##_pool = ZEPI_TYPE_POOL_INIT;                                \
+    static struct zepi_type_pool noun##_pool;                                                      \
     __attribute__((section("zepi_types")))                                                         \
     const struct zepi_type zepi_##noun##_type = {.name = #noun,                                    \
                                                  .size_bytes = sizeof(struct zepi_##noun),         \

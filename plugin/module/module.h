@@ -3,6 +3,7 @@
 #define ZEPI_MODULE_MODULE_H
 
 #include "base/exports.h"
+#include "cache/mutex.h"
 #include "module/build_options.h"
 #include "module/code.h"
 #include "module/image.h"
@@ -37,7 +38,7 @@ struct zepi_module {
     uint32_t part_count;
     atomic_bool is_published; // it is one of the context's modules
     // Inputs.
-    pthread_mutex_t values_mutex; // guards changes of the next three; nothing is called under it
+    struct zepi_mutex values_mutex; // guards changes of the next three; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
     _Atomic(struct zepi_spec_values *) values;
     struct zepi_build_memo *memo;              // reference; NULL: none

@@ -2,12 +2,14 @@
 #ifndef ZEPI_QUEUE_QUEUE_H
 #define ZEPI_QUEUE_QUEUE_H
 
-#include "base/mutex.h"
 #include "base/object.h"
 #include "base/ze_optional.h"
+#include "cache/mutex.h"
 #include "queue/event_cache.h"
 #include "queue/probe.h"
 #include "queue/retire.h"
+
+#include <pthread.h>
 
 struct zepi_context;
 struct zepi_device;

@@ -5,6 +5,8 @@
 #include "ur/kernel.h"
 #include "ur/mem.h"
 
+#include <pthread.h>
+
 struct zepi_native_list;
 
 // A command buffer is a list of commands with copies of their arguments, which every enqueue hands

@@ -5,6 +5,8 @@
 #include "module/module.h"
 #include "ur/handles.h"
 
+#include <pthread.h>
+
 // Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
 // input that it was made of, and the object or executable that came of the last operation.
 struct zepi_ur_program {
