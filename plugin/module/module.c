@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
 #include "module/build_memo.h"
 #include "module/native_handle.h"
@@ -15,6 +16,7 @@ static void module_destroy(void *object)
     if (module->unit)
         zepi_unit_forget(module);
     zepi_module_destroy_exports(module);
+    zepi_kernels_destroy_resting(module);
     zepi_named_kernels_destroy(atomic_load_explicit(&module->named_kernels, memory_order_acquire));
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];

@@ -10,6 +10,7 @@
 #include "module/module_images.h"
 
 struct zepi_context;
+struct zepi_kernel;
 
 // What objects and executables hold: code, for each device, and the images that it was made from.
 struct zepi_module_part {
@@ -22,6 +23,9 @@ struct zepi_module_part {
 
 // Lists of parts up to this size lie in the module itself: one image, two devices.
 #define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
+
+// Kernels without references that a module keeps.
+#define ZEPI_MODULE_RESTING 4
 
 // A SYCL module: device images in one state. Immutable, but for the values of an input.
 struct zepi_module {
@@ -48,6 +52,7 @@ struct zepi_module {
     char *options;          // owned; canonical, that an object was compiled with
     zepi_exports_t exports; // owned; each a struct zepi_code of its own
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
+    _Atomic(struct zepi_kernel *) resting[ZEPI_MODULE_RESTING]; // owned; kernels that were released
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };

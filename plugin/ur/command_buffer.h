@@ -64,7 +64,7 @@ struct zepi_ur_recorded {
     uint32_t flags; // of hints
     // Launches. The state is replaced by updates, under the buffer's mutex.
     struct zepi_ur_recorded_launch *launch; // one reference
-    struct zepi_ur_kernel **kernels;        // owned list of references: that it may be of
+    struct zepi_kernel **kernels;           // owned list of references: that it may be of
     uint32_t kernel_count;
     struct zepi_native_list *native; // owned
 };

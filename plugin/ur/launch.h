@@ -25,7 +25,7 @@ struct zepi_ur_launch_desc {
 
 // Checks and translates; `kernel` and `device` have been checked. On success to be finished.
 ur_result_t zepi_ur_launch_desc_init(struct zepi_ur_launch_desc *out,
-                                     const struct zepi_ur_kernel *kernel,
+                                     const struct zepi_kernel *kernel,
                                      const struct zepi_context *context,
                                      const struct zepi_device *device,
                                      const struct zepi_ur_launch *launch);
@@ -42,7 +42,7 @@ ur_result_t zepi_ur_launch_any(ur_queue_handle_t hQueue, ur_kernel_handle_t hKer
                                ur_event_handle_t *phEvent);
 
 // What a launch on a device of a context that the core refused failed for.
-ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kernel *kernel,
+ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *kernel,
                                 const struct zepi_context *context,
                                 const struct zepi_device *device, const zepi_launch_desc_t *desc)
     __attribute__((cold, noinline));

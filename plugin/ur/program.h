@@ -5,8 +5,6 @@
 #include "module/module.h"
 #include "ur/handles.h"
 
-#include <pthread.h>
-
 // Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
 // input that it was made of, and the object or executable that came of the last operation.
 struct zepi_ur_program {
@@ -14,7 +12,7 @@ struct zepi_ur_program {
     struct zepi_context *context; // retained
     struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
     bool is_il;                   // the input is SPIR-V; else native code
-    pthread_mutex_t mutex;        // guards what is below; no build under it
+    struct zepi_mutex mutex;      // guards what is below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     ur_program_build_status_t status;
     char *options;      // owned; of the last operation

@@ -32,10 +32,10 @@ static_assert((int)UR_EXP_KERNEL_ARG_TYPE_VALUE == ZEPI_ARGUMENT_VALUE &&
 static inline zepi_lease_slot *find_leases(ur_queue_handle_t queue, ur_kernel_handle_t kernel,
                                            const void *properties)
 {
-    if (!zepi_object_is(queue, &zepi_queue_type) || !zepi_object_is(kernel, &zepi_ur_kernel_type) ||
+    if (!zepi_object_is(queue, &zepi_queue_type) || !zepi_object_is(kernel, &zepi_kernel_type) ||
         properties)
         return NULL;
-    return zepi_relaunch_leases(zepi_ur_queue(queue), zepi_ur_kernel(kernel)->kernel);
+    return zepi_relaunch_leases(zepi_ur_queue(queue), zepi_ur_kernel(kernel));
 }
 
 // A local size of 0, which is an error, looks like none: dimension 0 is looked at.
