@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "counts.h"
+
+#include "../host.h"
+#include "progress.h"
+#include "times.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// Lengths of loops. What a loop does before and after it falls out of the differences.
+static const unsigned lengths[] = {1000, 2000, 3000};
+#define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
+#define FILES_OF_CELL (2 * LENGTHS)
+
+// ---- Under callgrind ----
+
+// Not inlined: callgrind counts in here alone, and writes down what it counted at its end.
+bool bench_run_counted(bench_loop_fn *loop, void *state, unsigned count);
+__attribute__((noinline, noclone)) bool bench_run_counted(bench_loop_fn *loop, void *state,
+                                                          unsigned count)
+{
+    const bool is_good = loop(state, count);
+    bench_keep(state);
+    return is_good;
+}
+
+static bool empty_loop(void *state, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        bench_keep(state);
+    return true;
+}
+
+static bool belongs(const struct bench *bench, enum bench_column column, int place, int operation)
+{
+    return bench->cells[place][operation].is_chosen &&
+           !bench->rows[place].steps[operation].is_slow &&
+           (column == BENCH_NEWEST ||
+            (bench->rows[place].has_switch && bench_operations[operation].is_launch));
+}
+
+int bench_counts_run(struct bench *bench, enum bench_column column)
+{
+    int files = 0;
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
+            if (!belongs(bench, column, place, operation))
+                continue;
+            const struct bench_row *row = &bench->rows[place];
+            const struct bench_step *step = &row->steps[operation];
+            bench_loop_fn *prepare = step->prepare ? step->prepare : empty_loop;
+            for (size_t i = 0; i < LENGTHS; i++) {
+                if (!bench_run_counted(step->run, row->state, lengths[i]) ||
+                    !bench_run_counted(prepare, row->state, lengths[i]))
+                    return EXIT_FAILED;
+            }
+            printf("%d %d %d\n", place, operation, files + 1);
+            fflush(stdout);
+            files += FILES_OF_CELL;
+        }
+    }
+    return EXIT_OK;
+}
+
+// ---- Reading ----
+
+// Instructions in a file of callgrind's; 0 if there are none.
+static double read_file(const char *folder, int number)
+{
+    char path[PATH_MAX];
+    char line[512];
+    double instructions = 0;
+    snprintf(path, sizeof(path), "%s/out.%d", folder, number);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    while (instructions == 0 && fgets(line, sizeof(line), file)) {
+        if (strncmp(line, "summary: ", 9) == 0)
+            instructions = strtod(line + 9, NULL);
+    }
+    fclose(file);
+    return instructions;
+}
+
+static bool read_slope(const char *folder, int first_file, struct bench_slope *out_slope)
+{
+    double own[LENGTHS];
+    for (size_t i = 0; i < LENGTHS; i++) {
+        const int number = first_file + 2 * (int)i;
+        const double all = read_file(folder, number);
+        const double loop = read_file(folder, number + 1);
+        if (all == 0 || loop == 0)
+            return false;
+        own[i] = all - loop;
+    }
+    out_slope->first = (own[1] - own[0]) / (lengths[1] - lengths[0]);
+    out_slope->second = (own[2] - own[1]) / (lengths[2] - lengths[1]);
+    return true;
+}
+
+bool bench_slope_is_straight(const struct bench_slope *slope)
+{
+    return fabs(slope->second - slope->first) <= 1 + 0.02 * fabs(slope->second);
+}
+
+static int count_cells(const struct bench *bench, enum bench_column column)
+{
+    int count = 0;
+    for (int i = 0; i < BENCH_ROW_COUNT * BENCH_OPERATION_COUNT; i++)
+        count += belongs(bench, column, i / BENCH_OPERATION_COUNT, i % BENCH_OPERATION_COUNT);
+    return count;
+}
+
+// Reads what the process says while it runs. False: a file is not as it should be.
+static bool follow(struct bench *bench, enum bench_column column, const char *folder, FILE *output)
+{
+    char line[64];
+    int done = 0;
+    const int count = count_cells(bench, column);
+    bool is_good = true;
+    const char *what = column == BENCH_NEWEST ? "counting instructions: case"
+                                              : "counting without launch-with-arguments: case";
+    bench_progress(what, 1, count);
+    while (fgets(line, sizeof(line), output)) {
+        int place;
+        int operation;
+        int file;
+        if (sscanf(line, "%d %d %d", &place, &operation, &file) != 3 || place < 0 ||
+            place >= BENCH_ROW_COUNT || operation < 0 || operation >= BENCH_OPERATION_COUNT)
+            continue;
+        struct bench_cell *cell = &bench->cells[place][operation];
+        cell->has_count[column] = read_slope(folder, file, &cell->counts[column]);
+        is_good = is_good && cell->has_count[column];
+        done++;
+        bench_progress(what, done < count ? done + 1 : count, count);
+    }
+    bench_progress_end();
+    return is_good && done == count;
+}
+
+// ---- Running ----
+
+// Runs a program with its stdout in `out_output`, if that is not NULL. 0: it does not start.
+static pid_t start(char *const arguments[], const char *log, FILE **out_output)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    pid_t process = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return 0;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+    if (posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ) != 0)
+        process = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    *out_output = process > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!*out_output)
+        close(ends[0]);
+    return process;
+}
+
+static bool ended_well(pid_t process)
+{
+    int status;
+    return waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool bench_counts_are_there(void)
+{
+    char *const arguments[] = {(char *)"valgrind", (char *)"--version", NULL};
+    char line[64];
+    FILE *output = NULL;
+    const pid_t process = start(arguments, "/dev/null", &output);
+    while (output && fgets(line, sizeof(line), output))
+        continue;
+    if (output)
+        fclose(output);
+    if (process > 0 && ended_well(process))
+        return true;
+    fputs("zepi bench: --instructions needs callgrind, which is not there: install valgrind\n",
+          stderr);
+    return false;
+}
+
+// The end of a log, on stderr.
+static void print_end(const char *path)
+{
+    char text[1024];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    if (fseek(file, -(long)sizeof(text), SEEK_END) != 0)
+        rewind(file);
+    fwrite(text, 1, fread(text, 1, sizeof(text), file), stderr);
+    fclose(file);
+}
+
+static bool measure_column(struct bench *bench, const char *folder, enum bench_column column)
+{
+    char self[PATH_MAX];
+    char files[PATH_MAX + 64];
+    char log[PATH_MAX];
+    char counted[8];
+    const char *arguments[16 + 2 * BENCH_MAX_ADAPTERS];
+    FILE *output = NULL;
+    int count = 0;
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return false;
+    self[length] = '\0';
+    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
+    snprintf(log, sizeof(log), "%s/log", folder);
+    snprintf(counted, sizeof(counted), "%d", column);
+    const char *const fixed[] = {"valgrind",
+                                 "--tool=callgrind",
+                                 "--toggle-collect=bench_run_counted",
+                                 "--dump-after=bench_run_counted",
+                                 files,
+                                 self,
+                                 "bench",
+                                 "--counted",
+                                 counted};
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        arguments[count++] = fixed[i];
+    if (bench->only) {
+        arguments[count++] = "--case";
+        arguments[count++] = bench->only;
+    }
+    for (int i = 0; i < bench->adapter_count && column == BENCH_NEWEST; i++) {
+        arguments[count++] = "--adapter";
+        arguments[count++] = bench->adapters[i];
+    }
+    arguments[count] = NULL;
+    const pid_t process = start((char *const *)arguments, log, &output);
+    const bool is_read = output && follow(bench, column, folder, output);
+    if (output)
+        fclose(output);
+    if (process > 0 && ended_well(process) && is_read)
+        return true;
+    fprintf(stderr, "zepi bench: callgrind does not count:\n");
+    print_end(log);
+    return false;
+}
+
+bool bench_counts_measure(struct bench *bench, const char *folder)
+{
+    for (int column = 0; column < BENCH_COLUMN_COUNT; column++) {
+        if (count_cells(bench, column) > 0 && !measure_column(bench, folder, column))
+            return false;
+    }
+    return true;
+}
