@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi bench [--instructions] [--case NAME] [--adapter FILE]... [--plot FILE.svg] "
+    "usage: zepi bench [--instructions] [--case NAME]... [--adapter FILE]... [--plot FILE] "
     "[--json]\n"
     "\n"
     "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
@@ -26,12 +26,12 @@ static const char usage[] =
     "\n"
     "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
     "                  loop lengths, less that of the loop without the operation\n"
-    "  --case NAME     only operations with this in their name or title\n"
+    "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
     "  --json          all numbers, for scripts\n"
     "\n"
-    "Times are the best (and the median) of 21 rounds in turns; those of zepi without\n"
+    "Times are the best (and the median) of 15 rounds in turns; those of zepi without\n"
     "launch-with-arguments (ZEPI_ONE_CALL_LAUNCH=off) come from a second process. Two threads are\n"
     "compared with one, and stand beside two that only spin in the same rounds.\n"
     "\n"
@@ -54,14 +54,15 @@ static void print_usage(void)
     putchar('\n');
 }
 
-// The names in `only` were found, or this was said.
-static bool is_known(const struct bench *bench)
+// Whether the name is part of anything's.
+static bool is_known(const char *name)
 {
-    bool is_found = bench_asks_for_threads(bench);
+    const struct bench asked = {.only = {name}, .only_count = 1};
+    bool is_found = bench_asks_for_threads(&asked);
     for (int i = 0; i < BENCH_OPERATION_COUNT && !is_found; i++)
-        is_found = bench_is_asked_for(bench, bench_operations[i].name, bench_operations[i].title);
+        is_found = bench_is_asked_for(&asked, bench_operations[i].name);
     if (!is_found)
-        fprintf(stderr, "zepi bench: there is no operation '%s'; --help lists them\n", bench->only);
+        fprintf(stderr, "zepi bench: there is no operation '%s'; --help lists them\n", name);
     return is_found;
 }
 
@@ -178,7 +179,9 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             bench->adapters[bench->adapter_count++] = optarg;
             break;
         case 'c':
-            bench->only = optarg;
+            if (bench->only_count == BENCH_MAX_ONLY || !is_known(optarg))
+                return command_refuse(usage);
+            bench->only[bench->only_count++] = optarg;
             break;
         case 'p':
             options->plot_path = optarg;
@@ -193,7 +196,7 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             return command_refuse(usage);
         }
     }
-    return optind == argc && is_known(bench) ? -1 : command_refuse(usage);
+    return optind == argc ? -1 : command_refuse(usage);
 }
 
 int command_bench(int argc, char **argv)

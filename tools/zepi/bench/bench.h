@@ -48,6 +48,7 @@ enum bench_crew {
     BENCH_CREW_COUNT,
 };
 #define BENCH_CREW_SIZE 2
+#define BENCH_MAX_ONLY 16
 
 struct bench_crew_info {
     const char *name;
@@ -71,6 +72,7 @@ struct bench_row {
     const char *name;
     const struct bench_step *steps; // [BENCH_OPERATION_COUNT]
     bench_crew_fn *const *crews;    // [BENCH_CREW_COUNT], each may be NULL; NULL: none
+    bool (*settle)(void *state);    // waits until all that was submitted is done
     void *state;                    // of the functions above
     bool has_switch;                // ZEPI_ONE_CALL_LAUNCH counts
 };
@@ -116,7 +118,8 @@ struct bench_pair {
 };
 
 struct bench {
-    const char *only;                         // part of the names of operations to measure, or NULL
+    const char *only[BENCH_MAX_ONLY]; // parts of names of what to measure; none: everything
+    int only_count;
     const char *adapters[BENCH_MAX_ADAPTERS]; // borrowed
     int adapter_count;
     struct bench_row rows[BENCH_ROW_COUNT];
@@ -126,8 +129,8 @@ struct bench {
     bool skips_slow;        // leaves out what takes milliseconds
 };
 
-// Whether `only` asks for what has this name and title.
-bool bench_is_asked_for(const struct bench *bench, const char *name, const char *title);
+// Whether `only` asks for what has this name.
+bool bench_is_asked_for(const struct bench *bench, const char *name);
 bool bench_asks_for_threads(const struct bench *bench);
 // The operation's title, with the size of its image.
 #define BENCH_TITLE_SIZE 96

@@ -17,7 +17,9 @@
 extern char **environ;
 
 // Lengths of loops. What a loop does before and after it falls out of the differences.
-static const unsigned lengths[] = {1000, 2000, 3000};
+static const unsigned lengths[] = {400, 800, 1200};
+// Before them, so that what grows at first has grown.
+#define FIRST_LOOP 400
 #define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
 #define FILES_OF_CELL (2 * LENGTHS)
 
@@ -58,8 +60,11 @@ int bench_counts_run(struct bench *bench, enum bench_column column)
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
             bench_loop_fn *prepare = step->prepare ? step->prepare : empty_loop;
+            if (!step->run(row->state, FIRST_LOOP))
+                return EXIT_FAILED;
             for (size_t i = 0; i < LENGTHS; i++) {
-                if (!bench_run_counted(step->run, row->state, lengths[i]) ||
+                if (!row->settle(row->state) ||
+                    !bench_run_counted(step->run, row->state, lengths[i]) ||
                     !bench_run_counted(prepare, row->state, lengths[i]))
                     return EXIT_FAILED;
             }
@@ -74,12 +79,12 @@ int bench_counts_run(struct bench *bench, enum bench_column column)
 // ---- Reading ----
 
 // Instructions in a file of callgrind's; 0 if there are none.
-static double read_file(const char *folder, int number)
+static double read_file(const char *folder, enum bench_column column, int number)
 {
     char path[PATH_MAX];
     char line[512];
     double instructions = 0;
-    snprintf(path, sizeof(path), "%s/out.%d", folder, number);
+    snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number);
     FILE *file = fopen(path, "r");
     if (!file)
         return 0;
@@ -91,13 +96,14 @@ static double read_file(const char *folder, int number)
     return instructions;
 }
 
-static bool read_slope(const char *folder, int first_file, struct bench_slope *out_slope)
+static bool read_slope(const char *folder, enum bench_column column, int first_file,
+                       struct bench_slope *out_slope)
 {
     double own[LENGTHS];
     for (size_t i = 0; i < LENGTHS; i++) {
         const int number = first_file + 2 * (int)i;
-        const double all = read_file(folder, number);
-        const double loop = read_file(folder, number + 1);
+        const double all = read_file(folder, column, number);
+        const double loop = read_file(folder, column, number + 1);
         if (all == 0 || loop == 0)
             return false;
         own[i] = all - loop;
@@ -138,7 +144,7 @@ static bool follow(struct bench *bench, enum bench_column column, const char *fo
             place >= BENCH_ROW_COUNT || operation < 0 || operation >= BENCH_OPERATION_COUNT)
             continue;
         struct bench_cell *cell = &bench->cells[place][operation];
-        cell->has_count[column] = read_slope(folder, file, &cell->counts[column]);
+        cell->has_count[column] = read_slope(folder, column, file, &cell->counts[column]);
         is_good = is_good && cell->has_count[column];
         done++;
         bench_progress(what, done < count ? done + 1 : count, count);
@@ -207,20 +213,21 @@ static void print_end(const char *path)
     fclose(file);
 }
 
-static bool measure_column(struct bench *bench, const char *folder, enum bench_column column)
+// Runs this program under callgrind, with its stdout in `out_output`. 0: it does not start.
+static pid_t start_column(const struct bench *bench, const char *folder, enum bench_column column,
+                          FILE **out_output)
 {
     char self[PATH_MAX];
     char files[PATH_MAX + 64];
     char log[PATH_MAX];
     char counted[8];
-    const char *arguments[16 + 2 * BENCH_MAX_ADAPTERS];
-    FILE *output = NULL;
+    const char *arguments[10 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
     int count = 0;
     const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (length < 0)
-        return false;
+        return 0;
     self[length] = '\0';
-    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
+    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out%d", folder, column);
     snprintf(log, sizeof(log), "%s/log", folder);
     snprintf(counted, sizeof(counted), "%d", column);
     const char *const fixed[] = {"valgrind",
@@ -234,31 +241,41 @@ static bool measure_column(struct bench *bench, const char *folder, enum bench_c
                                  counted};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
-    if (bench->only) {
+    for (int i = 0; i < bench->only_count; i++) {
         arguments[count++] = "--case";
-        arguments[count++] = bench->only;
+        arguments[count++] = bench->only[i];
     }
     for (int i = 0; i < bench->adapter_count && column == BENCH_NEWEST; i++) {
         arguments[count++] = "--adapter";
         arguments[count++] = bench->adapters[i];
     }
     arguments[count] = NULL;
-    const pid_t process = start((char *const *)arguments, log, &output);
-    const bool is_read = output && follow(bench, column, folder, output);
-    if (output)
-        fclose(output);
-    if (process > 0 && ended_well(process) && is_read)
-        return true;
-    fprintf(stderr, "zepi bench: callgrind does not count:\n");
-    print_end(log);
-    return false;
+    return start((char *const *)arguments, log, out_output);
 }
 
+// Both columns at the same time: instructions are the same however long they take.
 bool bench_counts_measure(struct bench *bench, const char *folder)
 {
-    for (int column = 0; column < BENCH_COLUMN_COUNT; column++) {
-        if (count_cells(bench, column) > 0 && !measure_column(bench, folder, column))
-            return false;
+    pid_t processes[BENCH_COLUMN_COUNT] = {0};
+    FILE *outputs[BENCH_COLUMN_COUNT] = {NULL};
+    char log[PATH_MAX];
+    bool is_good = true;
+    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
+        if (count_cells(bench, i) > 0)
+            processes[i] = start_column(bench, folder, i, &outputs[i]);
     }
-    return true;
+    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
+        if (count_cells(bench, i) == 0)
+            continue;
+        is_good = outputs[i] && follow(bench, i, folder, outputs[i]) && is_good;
+        if (outputs[i])
+            fclose(outputs[i]);
+        is_good = processes[i] > 0 && ended_well(processes[i]) && is_good;
+    }
+    if (!is_good) {
+        fputs("zepi bench: callgrind does not count:\n", stderr);
+        snprintf(log, sizeof(log), "%s/log", folder);
+        print_end(log);
+    }
+    return is_good;
 }

@@ -40,15 +40,18 @@ const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
     [BENCH_CREW_COLD_DIFFERENT] = {"threads-cold-different", "new programs, different builds", 1},
 };
 
-bool bench_is_asked_for(const struct bench *bench, const char *name, const char *title)
+bool bench_is_asked_for(const struct bench *bench, const char *name)
 {
-    return !bench->only || strstr(name, bench->only) || strstr(title, bench->only);
+    bool is_asked_for = bench->only_count == 0;
+    for (int i = 0; i < bench->only_count && !is_asked_for; i++)
+        is_asked_for = strstr(name, bench->only[i]) != NULL;
+    return is_asked_for;
 }
 
 bool bench_asks_for_threads(const struct bench *bench)
 {
     for (int i = 0; i < BENCH_CREW_COUNT; i++) {
-        if (bench_is_asked_for(bench, bench_crews[i].name, bench_crews[i].title))
+        if (bench_is_asked_for(bench, bench_crews[i].name))
             return true;
     }
     return false;

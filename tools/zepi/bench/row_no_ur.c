@@ -14,5 +14,11 @@ void ur_row_close(struct ur_row *row)
     (void)row;
 }
 
+bool ur_row_settle(void *state)
+{
+    (void)state;
+    return true;
+}
+
 const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT];
 bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT];

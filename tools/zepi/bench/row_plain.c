@@ -96,9 +96,9 @@ bool plain_row_open(struct plain_row *row, const struct zepi_row *zepi_row)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    return borrow(row, zepi_row) && make_code(row, zepi_row) && make_kernel(row, "three", &row->three) &&
-           make_kernel(row, "three", &row->other) && make_kernel(row, "twelve", &row->twelve) &&
-           make_events(row) &&
+    return borrow(row, zepi_row) && make_code(row, zepi_row) &&
+           make_kernel(row, "three", &row->three) && make_kernel(row, "three", &row->other) &&
+           make_kernel(row, "twelve", &row->twelve) && make_events(row) &&
            zeCommandListCreateImmediate(row->context, row->device, &desc, &row->out_of_order) ==
                ZE_RESULT_SUCCESS;
 }
@@ -122,6 +122,12 @@ void plain_row_close(struct plain_row *row)
     if (row->module)
         zeModuleDestroy(row->module);
     free(row->native);
+}
+
+bool plain_row_settle(void *state)
+{
+    (void)state;
+    return true;
 }
 
 // ---- Operations ----

@@ -40,6 +40,7 @@ struct plain_row {
 bool plain_row_open(struct plain_row *row, const struct zepi_row *zepi_row);
 void plain_row_close(struct plain_row *row); // a zeroed struct is fine
 
+bool plain_row_settle(void *state); // nothing is ever left over
 extern const struct bench_step plain_row_steps[BENCH_OPERATION_COUNT];
 extern const struct bench_step plain_row_one_call_steps[BENCH_OPERATION_COUNT]; // launches alone
 extern bench_crew_fn *const plain_row_crews[BENCH_CREW_COUNT];

@@ -12,8 +12,9 @@
     X(Adapter)                                                                                     \
     X(Platform)                                                                                    \
     X(Context)                                                                                     \
-    X(Event) X(EventExp) X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp)      \
-        X(USM) X(Device)
+    X(Event)                                                                                       \
+    X(EventExp)                                                                                    \
+    X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Device)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
 {
@@ -121,6 +122,14 @@ void ur_row_close(struct ur_row *ur)
         table->Adapter.pfnRelease(ur->adapter);
     // The library stays: drivers keep threads of it.
     free(ur);
+}
+
+bool ur_row_settle(void *state)
+{
+    const struct ur_row *ur = state;
+    return ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->second) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS;
 }
 
 // ---- Memory and objects ----

@@ -13,6 +13,7 @@ struct ur_row; // opaque
 struct ur_row *ur_row_open(const char *path, const char **out_message);
 void ur_row_close(struct ur_row *row); // NULL is fine
 
+bool ur_row_settle(void *state);
 extern const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT];
 extern bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT];
 

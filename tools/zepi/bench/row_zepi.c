@@ -64,6 +64,14 @@ void zepi_row_close(struct zepi_row *row)
     host_close(&row->host);
 }
 
+bool zepi_row_settle(void *state)
+{
+    const struct zepi_row *row = state;
+    return zepi.queue_finish(row->host.queue) == ZEPI_SUCCESS &&
+           zepi.queue_finish(row->second) == ZEPI_SUCCESS &&
+           zepi.queue_finish(row->out_of_order) == ZEPI_SUCCESS;
+}
+
 // ---- Memory and objects ----
 
 static bool copy_small(void *state, unsigned count)

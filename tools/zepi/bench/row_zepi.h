@@ -24,6 +24,7 @@ struct zepi_row {
 int zepi_row_open(struct zepi_row *row);
 void zepi_row_close(struct zepi_row *row); // a zeroed struct is fine
 
+bool zepi_row_settle(void *state);
 extern const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT];
 extern bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT];
 

@@ -25,7 +25,7 @@ static bool is_wanted(const struct bench *bench, int place, int operation)
         const struct bench_operation_info *info = &bench_operations[i];
         const bool serves = i == operation || (place <= BENCH_ROW_ONE_CALL &&
                                                info->plain == (enum bench_operation)operation);
-        is_wanted = serves && bench_is_asked_for(bench, info->name, info->title);
+        is_wanted = serves && bench_is_asked_for(bench, info->name);
     }
     return is_wanted;
 }
@@ -118,8 +118,11 @@ static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
     if (!row)
         return false;
     // From here on it is closed with the others.
-    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){
-        .name = "Level Zero", .steps = plain_row_steps, .crews = plain_row_crews, .state = row};
+    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){.name = "Level Zero",
+                                                      .steps = plain_row_steps,
+                                                      .crews = plain_row_crews,
+                                                      .settle = plain_row_settle,
+                                                      .state = row};
     if (!plain_row_open(row, zepi_row)) {
         fputs("zepi bench: plain Level Zero does not make what the operations need\n", stderr);
         return false;
@@ -128,6 +131,7 @@ static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
         bench->rows[BENCH_ROW_ONE_CALL] = (struct bench_row){.name = "Level Zero, one call",
                                                              .steps = plain_row_one_call_steps,
                                                              .crews = plain_row_one_call_crews,
+                                                             .settle = plain_row_settle,
                                                              .state = row};
     return true;
 }
@@ -145,6 +149,7 @@ static bool open_ur(struct bench *bench, int place, const char *path)
         (struct bench_row){.name = is_ours ? "zepi, Unified Runtime" : file_name(path),
                            .steps = ur_row_steps,
                            .crews = ur_row_crews,
+                           .settle = ur_row_settle,
                            .state = row,
                            .has_switch = is_ours};
     return true;
@@ -159,6 +164,7 @@ int bench_rows_open(struct bench *bench)
     bench->rows[BENCH_ROW_ZEPI] = (struct bench_row){.name = "zepi",
                                                      .steps = zepi_row_steps,
                                                      .crews = zepi_row_crews,
+                                                     .settle = zepi_row_settle,
                                                      .state = row,
                                                      .has_switch = true};
     const int code = zepi_row_open(row);

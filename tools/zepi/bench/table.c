@@ -175,7 +175,7 @@ static void print_threads(const struct bench *bench)
         put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
         for (int i = 0; i < BENCH_CREW_COUNT; i++) {
             const struct bench_pair *pair = &bench->pairs[place][i];
-            if (!bench_is_asked_for(bench, bench_crews[i].name, bench_crews[i].title))
+            if (!bench_is_asked_for(bench, bench_crews[i].name))
                 continue;
             put(&grid, grid.lines, 0, "%s", bench_crews[i].title);
             if (pair->two_ns > 0)

@@ -106,9 +106,9 @@ static bool run_round(struct bench *bench)
             const struct bench_row *row = &bench->rows[place];
             struct crew crew = {.state = row->state, .count = info->loop};
             crew.run = row->crews ? row->crews[i] : NULL;
-            if (!crew.run || !bench_is_asked_for(bench, info->name, info->title))
+            if (!crew.run || !bench_is_asked_for(bench, info->name))
                 continue;
-            is_good = measure_pair(&crew, &bench->pairs[place][i]);
+            is_good = row->settle(row->state) && measure_pair(&crew, &bench->pairs[place][i]);
             if (!is_good)
                 fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name, info->title);
         }

@@ -28,8 +28,9 @@ bool bench_times_run_round(const struct bench *bench, enum bench_column column,
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
             const unsigned count = step->is_slow ? 1 : LOOP;
+            const bool is_settled = row->settle(row->state);
             const uint64_t start_ns = host_now_ns();
-            if (!step->run(row->state, count)) {
+            if (!is_settled || !step->run(row->state, count)) {
                 fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name,
                         bench_operations[operation].title);
                 return false;

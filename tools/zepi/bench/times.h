@@ -4,7 +4,7 @@
 
 #include "twin.h"
 
-#define BENCH_ROUNDS 21
+#define BENCH_ROUNDS 15
 
 // Runs what is chosen once: all of it, or the launches of rows that have the switch.
 bool bench_times_run_round(const struct bench *bench, enum bench_column column,
