@@ -8,7 +8,9 @@
 #include "threads.h"
 #include "times.h"
 
+#include <ftw.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +68,29 @@ static bool is_known(const char *name)
     return is_found;
 }
 
+// A folder of its own in TMPDIR.
+static bool make_folder(char folder[PATH_MAX])
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, PATH_MAX, "%s/zepi-bench-XXXXXX", parent && parent[0] ? parent : "/tmp");
+    if (mkdtemp(folder))
+        return true;
+    perror(folder);
+    return false;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
 static void remove_folder(const char *folder)
 {
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    if (system(command) != 0) // NOLINT(cert-env33-c): the folder is ours
-        fprintf(stderr, "zepi bench: %s stays\n", folder);
+    if (nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) != 0)
+        perror(folder);
 }
 
 static bool measure_all(struct bench *bench, const struct bench_options *options,
@@ -126,13 +145,11 @@ static int run(struct bench *bench, const struct bench_options *options, const c
 // A cache of its own: cold is cold, and the user's stays as it is.
 static int run_in_folder(struct bench *bench, const struct bench_options *options)
 {
-    char folder[] = "/tmp/zepi-bench-XXXXXX";
+    char folder[PATH_MAX];
     if (options->is_instructions && !bench_counts_are_there())
         return EXIT_FAILED;
-    if (!mkdtemp(folder)) {
-        perror("zepi bench: a folder in /tmp");
+    if (!make_folder(folder))
         return EXIT_FAILED;
-    }
     setenv("ZEPI_CACHE", "on", 1);
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);

@@ -88,8 +88,10 @@ enum bench_place {
     BENCH_ROW_COUNT = BENCH_ROW_ADAPTER + BENCH_MAX_ADAPTERS,
 };
 
-// Two slopes of three lengths of loops: if they differ, something grows with the loop.
+// Of three lengths of loops: if the first half differs from the second, an operation does not cost
+// the same each time.
 struct bench_slope {
+    double whole;
     double first;
     double second;
 };

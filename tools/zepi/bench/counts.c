@@ -108,6 +108,7 @@ static bool read_slope(const char *folder, enum bench_column column, int first_f
             return false;
         own[i] = all - loop;
     }
+    out_slope->whole = (own[2] - own[0]) / (lengths[2] - lengths[0]);
     out_slope->first = (own[1] - own[0]) / (lengths[1] - lengths[0]);
     out_slope->second = (own[2] - own[1]) / (lengths[2] - lengths[1]);
     return true;

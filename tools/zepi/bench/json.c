@@ -10,20 +10,21 @@
 static void add_column(cJSON *object, const struct bench_cell *cell, enum bench_column column)
 {
     static const char *const names[BENCH_COLUMN_COUNT][6] = {
-        [BENCH_NEWEST] = {"best_ns", "median_ns", "instructions", "instructions_before",
-                          "is_straight"},
+        [BENCH_NEWEST] = {"best_ns", "median_ns", "instructions", "instructions_first",
+                          "instructions_second", "is_straight"},
         [BENCH_ONE_BY_ONE] = {"one_by_one_best_ns", "one_by_one_median_ns",
-                              "one_by_one_instructions", "one_by_one_instructions_before",
-                              "one_by_one_is_straight"}};
+                              "one_by_one_instructions", "one_by_one_instructions_first",
+                              "one_by_one_instructions_second", "one_by_one_is_straight"}};
     const char *const *name = names[column];
     if (cell->has_time[column]) {
         cJSON_AddNumberToObject(object, name[0], cell->times[column].best_ns);
         cJSON_AddNumberToObject(object, name[1], cell->times[column].median_ns);
     }
     if (cell->has_count[column]) {
-        cJSON_AddNumberToObject(object, name[2], cell->counts[column].second);
+        cJSON_AddNumberToObject(object, name[2], cell->counts[column].whole);
         cJSON_AddNumberToObject(object, name[3], cell->counts[column].first);
-        cJSON_AddBoolToObject(object, name[4], bench_slope_is_straight(&cell->counts[column]));
+        cJSON_AddNumberToObject(object, name[4], cell->counts[column].second);
+        cJSON_AddBoolToObject(object, name[5], bench_slope_is_straight(&cell->counts[column]));
     }
 }
 

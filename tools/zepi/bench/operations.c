@@ -17,7 +17,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                                 true, BENCH_LAUNCH_SUGGESTED},
     [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL, true,
                             BENCH_LAUNCH_3},
-    [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 8 values", NULL, true,
+    [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL, true,
                              BENCH_LAUNCH_3},
     [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, false, BENCH_COPY},
     [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, false, BENCH_ALLOCATE},

@@ -5,7 +5,7 @@ static double cost_of(const struct bench_cell *cell, bool is_time)
 {
     if (is_time)
         return cell->has_time[BENCH_NEWEST] ? cell->times[BENCH_NEWEST].best_ns : 0;
-    return cell->has_count[BENCH_NEWEST] ? cell->counts[BENCH_NEWEST].second : 0;
+    return cell->has_count[BENCH_NEWEST] ? cell->counts[BENCH_NEWEST].whole : 0;
 }
 
 static double plain_cost(const struct bench *bench, int operation, bool is_time)

@@ -186,7 +186,7 @@ bool zepi_row_launch_value(void *state, unsigned count)
 
 bool zepi_row_launch_values(void *state, unsigned count)
 {
-    return launch_by_name(state, count, 8);
+    return launch_by_name(state, count, 4);
 }
 
 bool zepi_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)

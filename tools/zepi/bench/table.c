@@ -71,7 +71,7 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
     char parts[BENCH_COLUMN_COUNT][24] = {"", ""};
     for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
         if (cell->has_count[i])
-            snprintf(parts[i], sizeof(parts[i]), "%.0f%s", cell->counts[i].second,
+            snprintf(parts[i], sizeof(parts[i]), "%.0f%s", cell->counts[i].whole,
                      bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
     }
     snprintf(text, size, cell->has_count[BENCH_ONE_BY_ONE] ? "%s / %s" : "%s%s", parts[0],
@@ -156,7 +156,7 @@ static void print_byte_costs(const struct bench *bench)
         if (small->has_count[0] && large->has_count[0])
             printf("A byte more of a known program's image, %s: %.3f instructions.\n",
                    bench->rows[place].name,
-                   (large->counts[0].second - small->counts[0].second) / bytes);
+                   (large->counts[0].whole - small->counts[0].whole) / bytes);
     }
 }
 
@@ -202,8 +202,7 @@ void bench_report_table(const struct bench *bench)
         print_byte_costs(bench);
     printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
            "turns.%s\n\n",
-           BENCH_ROUNDS,
-           is_counted ? " ~: not the same for each loop length, so that something grows." : "");
+           BENCH_ROUNDS, is_counted ? " ~: not the same each time, see --json." : "");
     if (bench->spin.two_ns > 0)
         print_threads(bench);
 }

@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: MIT
-// As bench.cl, with more kernels beside the one that is used.
+// As bench.cl, larger by a table.
 int __attribute__((overloadable)) __spirv_SpecConstant(int id, int value);
+
+#define TEN(n) n, n + 7, n + 14, n + 21, n + 28, n + 35, n + 42, n + 49, n + 56, n + 63
+#define HUNDRED(n)                                                                                 \
+    TEN(n), TEN(n + 70), TEN(n + 140), TEN(n + 210), TEN(n + 280), TEN(n + 350), TEN(n + 420),     \
+        TEN(n + 490), TEN(n + 560), TEN(n + 630)
+
+__constant int table[] = {HUNDRED(1000), HUNDRED(2000), HUNDRED(3000), HUNDRED(4000),
+                          HUNDRED(5000), HUNDRED(6000), HUNDRED(7000), HUNDRED(8000),
+                          HUNDRED(9000), HUNDRED(10000), HUNDRED(11000), HUNDRED(12000)};
 
 __kernel void three(__global int *a, __global int *b, int c)
 {
-    a[get_global_id(0)] = b[get_global_id(0)] + c * __spirv_SpecConstant(0, 1);
+    const size_t at = get_global_id(0);
+    a[at] = b[at] + c * __spirv_SpecConstant(0, 1) + table[at % 1200];
 }
-
-#define BLEND(number)                                                                              \
-    __kernel void blend_##number(__global float4 *a, __global float4 *b, __global float4 *c,       \
-                                 float d)                                                          \
-    {                                                                                              \
-        const size_t at = get_global_id(0);                                                        \
-        const float4 mixed = b[at] * d + c[at] * (number - d);                                     \
-        a[at] = at % number ? mixed : sqrt(mixed) + number;                                        \
-    }
-BLEND(2)
-BLEND(3)
-BLEND(5)
-BLEND(7)
-BLEND(11)
-BLEND(13)
-BLEND(17)
-BLEND(19)
-BLEND(23)
-BLEND(29)
-BLEND(31)
-BLEND(37)
-BLEND(41)
-BLEND(43)
-BLEND(47)
-BLEND(53)
