@@ -41,8 +41,7 @@ static void put_text(FILE *file, const char *text)
         else if (*text == '>')
             fputs("&gt;", file);
         else
-            // Names of files have any bytes.
-            fputc(*text >= ' ' && *text <= '~' ? *text : '?', file);
+            fputc(*text, file);
     }
 }
 

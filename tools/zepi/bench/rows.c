@@ -106,10 +106,17 @@ int bench_rows_probe(struct bench *bench)
 
 // ---- Bringing up ----
 
-static const char *file_name(const char *path)
+// The file's name, of characters that JSON, XML and Markdown take or know how to escape.
+static const char *name_adapter(struct bench *bench, int place, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    char *name = bench->names[place];
+    snprintf(name, sizeof(bench->names[place]), "%s", slash ? slash + 1 : path);
+    for (; *name; name++) {
+        if (*name < ' ' || *name > '~' || *name == '|')
+            *name = '?';
+    }
+    return bench->names[place];
 }
 
 static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
@@ -145,13 +152,13 @@ static bool open_ur(struct bench *bench, int place, const char *path)
         fprintf(stderr, "zepi bench: %s is left out: %s\n", path, message);
         return false;
     }
-    bench->rows[place] =
-        (struct bench_row){.name = is_ours ? "zepi, Unified Runtime" : file_name(path),
-                           .steps = ur_row_steps,
-                           .crews = ur_row_crews,
-                           .settle = ur_row_settle,
-                           .state = row,
-                           .has_switch = is_ours};
+    bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"
+                                                            : name_adapter(bench, place, path),
+                                            .steps = ur_row_steps,
+                                            .crews = ur_row_crews,
+                                            .settle = ur_row_settle,
+                                            .state = row,
+                                            .has_switch = is_ours};
     return true;
 }
 

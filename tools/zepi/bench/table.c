@@ -102,6 +102,15 @@ static bool print_ratio(const struct bench *bench, int place, int operation, cha
     return ratio.value > 0;
 }
 
+static bool is_in_any_row(const struct bench *bench, int operation, print_cell_fn *print_cell)
+{
+    char text[BENCH_TITLE_SIZE];
+    bool is_there = false;
+    for (int place = 0; place < BENCH_ROW_COUNT && !is_there; place++)
+        is_there = print_cell(bench, place, operation, text, sizeof(text));
+    return is_there;
+}
+
 // One line an operation, one column a row of the bench that has any of them.
 static void print_operations(const struct bench *bench, const char *title,
                              print_cell_fn *print_cell)
@@ -120,10 +129,7 @@ static void print_operations(const struct bench *bench, const char *title,
         grid.lines = 1;
         put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
         for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
-            bool is_there = false;
-            for (int at = 0; at < BENCH_ROW_COUNT; at++)
-                is_there = is_there || bench->cells[at][i].is_chosen;
-            if (!is_there)
+            if (!is_in_any_row(bench, i, print_cell))
                 continue;
             bench_title(i, grid.text[grid.lines][0]);
             if (print_cell(bench, place, i, text, sizeof(text)))
