@@ -207,7 +207,8 @@ void bench_report_table(const struct bench *bench)
     if (is_counted)
         print_byte_costs(bench);
     printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
-           "turns.%s\n\n",
+           "turns.%s\nPlain Level Zero uses one event again, and compiles a known program each "
+           "time.\n\n",
            BENCH_ROUNDS, is_counted ? " ~: not the same each time, see --json." : "");
     if (bench->spin.two_ns > 0)
         print_threads(bench);
