@@ -2,6 +2,7 @@
 #include "../commands.h"
 #include "../host.h"
 #include "counts.h"
+#include "growth.h"
 #include "progress.h"
 #include "report.h"
 #include "rows.h"
@@ -17,7 +18,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi bench [--instructions] [--case NAME]... [--adapter FILE]... [--plot FILE] "
+    "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
+    "FILE] "
     "[--json]\n"
     "\n"
     "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
@@ -28,6 +30,7 @@ static const char usage[] =
     "\n"
     "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
     "                  loop lengths, less that of the loop without the operation\n"
+    "  --growth        by how much the process grows in a million operations of each kind\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
@@ -42,6 +45,7 @@ static const char usage[] =
 struct bench_options {
     bool is_json;
     bool is_instructions;
+    bool is_growth;
     const char *plot_path;
     int counted; // the column to run under callgrind, or -1
 };
@@ -98,6 +102,7 @@ static bool measure_all(struct bench *bench, const struct bench_options *options
 {
     return bench_times_measure(bench, twin) &&
            (!bench_asks_for_threads(bench) || bench_threads_measure(bench)) &&
+           (!options->is_growth || bench_growth_measure(bench)) &&
            (!options->is_instructions || bench_counts_measure(bench, folder));
 }
 
@@ -176,16 +181,23 @@ static int run_counted(struct bench *bench, enum bench_column column)
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {
-        {"instructions", no_argument, NULL, 'i'},  {"json", no_argument, NULL, 'j'},
-        {"case", required_argument, NULL, 'c'},    {"plot", required_argument, NULL, 'p'},
-        {"counted", required_argument, NULL, 'C'}, {"adapter", required_argument, NULL, 'a'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"growth", no_argument, NULL, 'g'},
+                                         {"case", required_argument, NULL, 'c'},
+                                         {"plot", required_argument, NULL, 'p'},
+                                         {"counted", required_argument, NULL, 'C'},
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
         switch (option) {
         case 'i':
             options->is_instructions = true;
+            break;
+        case 'g':
+            options->is_growth = true;
             break;
         case 'j':
             options->is_json = true;

@@ -111,6 +111,8 @@ struct bench_cell {
     bool has_count[BENCH_COLUMN_COUNT];
     struct bench_time times[BENCH_COLUMN_COUNT];
     struct bench_slope counts[BENCH_COLUMN_COUNT];
+    bool has_growth;
+    long growth_kib; // in a million operations
 };
 
 // Nanoseconds an operation, all threads together; 0: not measured.

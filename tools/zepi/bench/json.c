@@ -41,6 +41,9 @@ static void add_cell(cJSON *list, const struct bench *bench, int place, int oper
                                 (double)kernel_image(info->image).size_bytes);
     add_column(object, &bench->cells[place][operation], BENCH_NEWEST);
     add_column(object, &bench->cells[place][operation], BENCH_ONE_BY_ONE);
+    if (bench->cells[place][operation].has_growth)
+        cJSON_AddNumberToObject(object, "growth_kib",
+                                (double)bench->cells[place][operation].growth_kib);
     if (ratio.value > 0) {
         cJSON_AddNumberToObject(object, "ratio", ratio.value);
         cJSON_AddStringToObject(object, "ratio_of", ratio.is_time ? "time" : "instructions");

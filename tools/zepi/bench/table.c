@@ -102,6 +102,14 @@ static bool print_ratio(const struct bench *bench, int place, int operation, cha
     return ratio.value > 0;
 }
 
+static bool print_growth(const struct bench *bench, int place, int operation, char *text,
+                         size_t size)
+{
+    const struct bench_cell *cell = &bench->cells[place][operation];
+    snprintf(text, size, "%ld", cell->growth_kib);
+    return cell->has_growth;
+}
+
 static bool is_in_any_row(const struct bench *bench, int operation, print_cell_fn *print_cell)
 {
     char text[BENCH_TITLE_SIZE];
@@ -204,6 +212,7 @@ void bench_report_table(const struct bench *bench)
         print_operations(bench, "instructions", print_count);
     print_operations(bench, "nanoseconds, best (median)", print_time);
     print_operations(bench, "ratio to plain Level Zero", print_ratio);
+    print_operations(bench, "KiB more after a million", print_growth);
     if (is_counted)
         print_byte_costs(bench);
     printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
