@@ -39,6 +39,8 @@ expect 3 '/nowhere: No such file' env ZEPI_ZE_CPU=/nowhere "$zepi" bench --case 
 expect 3 '/nowhere: No such file' env ZEPI_PLUGIN=/nowhere "$zepi" bench --case copy
 expect 1 'install valgrind' env PATH=/nowhere "$zepi" bench --instructions --case copy
 
+expect 0 'KiB more after a million' "$zepi" bench --growth --case copy
+
 # An adapter that does not come up, or crashes, is left out; the rest is measured.
 printf 'void crash(void) __attribute__((constructor));\nvoid crash(void) { __builtin_trap(); }\n' >"$scratch/crash.c"
 cc -shared -fPIC -o "$scratch/crash.so" "$scratch/crash.c"
