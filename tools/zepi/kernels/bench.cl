@@ -13,3 +13,8 @@ __kernel void twelve(__global int *a, __global int *b, int c, int d, int e, int 
     a[get_global_id(0)] =
         b[get_global_id(0)] + c + d + e + f + (int)(g + h) + (int)(i + j) + k[0] + l[0];
 }
+
+__kernel void two(__global int *a, int b)
+{
+    a[get_global_id(0)] = b;
+}

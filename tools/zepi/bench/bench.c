@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "../commands.h"
+#include "../host.h"
+#include "counts.h"
+#include "growth.h"
+#include "progress.h"
+#include "report.h"
+#include "rows.h"
+#include "threads.h"
+#include "times.h"
+
+#include <ftw.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
+    "FILE] "
+    "[--json]\n"
+    "\n"
+    "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
+    "and\n"
+    "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
+    "completes everything at once without executing it (ze_cpu with ZE_CPU_EXECUTE=0). Builds are\n"
+    "real; they go to a cache of their own. Half of the arguments differ from launch to launch.\n"
+    "\n"
+    "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
+    "                  loop lengths, less that of the loop without the operation\n"
+    "  --growth        by how much the process grows in a million operations of each kind\n"
+    "  --case NAME     only operations with this in their names (below)\n"
+    "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
+    "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
+    "  --json          all numbers, for scripts\n"
+    "\n"
+    "Times are the best (and the median) of 15 rounds in turns; those of zepi without\n"
+    "launch-with-arguments (ZEPI_ONE_CALL_LAUNCH=off) come from a second process. Two threads are\n"
+    "compared with one, and stand beside two that only spin in the same rounds.\n"
+    "\n"
+    "Operations: ";
+
+struct bench_options {
+    bool is_json;
+    bool is_instructions;
+    bool is_growth;
+    const char *plot_path;
+    int counted; // the column to run under callgrind, or -1
+};
+
+static void print_usage(void)
+{
+    fputs(usage, stdout);
+    for (int i = 0; i < BENCH_OPERATION_COUNT; i++)
+        printf("%s%s", i % 6 == 5 ? "\n  " : i > 0 ? " " : "", bench_operations[i].name);
+    for (int i = 0; i < BENCH_CREW_COUNT; i++)
+        printf("%s%s", i % 4 == 0 ? "\n  " : " ", bench_crews[i].name);
+    putchar('\n');
+}
+
+// Whether the name is part of anything's.
+static bool is_known(const char *name)
+{
+    const struct bench asked = {.only = {name}, .only_count = 1};
+    bool is_found = bench_asks_for_threads(&asked);
+    for (int i = 0; i < BENCH_OPERATION_COUNT && !is_found; i++)
+        is_found = bench_is_asked_for(&asked, bench_operations[i].name);
+    if (!is_found)
+        fprintf(stderr, "zepi bench: there is no operation '%s'; --help lists them\n", name);
+    return is_found;
+}
+
+// A folder of its own in TMPDIR.
+static bool make_folder(char folder[PATH_MAX])
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, PATH_MAX, "%s/zepi-bench-XXXXXX", parent && parent[0] ? parent : "/tmp");
+    if (mkdtemp(folder))
+        return true;
+    perror(folder);
+    return false;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static void remove_folder(const char *folder)
+{
+    if (nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) != 0)
+        perror(folder);
+}
+
+static bool measure_all(struct bench *bench, const struct bench_options *options,
+                        const struct bench_twin *twin, const char *folder)
+{
+    return bench_times_measure(bench, twin) &&
+           (!bench_asks_for_threads(bench) || bench_threads_measure(bench)) &&
+           (!options->is_growth || bench_growth_measure(bench)) &&
+           (!options->is_instructions || bench_counts_measure(bench, folder));
+}
+
+static int report(const struct bench *bench, const struct bench_options *options, FILE *plot)
+{
+    if (plot && !bench_report_plot(bench, plot)) {
+        perror(options->plot_path);
+        return EXIT_FAILED;
+    }
+    if (options->is_json)
+        bench_report_json(bench);
+    else
+        bench_report_table(bench);
+    return EXIT_OK;
+}
+
+static int run(struct bench *bench, const struct bench_options *options, const char *folder)
+{
+    struct bench_twin twin = {0};
+    FILE *plot = options->plot_path ? fopen(options->plot_path, "w") : NULL;
+    if (options->plot_path && !plot) {
+        perror(options->plot_path);
+        return EXIT_FAILED;
+    }
+    int code = bench_rows_probe(bench);
+    if (code == EXIT_OK && !bench_twin_start(&twin, bench))
+        code = EXIT_FAILED;
+    if (code == EXIT_OK)
+        code = bench_rows_open(bench);
+    if (code == EXIT_OK && !measure_all(bench, options, &twin, folder))
+        code = EXIT_FAILED;
+    if (bench_is_interrupted())
+        fputs("zepi bench: interrupted\n", stderr);
+    else if (code == EXIT_OK)
+        code = report(bench, options, plot);
+    bench_twin_stop(&twin);
+    bench_rows_close(bench);
+    if (plot && fclose(plot) != 0 && code == EXIT_OK) {
+        perror(options->plot_path);
+        code = EXIT_FAILED;
+    }
+    return code;
+}
+
+// A cache of its own: cold is cold, and the user's stays as it is.
+static int run_in_folder(struct bench *bench, const struct bench_options *options)
+{
+    char folder[PATH_MAX];
+    if (options->is_instructions && !bench_counts_are_there())
+        return EXIT_FAILED;
+    if (!make_folder(folder))
+        return EXIT_FAILED;
+    setenv("ZEPI_CACHE", "on", 1);
+    setenv("ZEPI_CACHE_DISK", "on", 1);
+    setenv("ZEPI_CACHE_DIR", folder, 1);
+    setenv("ZEPI_ONE_CALL_LAUNCH", "on", 1);
+    bench_watch_interrupts();
+    const int code = run(bench, options, folder);
+    remove_folder(folder);
+    return code;
+}
+
+// Under callgrind, in the environment of the process that measures.
+static int run_counted(struct bench *bench, enum bench_column column)
+{
+    if (column == BENCH_ONE_BY_ONE)
+        setenv("ZEPI_ONE_CALL_LAUNCH", "off", 1);
+    bench->skips_slow = true;
+    int code = bench_rows_open(bench);
+    if (code == EXIT_OK)
+        code = bench_counts_run(bench, column);
+    bench_rows_close(bench);
+    return code;
+}
+
+// Returns -1, or an exit code if there is nothing to measure.
+static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
+{
+    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"growth", no_argument, NULL, 'g'},
+                                         {"case", required_argument, NULL, 'c'},
+                                         {"plot", required_argument, NULL, 'p'},
+                                         {"counted", required_argument, NULL, 'C'},
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
+        switch (option) {
+        case 'i':
+            options->is_instructions = true;
+            break;
+        case 'g':
+            options->is_growth = true;
+            break;
+        case 'j':
+            options->is_json = true;
+            break;
+        case 'a':
+            if (bench->adapter_count == BENCH_MAX_ADAPTERS)
+                return command_refuse(usage);
+            bench->adapters[bench->adapter_count++] = optarg;
+            break;
+        case 'c':
+            if (bench->only_count == BENCH_MAX_ONLY || !is_known(optarg))
+                return command_refuse(usage);
+            bench->only[bench->only_count++] = optarg;
+            break;
+        case 'p':
+            options->plot_path = optarg;
+            break;
+        case 'C':
+            options->counted = optarg[0] == '0' ? BENCH_NEWEST : BENCH_ONE_BY_ONE;
+            break;
+        case 'h':
+            print_usage();
+            return EXIT_OK;
+        default:
+            return command_refuse(usage);
+        }
+    }
+    return optind == argc ? -1 : command_refuse(usage);
+}
+
+int command_bench(int argc, char **argv)
+{
+    static struct bench bench;
+    struct bench_options options = {.counted = -1};
+    const int code = read_options(argc, argv, &bench, &options);
+    if (code >= 0)
+        return code;
+    setenv("ZE_CPU_EXECUTE", "0", 1);
+    return options.counted >= 0 ? run_counted(&bench, options.counted)
+                                : run_in_folder(&bench, &options);
+}

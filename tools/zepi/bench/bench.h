@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_H
+#define ZEPI_TOOL_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What zepi bench measures: operations, each through several rows (zepi's table, plain Level Zero,
+// an adapter of Unified Runtime). An operation is done in a loop; what the loop does beside it is
+// run by itself, too, and subtracted where instructions are counted.
+
+enum bench_operation {
+    BENCH_LAUNCH_3,
+    BENCH_LAUNCH_12,
+    BENCH_LAUNCH_EVENT,
+    BENCH_LAUNCH_AFTER,
+    BENCH_LAUNCH_SUGGESTED,
+    BENCH_LAUNCH_VALUE,
+    BENCH_LAUNCH_VALUES,
+    BENCH_COPY,
+    BENCH_ALLOCATE,
+    BENCH_KERNEL,
+    BENCH_PROGRAM,
+    BENCH_PROGRAM_LARGE,
+    BENCH_BUILD_AGAIN,
+    BENCH_DISK,
+    BENCH_COLD,
+    BENCH_OPERATION_COUNT,
+};
+
+struct bench_operation_info {
+    const char *name;           // for the command line and scripts
+    const char *title;          // for people
+    const char *image;          // what is built, see kernels.h, or NULL
+    bool is_launch;             // measured without launch-with-arguments, too
+    enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
+};
+extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];
+
+// What two threads do at the same time, on one kernel object or cache.
+enum bench_crew {
+    BENCH_CREW_LAUNCH,
+    BENCH_CREW_SAME,
+    BENCH_CREW_DIFFERENT,
+    BENCH_CREW_COLD_SAME,
+    BENCH_CREW_COLD_DIFFERENT,
+    BENCH_CREW_COUNT,
+};
+#define BENCH_CREW_SIZE 2
+#define BENCH_MAX_ONLY 16
+
+struct bench_crew_info {
+    const char *name;
+    const char *title;
+    unsigned loop; // operations of each thread in a round
+};
+extern const struct bench_crew_info bench_crews[BENCH_CREW_COUNT];
+
+// `count` operations; false: one failed.
+typedef bool bench_loop_fn(void *state, unsigned count);
+// `first_value`: this one and the next of specialization constant 0 were never built before.
+typedef bool bench_crew_fn(void *state, unsigned thread, unsigned count, int first_value);
+
+struct bench_step {
+    bench_loop_fn *run;     // NULL: this row has no such operation
+    bench_loop_fn *prepare; // the loop without the operation; NULL: an empty one
+    bool is_slow;           // takes a driver's or a file's time: few a round, not counted
+};
+
+struct bench_row {
+    const char *name;
+    const struct bench_step *steps; // [BENCH_OPERATION_COUNT]
+    bench_crew_fn *const *crews;    // [BENCH_CREW_COUNT], each may be NULL; NULL: none
+    bool (*settle)(void *state);    // waits until all that was submitted is done
+    void *state;                    // of the functions above
+    bool has_switch;                // ZEPI_ONE_CALL_LAUNCH counts
+};
+
+// Each row has its place; one that is not there has no steps.
+enum bench_place {
+    BENCH_ROW_PLAIN,    // arguments one by one
+    BENCH_ROW_ONE_CALL, // launch-with-arguments
+    BENCH_ROW_ZEPI,
+    BENCH_ROW_UR,      // zepi as an adapter
+    BENCH_ROW_ADAPTER, // others
+    BENCH_MAX_ADAPTERS = 3,
+    BENCH_ROW_COUNT = BENCH_ROW_ADAPTER + BENCH_MAX_ADAPTERS,
+};
+
+// Of three lengths of loops: if the first half differs from the second, an operation does not cost
+// the same each time.
+struct bench_slope {
+    double whole;
+    double first;
+    double second;
+};
+
+struct bench_time {
+    double best_ns;
+    double median_ns;
+};
+
+// What was measured of an operation in a row. The second of each pair is without
+// launch-with-arguments.
+enum bench_column { BENCH_NEWEST, BENCH_ONE_BY_ONE, BENCH_COLUMN_COUNT };
+
+struct bench_cell {
+    bool is_chosen; // the row has the operation, and it was asked for
+    bool has_time[BENCH_COLUMN_COUNT];
+    bool has_count[BENCH_COLUMN_COUNT];
+    struct bench_time times[BENCH_COLUMN_COUNT];
+    struct bench_slope counts[BENCH_COLUMN_COUNT];
+    bool has_growth;
+    long growth_kib; // in a million operations
+};
+
+// Nanoseconds an operation, all threads together; 0: not measured.
+struct bench_pair {
+    double one_ns;
+    double two_ns;
+};
+
+struct bench {
+    const char *only[BENCH_MAX_ONLY]; // parts of names of what to measure; none: everything
+    int only_count;
+    const char *adapters[BENCH_MAX_ADAPTERS]; // borrowed
+    int adapter_count;
+    struct bench_row rows[BENCH_ROW_COUNT];
+    char names[BENCH_ROW_COUNT][64]; // of adapters' files
+    struct bench_cell cells[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT];
+    struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
+    struct bench_pair spin; // of threads that share nothing
+    bool skips_slow;        // leaves out what takes milliseconds
+};
+
+// Whether `only` asks for what has this name.
+bool bench_is_asked_for(const struct bench *bench, const char *name);
+bool bench_asks_for_threads(const struct bench *bench);
+// The operation's title, with the size of its image.
+#define BENCH_TITLE_SIZE 96
+void bench_title(enum bench_operation operation, char title[BENCH_TITLE_SIZE]);
+
+// Makes the compiler believe that something reads and writes what `pointer` points to.
+static inline void bench_keep(const void *pointer)
+{
+    __asm__ volatile("" : : "r"(pointer) : "memory");
+}
+
+// Half of the arguments differ from launch to launch.
+#define BENCH_CHANGING(i) ((i)&1)
+
+// The first of two values of specialization constant 0 that no earlier build of this process had.
+int bench_new_values(void);
+
+#endif

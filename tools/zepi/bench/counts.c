@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "counts.h"
+
+#include "../host.h"
+#include "progress.h"
+#include "times.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Lengths of loops. What a loop does before and after it falls out of the differences.
+static const unsigned lengths[] = {400, 800, 1200};
+// Before them, so that what grows at first has grown.
+#define FIRST_LOOP 400
+#define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
+#define FILES_OF_CELL (2 * LENGTHS)
+
+// ---- Under callgrind ----
+
+// Callgrind counts in here alone, and writes down what it counted at its end. Called through a
+// pointer that the compiler does not know, so that it keeps its name.
+bool bench_run_counted(bench_loop_fn *loop, void *state, unsigned count);
+bool bench_run_counted(bench_loop_fn *loop, void *state, unsigned count)
+{
+    const bool is_good = loop(state, count);
+    bench_keep(state);
+    return is_good;
+}
+
+static bool (*volatile run_counted)(bench_loop_fn *, void *, unsigned) = bench_run_counted;
+
+static bool empty_loop(void *state, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        bench_keep(state);
+    return true;
+}
+
+static bool belongs(const struct bench *bench, enum bench_column column, int place, int operation)
+{
+    return bench->cells[place][operation].is_chosen &&
+           !bench->rows[place].steps[operation].is_slow &&
+           (column == BENCH_NEWEST ||
+            (bench->rows[place].has_switch && bench_operations[operation].is_launch));
+}
+
+int bench_counts_run(struct bench *bench, enum bench_column column)
+{
+    int files = 0;
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
+            if (!belongs(bench, column, place, operation))
+                continue;
+            const struct bench_row *row = &bench->rows[place];
+            const struct bench_step *step = &row->steps[operation];
+            bench_loop_fn *prepare = step->prepare ? step->prepare : empty_loop;
+            if (!step->run(row->state, FIRST_LOOP))
+                return EXIT_FAILED;
+            for (size_t i = 0; i < LENGTHS; i++) {
+                if (!row->settle(row->state) || !run_counted(step->run, row->state, lengths[i]) ||
+                    !run_counted(prepare, row->state, lengths[i]))
+                    return EXIT_FAILED;
+            }
+            printf("%d %d %d\n", place, operation, files + 1);
+            fflush(stdout);
+            files += FILES_OF_CELL;
+        }
+    }
+    return EXIT_OK;
+}
+
+// ---- Reading ----
+
+// Instructions in a file of callgrind's; 0 if there are none.
+static double read_file(const char *folder, enum bench_column column, int number)
+{
+    char path[PATH_MAX];
+    char line[512];
+    double instructions = 0;
+    snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    while (instructions == 0 && fgets(line, sizeof(line), file)) {
+        if (strncmp(line, "summary: ", 9) == 0)
+            instructions = strtod(line + 9, NULL);
+    }
+    fclose(file);
+    return instructions;
+}
+
+static bool read_slope(const char *folder, enum bench_column column, int first_file,
+                       struct bench_slope *out_slope)
+{
+    double own[LENGTHS];
+    for (size_t i = 0; i < LENGTHS; i++) {
+        const int number = first_file + 2 * (int)i;
+        const double all = read_file(folder, column, number);
+        const double loop = read_file(folder, column, number + 1);
+        if (all == 0 || loop == 0)
+            return false;
+        own[i] = all - loop;
+    }
+    out_slope->whole = (own[2] - own[0]) / (lengths[2] - lengths[0]);
+    out_slope->first = (own[1] - own[0]) / (lengths[1] - lengths[0]);
+    out_slope->second = (own[2] - own[1]) / (lengths[2] - lengths[1]);
+    return true;
+}
+
+bool bench_slope_is_straight(const struct bench_slope *slope)
+{
+    return fabs(slope->second - slope->first) <= 1 + 0.02 * fabs(slope->second);
+}
+
+static int count_cells(const struct bench *bench, enum bench_column column)
+{
+    int count = 0;
+    for (int i = 0; i < BENCH_ROW_COUNT * BENCH_OPERATION_COUNT; i++)
+        count += belongs(bench, column, i / BENCH_OPERATION_COUNT, i % BENCH_OPERATION_COUNT);
+    return count;
+}
+
+// Reads what the process says while it runs. False: a file is not as it should be.
+static bool follow(struct bench *bench, enum bench_column column, const char *folder, FILE *output)
+{
+    char line[64];
+    int done = 0;
+    const int count = count_cells(bench, column);
+    bool is_good = true;
+    const char *what = column == BENCH_NEWEST ? "counting instructions: case"
+                                              : "counting without launch-with-arguments: case";
+    bench_progress(what, 1, count);
+    while (fgets(line, sizeof(line), output)) {
+        char *rest = line;
+        const long place = strtol(rest, &rest, 10);
+        const long operation = strtol(rest, &rest, 10);
+        const long file = strtol(rest, &rest, 10);
+        if (*rest != '\n' || place < 0 || place >= BENCH_ROW_COUNT || operation < 0 ||
+            operation >= BENCH_OPERATION_COUNT)
+            continue;
+        struct bench_cell *cell = &bench->cells[place][operation];
+        cell->has_count[column] = read_slope(folder, column, (int)file, &cell->counts[column]);
+        is_good = is_good && cell->has_count[column];
+        done++;
+        bench_progress(what, done < count ? done + 1 : count, count);
+    }
+    bench_progress_end();
+    return is_good && done == count;
+}
+
+// ---- Running ----
+
+// Runs a program with its stdout in `out_output`, if that is not NULL. 0: it does not start.
+static pid_t start(char *const arguments[], const char *log, FILE **out_output)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    pid_t process = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return 0;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+    if (posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ) != 0)
+        process = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    *out_output = process > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!*out_output)
+        close(ends[0]);
+    return process;
+}
+
+static bool ended_well(pid_t process)
+{
+    int status;
+    return waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool bench_counts_are_there(void)
+{
+    char *const arguments[] = {(char *)"valgrind", (char *)"--version", NULL};
+    char line[64];
+    FILE *output = NULL;
+    const pid_t process = start(arguments, "/dev/null", &output);
+    while (output && fgets(line, sizeof(line), output))
+        continue;
+    if (output)
+        fclose(output);
+    if (process > 0 && ended_well(process))
+        return true;
+    fputs("zepi bench: --instructions needs callgrind, which is not there: install valgrind\n",
+          stderr);
+    return false;
+}
+
+// The end of a log, on stderr.
+static void print_end(const char *path)
+{
+    char text[1024];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return;
+    if (fseek(file, -(long)sizeof(text), SEEK_END) != 0)
+        rewind(file);
+    fwrite(text, 1, fread(text, 1, sizeof(text), file), stderr);
+    fclose(file);
+}
+
+// Runs this program under callgrind, with its stdout in `out_output`. 0: it does not start.
+static pid_t start_column(const struct bench *bench, const char *folder, enum bench_column column,
+                          FILE **out_output)
+{
+    char self[PATH_MAX];
+    char files[PATH_MAX + 64];
+    char log[PATH_MAX];
+    char counted[8];
+    const char *arguments[10 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
+    int count = 0;
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return 0;
+    self[length] = '\0';
+    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out%d", folder, column);
+    snprintf(log, sizeof(log), "%s/log", folder);
+    snprintf(counted, sizeof(counted), "%d", column);
+    const char *const fixed[] = {"valgrind",
+                                 "--tool=callgrind",
+                                 "--toggle-collect=bench_run_counted",
+                                 "--dump-after=bench_run_counted",
+                                 files,
+                                 self,
+                                 "bench",
+                                 "--counted",
+                                 counted};
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        arguments[count++] = fixed[i];
+    for (int i = 0; i < bench->only_count; i++) {
+        arguments[count++] = "--case";
+        arguments[count++] = bench->only[i];
+    }
+    for (int i = 0; i < bench->adapter_count && column == BENCH_NEWEST; i++) {
+        arguments[count++] = "--adapter";
+        arguments[count++] = bench->adapters[i];
+    }
+    arguments[count] = NULL;
+    return start((char *const *)arguments, log, out_output);
+}
+
+// Both columns at the same time: instructions are the same however long they take.
+bool bench_counts_measure(struct bench *bench, const char *folder)
+{
+    pid_t processes[BENCH_COLUMN_COUNT] = {0};
+    FILE *outputs[BENCH_COLUMN_COUNT] = {NULL};
+    char log[PATH_MAX];
+    bool is_good = true;
+    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
+        if (count_cells(bench, i) > 0)
+            processes[i] = start_column(bench, folder, i, &outputs[i]);
+    }
+    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
+        if (count_cells(bench, i) == 0)
+            continue;
+        is_good = outputs[i] && follow(bench, i, folder, outputs[i]) && is_good;
+        if (outputs[i])
+            fclose(outputs[i]);
+        is_good = processes[i] > 0 && ended_well(processes[i]) && is_good;
+    }
+    if (!is_good) {
+        fputs("zepi bench: callgrind does not count:\n", stderr);
+        snprintf(log, sizeof(log), "%s/log", folder);
+        print_end(log);
+    }
+    return is_good;
+}

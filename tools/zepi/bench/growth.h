@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_GROWTH_H
+#define ZEPI_TOOL_BENCH_GROWTH_H
+
+#include "bench.h"
+
+// By how much this process grows while an operation is done a million times, nobody waiting. What
+// takes milliseconds is left out. Fills in the growth of all cells.
+bool bench_growth_measure(struct bench *bench);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "report.h"
+
+#include "../kernels.h"
+#include "counts.h"
+#include "times.h"
+
+#include <cjson/cJSON.h>
+
+static void add_column(cJSON *object, const struct bench_cell *cell, enum bench_column column)
+{
+    static const char *const names[BENCH_COLUMN_COUNT][6] = {
+        [BENCH_NEWEST] = {"best_ns", "median_ns", "instructions", "instructions_first",
+                          "instructions_second", "is_straight"},
+        [BENCH_ONE_BY_ONE] = {"one_by_one_best_ns", "one_by_one_median_ns",
+                              "one_by_one_instructions", "one_by_one_instructions_first",
+                              "one_by_one_instructions_second", "one_by_one_is_straight"}};
+    const char *const *name = names[column];
+    if (cell->has_time[column]) {
+        cJSON_AddNumberToObject(object, name[0], cell->times[column].best_ns);
+        cJSON_AddNumberToObject(object, name[1], cell->times[column].median_ns);
+    }
+    if (cell->has_count[column]) {
+        cJSON_AddNumberToObject(object, name[2], cell->counts[column].whole);
+        cJSON_AddNumberToObject(object, name[3], cell->counts[column].first);
+        cJSON_AddNumberToObject(object, name[4], cell->counts[column].second);
+        cJSON_AddBoolToObject(object, name[5], bench_slope_is_straight(&cell->counts[column]));
+    }
+}
+
+static void add_cell(cJSON *list, const struct bench *bench, int place, int operation)
+{
+    const struct bench_operation_info *info = &bench_operations[operation];
+    const struct bench_ratio ratio = bench_ratio(bench, place, operation);
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "row", bench->rows[place].name);
+    cJSON_AddStringToObject(object, "operation", info->name);
+    cJSON_AddStringToObject(object, "title", info->title);
+    if (info->image)
+        cJSON_AddNumberToObject(object, "image_bytes",
+                                (double)kernel_image(info->image).size_bytes);
+    add_column(object, &bench->cells[place][operation], BENCH_NEWEST);
+    add_column(object, &bench->cells[place][operation], BENCH_ONE_BY_ONE);
+    if (bench->cells[place][operation].has_growth)
+        cJSON_AddNumberToObject(object, "growth_kib",
+                                (double)bench->cells[place][operation].growth_kib);
+    if (ratio.value > 0) {
+        cJSON_AddNumberToObject(object, "ratio", ratio.value);
+        cJSON_AddStringToObject(object, "ratio_of", ratio.is_time ? "time" : "instructions");
+    }
+    cJSON_AddItemToArray(list, object);
+}
+
+static void add_pair(cJSON *list, const struct bench *bench, int place, int crew)
+{
+    const struct bench_pair *pair = &bench->pairs[place][crew];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "row", bench->rows[place].name);
+    cJSON_AddStringToObject(object, "operation", bench_crews[crew].name);
+    cJSON_AddStringToObject(object, "title", bench_crews[crew].title);
+    cJSON_AddNumberToObject(object, "one_thread_ns", pair->one_ns);
+    cJSON_AddNumberToObject(object, "two_threads_ns", pair->two_ns);
+    cJSON_AddNumberToObject(object, "throughput", pair->one_ns / pair->two_ns);
+    cJSON_AddItemToArray(list, object);
+}
+
+void bench_report_json(const struct bench *bench)
+{
+    cJSON *whole = cJSON_CreateObject();
+    cJSON_AddNumberToObject(whole, "rounds", BENCH_ROUNDS);
+    cJSON *operations = cJSON_AddArrayToObject(whole, "operations");
+    for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
+        for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+            if (bench->cells[place][operation].is_chosen)
+                add_cell(operations, bench, place, operation);
+        }
+    }
+    if (bench->spin.two_ns > 0) {
+        cJSON *threads = cJSON_AddArrayToObject(whole, "threads");
+        for (int i = 0; i < BENCH_ROW_COUNT * BENCH_CREW_COUNT; i++) {
+            if (bench->pairs[i / BENCH_CREW_COUNT][i % BENCH_CREW_COUNT].two_ns > 0)
+                add_pair(threads, bench, i / BENCH_CREW_COUNT, i % BENCH_CREW_COUNT);
+        }
+        cJSON_AddNumberToObject(whole, "spin_throughput", bench->spin.one_ns / bench->spin.two_ns);
+    }
+    char *text = cJSON_Print(whole);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(whole);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "row_ur_state.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Bringing it up ----
+
+// The getter of each table, by its name.
+#define GETTERS(X)                                                                                 \
+    X(Adapter)                                                                                     \
+    X(Platform)                                                                                    \
+    X(Context)                                                                                     \
+    X(Event)                                                                                       \
+    X(EventExp)                                                                                    \
+    X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Device)
+
+static bool fill_tables(void *library, ur_dditable_t *table)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } getters[] = {
+#define GETTER(noun) {"urGet" #noun "ProcAddrTable", offsetof(ur_dditable_t, noun)},
+        GETTERS(GETTER)
+#undef GETTER
+    };
+    for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
+        ur_result_t (*get)(ur_api_version_t, void *);
+        void *symbol = dlsym(library, getters[i].name);
+        memcpy(&get, &symbol, sizeof(symbol));
+        if (!get ||
+            get(UR_API_VERSION_CURRENT, (char *)table + getters[i].offset) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool find_device(struct ur_row *ur)
+{
+    ur_platform_handle_t platform = NULL;
+    uint32_t count = 0;
+    return ur->table.Adapter.pfnGet(1, &ur->adapter, &count) == UR_RESULT_SUCCESS && count > 0 &&
+           ur->table.Platform.pfnGet(ur->adapter, 1, &platform, &count) == UR_RESULT_SUCCESS &&
+           count > 0 &&
+           ur->table.Device.pfnGet(platform, UR_DEVICE_TYPE_ALL, 1, &ur->device, &count) ==
+               UR_RESULT_SUCCESS &&
+           count > 0;
+}
+
+static bool make_objects(struct ur_row *ur)
+{
+    const ur_dditable_t *table = &ur->table;
+    const struct kernel_image image = kernel_image("bench");
+    const ur_queue_properties_t any_order = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+                                             .flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
+    bool is_good =
+        table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS &&
+        table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->queue) == UR_RESULT_SUCCESS &&
+        table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->second) == UR_RESULT_SUCCESS &&
+        table->Queue.pfnCreate(ur->context, ur->device, &any_order, &ur->out_of_order) ==
+            UR_RESULT_SUCCESS &&
+        table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
+                                       &ur->program) == UR_RESULT_SUCCESS &&
+        table->Program.pfnBuild(ur->context, ur->program, "") == UR_RESULT_SUCCESS &&
+        table->Kernel.pfnCreate(ur->program, "three", &ur->three) == UR_RESULT_SUCCESS &&
+        table->Kernel.pfnCreate(ur->program, "twelve", &ur->twelve) == UR_RESULT_SUCCESS;
+    for (int i = 0; i < 4 && is_good; i++)
+        is_good = table->USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 8192,
+                                            &ur->memory[i]) == UR_RESULT_SUCCESS;
+    return is_good;
+}
+
+struct ur_row *ur_row_open(const char *path, const char **out_message)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct ur_row *ur = library ? calloc(1, sizeof(*ur)) : NULL;
+    if (!ur) {
+        *out_message = library ? "out of memory" : dlerror();
+        return NULL;
+    }
+    if (!fill_tables(library, &ur->table)) {
+        *out_message = "it is no adapter of this version of Unified Runtime";
+        free(ur);
+        return NULL;
+    }
+    if (!find_device(ur))
+        *out_message = "it finds no device";
+    else if (!make_objects(ur))
+        *out_message = "it does not make what the operations need";
+    else
+        return ur;
+    ur_row_close(ur);
+    return NULL;
+}
+
+void ur_row_close(struct ur_row *ur)
+{
+    if (!ur)
+        return;
+    const ur_dditable_t *table = &ur->table;
+    for (int i = 0; i < 4; i++) {
+        if (ur->memory[i])
+            table->USM.pfnFree(ur->context, ur->memory[i]);
+    }
+    if (ur->twelve)
+        table->Kernel.pfnRelease(ur->twelve);
+    if (ur->three)
+        table->Kernel.pfnRelease(ur->three);
+    if (ur->program)
+        table->Program.pfnRelease(ur->program);
+    if (ur->out_of_order)
+        table->Queue.pfnRelease(ur->out_of_order);
+    if (ur->second)
+        table->Queue.pfnRelease(ur->second);
+    if (ur->queue)
+        table->Queue.pfnRelease(ur->queue);
+    if (ur->context)
+        table->Context.pfnRelease(ur->context);
+    if (ur->adapter)
+        table->Adapter.pfnRelease(ur->adapter);
+    // The library stays: drivers keep threads of it.
+    free(ur);
+}
+
+bool ur_row_settle(void *state)
+{
+    const struct ur_row *ur = state;
+    return ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->second) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS;
+}
+
+// ---- Memory and objects ----
+
+static bool copy_small(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    for (unsigned i = 0; i < count; i++) {
+        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queue, false, ur->memory[0], ur->memory[1], 64, 0,
+                                           NULL, NULL) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool allocate_and_free(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    for (unsigned i = 0; i < count; i++) {
+        void *memory;
+        if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
+                UR_RESULT_SUCCESS ||
+            ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool create_kernel(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    for (unsigned i = 0; i < count; i++) {
+        ur_kernel_handle_t kernel;
+        if (ur->table.Kernel.pfnCreate(ur->program, "three", &kernel) != UR_RESULT_SUCCESS ||
+            ur->table.Kernel.pfnRelease(kernel) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+// ---- Builds ----
+
+// Create, specialize, build, get a kernel, release.
+static bool make_program(const struct ur_row *ur, const struct kernel_image *image, int value)
+{
+    const ur_dditable_t *table = &ur->table;
+    const ur_specialization_constant_info_t constant = {0, sizeof(value), &value};
+    ur_program_handle_t program;
+    ur_kernel_handle_t kernel;
+    if (table->Program.pfnCreateWithIL(ur->context, image->bytes, image->size_bytes, NULL,
+                                       &program) != UR_RESULT_SUCCESS)
+        return false;
+    bool is_good =
+        table->Program.pfnSetSpecializationConstants(program, 1, &constant) == UR_RESULT_SUCCESS &&
+        table->Program.pfnBuild(ur->context, program, "") == UR_RESULT_SUCCESS &&
+        table->Kernel.pfnCreate(program, "three", &kernel) == UR_RESULT_SUCCESS;
+    if (is_good)
+        is_good = table->Kernel.pfnRelease(kernel) == UR_RESULT_SUCCESS;
+    return table->Program.pfnRelease(program) == UR_RESULT_SUCCESS && is_good;
+}
+
+static bool make_programs(const struct ur_row *ur, const char *name, unsigned count, int value)
+{
+    const struct kernel_image image = kernel_image(name);
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = make_program(ur, &image, value);
+    return is_good;
+}
+
+static bool program(void *state, unsigned count)
+{
+    return make_programs(state, "bench", count, 5);
+}
+
+static bool program_large(void *state, unsigned count)
+{
+    return make_programs(state, "bench_large", count, 5);
+}
+
+static bool build_cold(void *state, unsigned count)
+{
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = make_programs(state, "bench", 1, bench_new_values());
+    return is_good;
+}
+
+// ---- Threads ----
+
+static bool build_same(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    (void)first_value;
+    return program(state, count);
+}
+
+static bool build_different(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)first_value;
+    return make_programs(state, "bench", count, 5 + (int)thread);
+}
+
+static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    return make_programs(state, "bench", count, first_value);
+}
+
+static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
+{
+    return make_programs(state, "bench", count, first_value + (int)thread);
+}
+
+bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
+    [BENCH_CREW_LAUNCH] = ur_row_launch_together,       [BENCH_CREW_SAME] = build_same,
+    [BENCH_CREW_DIFFERENT] = build_different,           [BENCH_CREW_COLD_SAME] = build_cold_same,
+    [BENCH_CREW_COLD_DIFFERENT] = build_cold_different,
+};
+
+const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
+    [BENCH_LAUNCH_3] = {ur_row_launch_3, ur_row_prepare_3, false},
+    [BENCH_LAUNCH_12] = {ur_row_launch_12, ur_row_prepare_12, false},
+    [BENCH_LAUNCH_EVENT] = {ur_row_launch_event, ur_row_prepare_3, false},
+    [BENCH_LAUNCH_AFTER] = {ur_row_launch_after, ur_row_prepare_3, false},
+    [BENCH_LAUNCH_SUGGESTED] = {ur_row_launch_suggested, ur_row_prepare_3, false},
+    [BENCH_COPY] = {copy_small, NULL, false},
+    [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
+    [BENCH_KERNEL] = {create_kernel, NULL, false},
+    [BENCH_PROGRAM] = {program, NULL, false},
+    [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},
+    [BENCH_COLD] = {build_cold, NULL, true},
+};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "row_ur_state.h"
+
+static ur_exp_kernel_arg_properties_t pointer_of(uint32_t index, void *memory)
+{
+    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
+                                            .type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+                                            .index = index,
+                                            .size = sizeof(memory),
+                                            .value.pointer = memory};
+}
+
+static ur_exp_kernel_arg_properties_t value_of(uint32_t index, const void *value, size_t size)
+{
+    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
+                                            .type = UR_EXP_KERNEL_ARG_TYPE_VALUE,
+                                            .index = index,
+                                            .size = size,
+                                            .value.value = value};
+}
+
+static void set_three(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3],
+                      const int *value, unsigned i)
+{
+    arguments[0] = pointer_of(0, ur->memory[BENCH_CHANGING(i)]);
+    arguments[1] = pointer_of(1, ur->memory[2]);
+    arguments[2] = value_of(2, value, sizeof(*value));
+}
+
+bool ur_row_prepare_3(void *state, unsigned count)
+{
+    ur_exp_kernel_arg_properties_t arguments[3];
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        set_three(state, arguments, &value, i);
+        bench_keep(arguments);
+    }
+    return true;
+}
+
+// One launch of 1,024 work-items in groups of 64, or as the adapter suggests.
+static bool launch(const struct ur_row *ur, ur_queue_handle_t queue, ur_kernel_handle_t kernel,
+                   uint32_t count, const ur_exp_kernel_arg_properties_t *arguments,
+                   const size_t *group, ur_event_handle_t last, ur_event_handle_t *out_event)
+{
+    static const size_t global = 1024;
+    return ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
+               queue, kernel, 1, NULL, &global, group, count, arguments, NULL, last != NULL,
+               last ? &last : NULL, out_event) == UR_RESULT_SUCCESS;
+}
+
+static const size_t group_of_64 = 64;
+
+bool ur_row_launch_3(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        set_three(ur, arguments, &value, i);
+        if (!launch(ur, ur->queue, ur->three, 3, arguments, &group_of_64, NULL, NULL))
+            return false;
+    }
+    return true;
+}
+
+struct twelve {
+    int number;
+    int64_t wide;
+    float real;
+    int same;
+};
+
+static void set_twelve(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[12],
+                       struct twelve *values, unsigned i)
+{
+    values->number = (int)(i & 1);
+    values->wide = i & 1;
+    values->real = (float)(i & 1);
+    set_three(ur, arguments, &values->number, i);
+    arguments[3] = value_of(3, &values->same, 4);
+    arguments[4] = value_of(4, &values->number, 4);
+    arguments[5] = value_of(5, &values->same, 4);
+    arguments[6] = value_of(6, &values->wide, 8);
+    arguments[7] = value_of(7, &ur->memory[0], 8);
+    arguments[8] = value_of(8, &values->real, 4);
+    arguments[9] = value_of(9, &values->same, 4);
+    arguments[10] = pointer_of(10, ur->memory[BENCH_CHANGING(i)]);
+    arguments[11] = pointer_of(11, ur->memory[3]);
+}
+
+bool ur_row_prepare_12(void *state, unsigned count)
+{
+    ur_exp_kernel_arg_properties_t arguments[12];
+    struct twelve values = {.same = 7};
+    for (unsigned i = 0; i < count; i++) {
+        set_twelve(state, arguments, &values, i);
+        bench_keep(arguments);
+    }
+    return true;
+}
+
+bool ur_row_launch_12(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    ur_exp_kernel_arg_properties_t arguments[12];
+    struct twelve values = {.same = 7};
+    for (unsigned i = 0; i < count; i++) {
+        set_twelve(ur, arguments, &values, i);
+        if (!launch(ur, ur->queue, ur->twelve, 12, arguments, &group_of_64, NULL, NULL))
+            return false;
+    }
+    return true;
+}
+
+bool ur_row_launch_event(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        ur_event_handle_t event;
+        set_three(ur, arguments, &value, i);
+        if (!launch(ur, ur->queue, ur->three, 3, arguments, &group_of_64, NULL, &event) ||
+            ur->table.Event.pfnRelease(event) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+bool ur_row_launch_after(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    ur_event_handle_t last = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        ur_event_handle_t event;
+        set_three(ur, arguments, &value, i);
+        if (!launch(ur, ur->out_of_order, ur->three, 3, arguments, &group_of_64, last, &event))
+            return false;
+        if (last)
+            ur->table.Event.pfnRelease(last);
+        last = event;
+    }
+    return !last || ur->table.Event.pfnRelease(last) == UR_RESULT_SUCCESS;
+}
+
+bool ur_row_launch_suggested(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        set_three(ur, arguments, &value, i);
+        if (!launch(ur, ur->queue, ur->three, 3, arguments, NULL, NULL, NULL))
+            return false;
+    }
+    return true;
+}
+
+bool ur_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
+{
+    const struct ur_row *ur = state;
+    const ur_queue_handle_t queue = thread == 0 ? ur->queue : ur->second;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    (void)first_value;
+    for (unsigned i = 0; i < count; i++) {
+        const int value = (int)(i & 1);
+        set_three(ur, arguments, &value, i);
+        if (!launch(ur, queue, ur->three, 3, arguments, &group_of_64, NULL, NULL))
+            return false;
+    }
+    return true;
+}

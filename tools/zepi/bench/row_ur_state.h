@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_ROW_UR_STATE_H
+#define ZEPI_TOOL_BENCH_ROW_UR_STATE_H
+
+#include "../kernels.h"
+#include "row_ur.h"
+
+// ur_api.h uses bool without including it.
+#include <stdbool.h>
+
+#include <unified-runtime/ur_api.h>
+#include <unified-runtime/ur_ddi.h>
+
+struct ur_row {
+    ur_dditable_t table;
+    ur_adapter_handle_t adapter;
+    ur_context_handle_t context;
+    ur_device_handle_t device;
+    ur_queue_handle_t queue;  // in order
+    ur_queue_handle_t second; // of the second thread
+    ur_queue_handle_t out_of_order;
+    ur_program_handle_t program;
+    ur_kernel_handle_t three;
+    ur_kernel_handle_t twelve;
+    void *memory[4];
+};
+
+// Launches, of row_ur_launch.c.
+bench_loop_fn ur_row_prepare_3;
+bench_loop_fn ur_row_prepare_12;
+bench_loop_fn ur_row_launch_3;
+bench_loop_fn ur_row_launch_12;
+bench_loop_fn ur_row_launch_event;
+bench_loop_fn ur_row_launch_after;
+bench_loop_fn ur_row_launch_suggested;
+bench_crew_fn ur_row_launch_together;
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "row_zepi.h"
+
+#include "../kernels.h"
+
+// ---- Bringing it up ----
+
+static zepi_image_desc_t image_of(const char *name)
+{
+    const struct kernel_image image = kernel_image(name);
+    return (zepi_image_desc_t){.size = sizeof(zepi_image_desc_t),
+                               .format = ZEPI_IMAGE_SPIRV,
+                               .state = ZEPI_MODULE_INPUT,
+                               .bytes = image.bytes,
+                               .size_bytes = image.size_bytes};
+}
+
+static bool make_objects(struct zepi_row *row)
+{
+    const zepi_context_t context = row->host.context;
+    const zepi_device_t device = row->host.device;
+    const zepi_image_desc_t image = image_of("bench");
+    bool is_good =
+        zepi.queue_create(context, device, 0, &row->out_of_order) == ZEPI_SUCCESS &&
+        zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &row->second) == ZEPI_SUCCESS &&
+        zepi.context_create(1, &row->host.device, &row->aside) == ZEPI_SUCCESS &&
+        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &row->input) == ZEPI_SUCCESS &&
+        zepi.module_build(row->input, NULL, &row->executable) == ZEPI_SUCCESS &&
+        zepi.module_get_kernel(row->executable, "three", &row->three) == ZEPI_SUCCESS &&
+        zepi.module_get_kernel(row->executable, "twelve", &row->twelve) == ZEPI_SUCCESS &&
+        zepi.unit_register(&zepi_row_unit, 1, &image) == ZEPI_SUCCESS;
+    for (int i = 0; i < 4 && is_good; i++)
+        is_good = zepi.usm_allocate(context, device, ZEPI_USM_DEVICE, 8192, 0, &row->memory[i]) ==
+                  ZEPI_SUCCESS;
+    return is_good;
+}
+
+int zepi_row_open(struct zepi_row *row)
+{
+    int code = host_load(HOST_DRIVER_CPU);
+    if (code == EXIT_OK)
+        code = host_open(&row->host, 0);
+    if (code == EXIT_OK && !make_objects(row))
+        code = host_fail("bench");
+    return code;
+}
+
+void zepi_row_close(struct zepi_row *row)
+{
+    if (!row->host.context)
+        return;
+    for (int i = 0; i < 4; i++) {
+        if (row->memory[i])
+            zepi.usm_free(row->host.context, row->memory[i]);
+    }
+    zepi.unit_unregister(&zepi_row_unit);
+    host_release(row->twelve);
+    host_release(row->three);
+    host_release(row->executable);
+    host_release(row->input);
+    host_release(row->aside);
+    host_release(row->out_of_order);
+    host_release(row->second);
+    host_close(&row->host);
+}
+
+bool zepi_row_settle(void *state)
+{
+    const struct zepi_row *row = state;
+    return zepi.queue_finish(row->host.queue) == ZEPI_SUCCESS &&
+           zepi.queue_finish(row->second) == ZEPI_SUCCESS &&
+           zepi.queue_finish(row->out_of_order) == ZEPI_SUCCESS;
+}
+
+// ---- Memory and objects ----
+
+static bool copy_small(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    const zepi_wait_list_t no_wait = {0};
+    for (unsigned i = 0; i < count; i++) {
+        if (zepi.queue_copy(row->host.queue, row->memory[0], row->memory[1], 64, no_wait, NULL) !=
+            ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool allocate_and_free(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    for (unsigned i = 0; i < count; i++) {
+        void *memory;
+        if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
+                              &memory) != ZEPI_SUCCESS ||
+            zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool create_kernel(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    for (unsigned i = 0; i < count; i++) {
+        zepi_kernel_t kernel;
+        if (zepi.module_get_kernel(row->executable, "three", &kernel) != ZEPI_SUCCESS ||
+            zepi.release(kernel) != ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+// ---- Builds ----
+
+static bool build_again(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    for (unsigned i = 0; i < count; i++) {
+        zepi_module_t module;
+        if (zepi.module_build(row->input, NULL, &module) != ZEPI_SUCCESS ||
+            zepi.release(module) != ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+// Create, specialize, build, get a kernel, release.
+static bool make_program(zepi_context_t context, const zepi_image_desc_t *image, int value)
+{
+    zepi_module_t input = NULL;
+    zepi_module_t module = NULL;
+    zepi_kernel_t kernel = NULL;
+    const bool is_good =
+        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, image, &input) == ZEPI_SUCCESS &&
+        zepi.spec_constant_set(input, 0, sizeof(value), &value) == ZEPI_SUCCESS &&
+        zepi.module_build(input, NULL, &module) == ZEPI_SUCCESS &&
+        zepi.module_get_kernel(module, "three", &kernel) == ZEPI_SUCCESS;
+    host_release(kernel);
+    host_release(module);
+    host_release(input);
+    return is_good;
+}
+
+static bool make_programs(zepi_context_t context, const char *name, unsigned count, int value)
+{
+    const zepi_image_desc_t image = image_of(name);
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = make_program(context, &image, value);
+    return is_good;
+}
+
+static bool program(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    return make_programs(row->host.context, "bench", count, 5);
+}
+
+static bool program_large(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    return make_programs(row->host.context, "bench_large", count, 5);
+}
+
+// The file is there: the first operation of all made it.
+static bool build_from_disk(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = zepi.cache_clear(row->aside) == ZEPI_SUCCESS &&
+                  zepi.cache_clear(NULL) == ZEPI_SUCCESS &&
+                  make_programs(row->aside, "bench", 1, 5);
+    return is_good;
+}
+
+static bool build_cold(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = make_programs(row->aside, "bench", 1, bench_new_values());
+    return is_good;
+}
+
+// ---- Threads ----
+
+static bool build_same(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    (void)first_value;
+    return program(state, count);
+}
+
+static bool build_different(void *state, unsigned thread, unsigned count, int first_value)
+{
+    const struct zepi_row *row = state;
+    (void)first_value;
+    return make_programs(row->host.context, "bench", count, 5 + (int)thread);
+}
+
+static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
+{
+    const struct zepi_row *row = state;
+    (void)thread;
+    return make_programs(row->aside, "bench", count, first_value);
+}
+
+static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
+{
+    const struct zepi_row *row = state;
+    return make_programs(row->aside, "bench", count, first_value + (int)thread);
+}
+
+bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT] = {
+    [BENCH_CREW_LAUNCH] = zepi_row_launch_together,     [BENCH_CREW_SAME] = build_same,
+    [BENCH_CREW_DIFFERENT] = build_different,           [BENCH_CREW_COLD_SAME] = build_cold_same,
+    [BENCH_CREW_COLD_DIFFERENT] = build_cold_different,
+};
+
+const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
+    [BENCH_LAUNCH_3] = {zepi_row_launch_3, zepi_row_prepare_3, false},
+    [BENCH_LAUNCH_12] = {zepi_row_launch_12, zepi_row_prepare_12, false},
+    [BENCH_LAUNCH_EVENT] = {zepi_row_launch_event, zepi_row_prepare_3, false},
+    [BENCH_LAUNCH_AFTER] = {zepi_row_launch_after, zepi_row_prepare_3, false},
+    [BENCH_LAUNCH_SUGGESTED] = {zepi_row_launch_suggested, zepi_row_prepare_3, false},
+    [BENCH_LAUNCH_VALUE] = {zepi_row_launch_value, zepi_row_prepare_3, false},
+    [BENCH_LAUNCH_VALUES] = {zepi_row_launch_values, zepi_row_prepare_3, false},
+    [BENCH_COPY] = {copy_small, NULL, false},
+    [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
+    [BENCH_KERNEL] = {create_kernel, NULL, false},
+    [BENCH_PROGRAM] = {program, NULL, false},
+    [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},
+    [BENCH_BUILD_AGAIN] = {build_again, NULL, false},
+    [BENCH_DISK] = {build_from_disk, NULL, true},
+    [BENCH_COLD] = {build_cold, NULL, true},
+};

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "rows.h"
+
+#include "row_plain.h"
+#include "row_ur.h"
+#include "row_zepi.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FIRST_LOOP 64
+#define PROBE_SECONDS 60
+
+// ---- Which operations ----
+
+static bool is_wanted(const struct bench *bench, int place, int operation)
+{
+    bool is_wanted = false;
+    for (int i = 0; i < BENCH_OPERATION_COUNT && !is_wanted; i++) {
+        const struct bench_operation_info *info = &bench_operations[i];
+        const bool serves = i == operation || (place <= BENCH_ROW_ONE_CALL &&
+                                               info->plain == (enum bench_operation)operation);
+        is_wanted = serves && bench_is_asked_for(bench, info->name);
+    }
+    return is_wanted;
+}
+
+// Does once what is asked for. Of an adapter that is not ours, what fails is left out.
+static bool choose(struct bench *bench, int place)
+{
+    const struct bench_row *row = &bench->rows[place];
+    for (int i = 0; row->steps && i < BENCH_OPERATION_COUNT; i++) {
+        const struct bench_step *step = &row->steps[i];
+        if (!step->run || !is_wanted(bench, place, i) || (bench->skips_slow && step->is_slow))
+            continue;
+        if (step->run(row->state, step->is_slow ? 1 : FIRST_LOOP)) {
+            bench->cells[place][i].is_chosen = true;
+            continue;
+        }
+        fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name, bench_operations[i].title);
+        if (place < BENCH_ROW_ADAPTER)
+            return false;
+    }
+    return true;
+}
+
+// ---- Probing ----
+
+// In a process of its own: 0 if the adapter comes up and does something of what is asked for.
+static int try_adapter(struct bench *bench, const char *path)
+{
+    const char *message = NULL;
+    const int say = dup(STDERR_FILENO);
+    const int null = open("/dev/null", O_WRONLY);
+    // What it prints before it crashes is long.
+    if (null >= 0)
+        dup2(null, STDERR_FILENO);
+    alarm(PROBE_SECONDS);
+    struct ur_row *row = ur_row_open(path, &message);
+    if (!row) {
+        dprintf(say, "zepi bench: %s is left out: %s\n", path, message);
+        return EXIT_FAILED;
+    }
+    bench->rows[BENCH_ROW_ADAPTER] =
+        (struct bench_row){.name = path, .steps = ur_row_steps, .state = row};
+    choose(bench, BENCH_ROW_ADAPTER);
+    return EXIT_OK;
+}
+
+static bool comes_up(const struct bench *bench, const char *path)
+{
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct bench own = *bench;
+        _exit(try_adapter(&own, path));
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        perror("zepi bench");
+        return false;
+    }
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "zepi bench: %s is left out: it %s\n", path,
+                WTERMSIG(status) == SIGALRM ? "does not answer" : "crashes");
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK;
+}
+
+int bench_rows_probe(struct bench *bench)
+{
+    const int given = bench->adapter_count;
+    const int code = host_prepare(HOST_DRIVER_CPU);
+    bench->adapter_count = 0;
+    for (int i = 0; i < given && code == EXIT_OK; i++) {
+        const char *path = bench->adapters[i];
+        if (comes_up(bench, path))
+            bench->adapters[bench->adapter_count++] = path;
+    }
+    return code;
+}
+
+// ---- Bringing up ----
+
+// The file's name, of characters that JSON, XML and Markdown take or know how to escape.
+static const char *name_adapter(struct bench *bench, int place, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = bench->names[place];
+    snprintf(name, sizeof(bench->names[place]), "%s", slash ? slash + 1 : path);
+    for (; *name; name++) {
+        if (*name < ' ' || *name > '~' || *name == '|')
+            *name = '?';
+    }
+    return bench->names[place];
+}
+
+static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
+{
+    struct plain_row *row = calloc(1, sizeof(*row));
+    if (!row)
+        return false;
+    // From here on it is closed with the others.
+    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){.name = "Level Zero",
+                                                      .steps = plain_row_steps,
+                                                      .crews = plain_row_crews,
+                                                      .settle = plain_row_settle,
+                                                      .state = row};
+    if (!plain_row_open(row, zepi_row)) {
+        fputs("zepi bench: plain Level Zero does not make what the operations need\n", stderr);
+        return false;
+    }
+    if (row->launch)
+        bench->rows[BENCH_ROW_ONE_CALL] = (struct bench_row){.name = "Level Zero, one call",
+                                                             .steps = plain_row_one_call_steps,
+                                                             .crews = plain_row_one_call_crews,
+                                                             .settle = plain_row_settle,
+                                                             .state = row};
+    return true;
+}
+
+static bool open_ur(struct bench *bench, int place, const char *path)
+{
+    const char *message = NULL;
+    const bool is_ours = place == BENCH_ROW_UR;
+    struct ur_row *row = ur_row_open(path, &message);
+    if (!row) {
+        fprintf(stderr, "zepi bench: %s is left out: %s\n", path, message);
+        return false;
+    }
+    bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"
+                                                            : name_adapter(bench, place, path),
+                                            .steps = ur_row_steps,
+                                            .crews = ur_row_crews,
+                                            .settle = ur_row_settle,
+                                            .state = row,
+                                            .has_switch = is_ours};
+    return true;
+}
+
+int bench_rows_open(struct bench *bench)
+{
+    char path[PATH_MAX];
+    struct zepi_row *row = calloc(1, sizeof(*row));
+    if (!row)
+        return EXIT_FAILED;
+    bench->rows[BENCH_ROW_ZEPI] = (struct bench_row){.name = "zepi",
+                                                     .steps = zepi_row_steps,
+                                                     .crews = zepi_row_crews,
+                                                     .settle = zepi_row_settle,
+                                                     .state = row,
+                                                     .has_switch = true};
+    const int code = zepi_row_open(row);
+    if (code != EXIT_OK)
+        return code;
+    if (!open_plain(bench, row))
+        return EXIT_FAILED;
+    // It is not there where Unified Runtime's headers are not.
+    if (host_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) &&
+        !open_ur(bench, BENCH_ROW_UR, path))
+        return EXIT_FAILED;
+    for (int i = 0; i < bench->adapter_count; i++)
+        open_ur(bench, BENCH_ROW_ADAPTER + i, bench->adapters[i]);
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        if (!choose(bench, place))
+            return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}
+
+void bench_rows_close(struct bench *bench)
+{
+    for (int place = BENCH_ROW_COUNT - 1; place >= BENCH_ROW_UR; place--)
+        ur_row_close(bench->rows[place].state);
+    if (bench->rows[BENCH_ROW_PLAIN].state)
+        plain_row_close(bench->rows[BENCH_ROW_PLAIN].state);
+    free(bench->rows[BENCH_ROW_PLAIN].state);
+    if (bench->rows[BENCH_ROW_ZEPI].state)
+        zepi_row_close(bench->rows[BENCH_ROW_ZEPI].state);
+    free(bench->rows[BENCH_ROW_ZEPI].state);
+    memset(bench->rows, 0, sizeof(bench->rows));
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_ROWS_H
+#define ZEPI_TOOL_BENCH_ROWS_H
+
+#include "bench.h"
+
+// Tries the adapters of the command line in processes of their own; what does not come up there,
+// or crashes, is said and left out. To be called before anything is loaded.
+int bench_rows_probe(struct bench *bench);
+
+// Brings all rows up, and does every operation that is asked for once, so that nothing of it is
+// new. Returns an exit code after saying what failed.
+int bench_rows_open(struct bench *bench);
+void bench_rows_close(struct bench *bench);
+
+#endif

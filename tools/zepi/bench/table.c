@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "report.h"
+
+#include "../kernels.h"
+#include "counts.h"
+#include "times.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+// ---- A table of text ----
+
+#define MAX_LINES (BENCH_OPERATION_COUNT + 1)
+#define MAX_COLUMNS (BENCH_ROW_COUNT + 1)
+
+struct grid {
+    int lines; // the first one is the head
+    int columns;
+    char text[MAX_LINES][MAX_COLUMNS][BENCH_TITLE_SIZE];
+};
+
+__attribute__((format(printf, 4, 5))) static void put(struct grid *grid, int line, int column,
+                                                      const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(grid->text[line][column], BENCH_TITLE_SIZE, format, list);
+    va_end(list);
+}
+
+static void print_rule(const int *widths, int columns)
+{
+    for (int column = 0; column < columns; column++) {
+        fputs(column == 0 ? "|:" : "|-", stdout);
+        for (int i = 0; i < widths[column]; i++)
+            putchar('-');
+        putchar(column == 0 ? '-' : ':');
+    }
+    puts("|");
+}
+
+static void print(const struct grid *grid)
+{
+    int widths[MAX_COLUMNS] = {0};
+    for (int line = 0; line < grid->lines; line++) {
+        for (int column = 0; column < grid->columns; column++) {
+            const int width = (int)strlen(grid->text[line][column]);
+            widths[column] = width > widths[column] ? width : widths[column];
+        }
+    }
+    for (int line = 0; line < grid->lines; line++) {
+        for (int column = 0; column < grid->columns; column++)
+            printf("| %*s ", column == 0 ? -widths[column] : widths[column],
+                   grid->text[line][column]);
+        puts("|");
+        if (line == 0)
+            print_rule(widths, grid->columns);
+    }
+    putchar('\n');
+}
+
+// ---- Operations ----
+
+typedef bool print_cell_fn(const struct bench *bench, int place, int operation, char *text,
+                           size_t size);
+
+static bool print_count(const struct bench *bench, int place, int operation, char *text,
+                        size_t size)
+{
+    const struct bench_cell *cell = &bench->cells[place][operation];
+    char parts[BENCH_COLUMN_COUNT][24] = {"", ""};
+    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
+        if (cell->has_count[i])
+            snprintf(parts[i], sizeof(parts[i]), "%.0f%s", cell->counts[i].whole,
+                     bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
+    }
+    snprintf(text, size, cell->has_count[BENCH_ONE_BY_ONE] ? "%s / %s" : "%s%s", parts[0],
+             parts[1]);
+    return cell->has_count[BENCH_NEWEST];
+}
+
+static bool print_time(const struct bench *bench, int place, int operation, char *text, size_t size)
+{
+    const struct bench_cell *cell = &bench->cells[place][operation];
+    const struct bench_time *newest = &cell->times[BENCH_NEWEST];
+    const struct bench_time *other = &cell->times[BENCH_ONE_BY_ONE];
+    if (cell->has_time[BENCH_ONE_BY_ONE])
+        snprintf(text, size, "%.0f (%.0f) / %.0f (%.0f)", newest->best_ns, newest->median_ns,
+                 other->best_ns, other->median_ns);
+    else if (newest->median_ns >= 1e5)
+        snprintf(text, size, "%.2f ms (%.2f ms)", newest->best_ns * 1e-6, newest->median_ns * 1e-6);
+    else
+        snprintf(text, size, "%.0f (%.0f)", newest->best_ns, newest->median_ns);
+    return cell->has_time[BENCH_NEWEST];
+}
+
+static bool print_ratio(const struct bench *bench, int place, int operation, char *text,
+                        size_t size)
+{
+    const struct bench_ratio ratio = bench_ratio(bench, place, operation);
+    snprintf(text, size, "%.3g%s", ratio.value, ratio.is_time ? " (time)" : "");
+    return ratio.value > 0;
+}
+
+static bool print_growth(const struct bench *bench, int place, int operation, char *text,
+                         size_t size)
+{
+    const struct bench_cell *cell = &bench->cells[place][operation];
+    snprintf(text, size, "%ld", cell->growth_kib);
+    return cell->has_growth;
+}
+
+static bool is_in_any_row(const struct bench *bench, int operation, print_cell_fn *print_cell)
+{
+    char text[BENCH_TITLE_SIZE];
+    bool is_there = false;
+    for (int place = 0; place < BENCH_ROW_COUNT && !is_there; place++)
+        is_there = print_cell(bench, place, operation, text, sizeof(text));
+    return is_there;
+}
+
+// One line an operation, one column a row of the bench that has any of them.
+static void print_operations(const struct bench *bench, const char *title,
+                             print_cell_fn *print_cell)
+{
+    static struct grid grid;
+    char text[BENCH_TITLE_SIZE];
+    memset(&grid, 0, sizeof(grid));
+    grid.columns = 1;
+    put(&grid, 0, 0, "%s", title);
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        bool has_any = false;
+        for (int i = 0; i < BENCH_OPERATION_COUNT; i++)
+            has_any = has_any || print_cell(bench, place, i, text, sizeof(text));
+        if (!has_any)
+            continue;
+        grid.lines = 1;
+        put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
+        for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
+            if (!is_in_any_row(bench, i, print_cell))
+                continue;
+            bench_title(i, grid.text[grid.lines][0]);
+            if (print_cell(bench, place, i, text, sizeof(text)))
+                put(&grid, grid.lines, grid.columns, "%s", text);
+            grid.lines++;
+        }
+        grid.columns++;
+    }
+    if (grid.columns > 1)
+        print(&grid);
+}
+
+static bool has_counts(const struct bench *bench)
+{
+    bool has_any = false;
+    for (int i = 0; i < BENCH_ROW_COUNT * BENCH_OPERATION_COUNT; i++)
+        has_any = has_any ||
+                  bench->cells[i / BENCH_OPERATION_COUNT][i % BENCH_OPERATION_COUNT].has_count[0];
+    return has_any;
+}
+
+// What a byte of an image costs, from the two sizes.
+static void print_byte_costs(const struct bench *bench)
+{
+    const double bytes =
+        (double)kernel_image("bench_large").size_bytes - (double)kernel_image("bench").size_bytes;
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        const struct bench_cell *small = &bench->cells[place][BENCH_PROGRAM];
+        const struct bench_cell *large = &bench->cells[place][BENCH_PROGRAM_LARGE];
+        if (small->has_count[0] && large->has_count[0])
+            printf("A byte more of a known program's image, %s: %.3f instructions.\n",
+                   bench->rows[place].name,
+                   (large->counts[0].whole - small->counts[0].whole) / bytes);
+    }
+}
+
+// ---- Threads ----
+
+static void print_threads(const struct bench *bench)
+{
+    static struct grid grid;
+    memset(&grid, 0, sizeof(grid));
+    grid.columns = 1;
+    put(&grid, 0, 0, "two threads: throughput in times one's");
+    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+        if (!bench->rows[place].crews)
+            continue;
+        grid.lines = 1;
+        put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
+        for (int i = 0; i < BENCH_CREW_COUNT; i++) {
+            const struct bench_pair *pair = &bench->pairs[place][i];
+            if (!bench_is_asked_for(bench, bench_crews[i].name))
+                continue;
+            put(&grid, grid.lines, 0, "%s", bench_crews[i].title);
+            if (pair->two_ns > 0)
+                put(&grid, grid.lines, grid.columns, "%.2f", pair->one_ns / pair->two_ns);
+            grid.lines++;
+        }
+        grid.columns++;
+    }
+    print(&grid);
+    printf(
+        "Two threads that only spin, in the same rounds: %.2f times one. Threads are not counted "
+        "in instructions:\ncallgrind runs one at a time.\n",
+        bench->spin.one_ns / bench->spin.two_ns);
+}
+
+void bench_report_table(const struct bench *bench)
+{
+    const bool is_counted = has_counts(bench);
+    if (is_counted)
+        print_operations(bench, "instructions", print_count);
+    print_operations(bench, "nanoseconds, best (median)", print_time);
+    print_operations(bench, "ratio to plain Level Zero", print_ratio);
+    print_operations(bench, "KiB more after a million", print_growth);
+    if (is_counted)
+        print_byte_costs(bench);
+    printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
+           "turns.%s\nPlain Level Zero uses one event again, and compiles a known program each "
+           "time.\n\n",
+           BENCH_ROUNDS, is_counted ? " ~: not the same each time, see --json." : "");
+    if (bench->spin.two_ns > 0)
+        print_threads(bench);
+}
