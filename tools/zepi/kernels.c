@@ -14,6 +14,7 @@
     extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
 
 INCLUDE_FILE(bench);
+INCLUDE_FILE(compare);
 INCLUDE_FILE(convolution);
 INCLUDE_FILE(matrix_multiply);
 INCLUDE_FILE(single_value);
@@ -26,6 +27,7 @@ struct kernel_image kernel_image(const char *name)
         const unsigned char *end;
     } images[] = {
         {"bench", bench_begin, bench_end},
+        {"compare", compare_begin, compare_end},
         {"convolution", convolution_begin, convolution_end},
         {"matrix_multiply", matrix_multiply_begin, matrix_multiply_end},
         {"single_value", single_value_begin, single_value_end},
