@@ -18,7 +18,7 @@ static const char usage[] =
     "\n"
     "The same work on ze_cpu through zepi and in another way; without a word, all of:\n"
     "  launch    an empty kernel, against OpenCL on the same runtime: 1,000 launches with one\n"
-    "            finish, and one with its own\n"
+    "            finish, each with its own, each with an event to wait for\n"
     "  copy      between host and device, against memcpy\n"
     "  queues    work in one queue against the same work in two: 2 where both cores are used;\n"
     "            beside it, threads that spin\n"
@@ -138,7 +138,7 @@ bool compare_in_turns(struct compare *compare, const char *group, const char *co
 static void print_heading(const cJSON *row)
 {
     const cJSON *time;
-    printf("%-46s", cJSON_GetObjectItem(row, "group")->valuestring);
+    printf("%-50s", cJSON_GetObjectItem(row, "group")->valuestring);
     cJSON_ArrayForEach(time, cJSON_GetObjectItem(row, "us"))
     {
         printf(" %9s us", time->string);
@@ -149,7 +149,7 @@ static void print_heading(const cJSON *row)
 static void print_row(const cJSON *row)
 {
     const cJSON *value;
-    printf("  %-44s", cJSON_GetObjectItem(row, "what")->valuestring);
+    printf("  %-48s", cJSON_GetObjectItem(row, "what")->valuestring);
     cJSON_ArrayForEach(value, cJSON_GetObjectItem(row, "us"))
     {
         printf(" %12.3f", value->valuedouble);

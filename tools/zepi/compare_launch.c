@@ -15,16 +15,21 @@ struct launches {
     unsigned launches_a_finish;
 };
 
+static zepi_launch_desc_t describe(const struct launches *launches)
+{
+    return (zepi_launch_desc_t){.size = sizeof(zepi_launch_desc_t),
+                                .kernel = launches->kernel,
+                                .work_dim = 1,
+                                .global_size = {launches->groups * launches->group_size},
+                                .group_size = {launches->group_size}};
+}
+
 static bool run_zepi(const void *self)
 {
     const struct launches *launches = self;
     const zepi_queue_t queue = launches->compare->host.queue;
     const zepi_wait_list_t no_wait = {0};
-    const zepi_launch_desc_t desc = {.size = sizeof(desc),
-                                     .kernel = launches->kernel,
-                                     .work_dim = 1,
-                                     .global_size = {launches->groups * launches->group_size},
-                                     .group_size = {launches->group_size}};
+    const zepi_launch_desc_t desc = describe(launches);
     bool is_good = true;
     for (unsigned i = 1; i <= LAUNCHES && is_good; i++) {
         is_good = zepi.queue_launch(queue, &desc, no_wait, NULL) == ZEPI_SUCCESS;
@@ -50,6 +55,40 @@ static bool run_opencl(const void *self)
     return is_good;
 }
 
+static bool run_zepi_with_event(const void *self)
+{
+    const struct launches *launches = self;
+    const zepi_wait_list_t no_wait = {0};
+    const zepi_launch_desc_t desc = describe(launches);
+    bool is_good = true;
+    for (unsigned i = 0; i < LAUNCHES && is_good; i++) {
+        zepi_event_t event = NULL;
+        is_good = zepi.queue_launch(launches->compare->host.queue, &desc, no_wait, &event) ==
+                      ZEPI_SUCCESS &&
+                  zepi.event_wait(1, &event, UINT64_MAX) == ZEPI_SUCCESS;
+        host_release(event);
+    }
+    return is_good;
+}
+
+static bool run_opencl_with_event(const void *self)
+{
+    const struct launches *launches = self;
+    const cl_icd_dispatch *api = launches->compare->opencl->api;
+    const size_t global = launches->groups * launches->group_size;
+    bool is_good = true;
+    for (unsigned i = 0; i < LAUNCHES && is_good; i++) {
+        cl_event event = NULL;
+        is_good =
+            api->clEnqueueNDRangeKernel(launches->cl_queue, launches->cl_kernel, 1, NULL, &global,
+                                        &launches->group_size, 0, NULL, &event) == CL_SUCCESS &&
+            api->clWaitForEvents(1, &event) == CL_SUCCESS;
+        if (event)
+            api->clReleaseEvent(event);
+    }
+    return is_good;
+}
+
 static bool compare_with(const struct launches *base, const char *group,
                          cl_command_queue_properties flags)
 {
@@ -57,11 +96,13 @@ static bool compare_with(const struct launches *base, const char *group,
     static const struct {
         const char *what;
         size_t groups, group_size;
-        unsigned launches_a_finish;
+        unsigned launches_a_finish; // 0: each has an event, which is waited for
     } shapes[] = {{"1 item; 1,000 launches, one finish", 1, 1, LAUNCHES},
                   {"1 item; each with a finish", 1, 1, 1},
+                  {"1 item; each with a wait for its event", 1, 1, 0},
                   {"16 groups of 64; 1,000 launches, one finish", 16, 64, LAUNCHES},
-                  {"16 groups of 64; each with a finish", 16, 64, 1}};
+                  {"16 groups of 64; each with a finish", 16, 64, 1},
+                  {"16 groups of 64; each with a wait for its event", 16, 64, 0}};
     enum { COUNT = sizeof(shapes) / sizeof(shapes[0]) };
     const struct cpu_opencl *opencl = base->compare->opencl;
     const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, flags, 0};
@@ -84,6 +125,10 @@ static bool compare_with(const struct launches *base, const char *group,
                                        .run = {run_zepi, run_opencl},
                                        .self = {&launches[i], &launches[i]},
                                        .count = LAUNCHES};
+        if (shapes[i].launches_a_finish == 0) {
+            rows[i].run[0] = run_zepi_with_event;
+            rows[i].run[1] = run_opencl_with_event;
+        }
     }
     const bool is_good = compare_in_turns(base->compare, group, ways, rows, COUNT);
     opencl->api->clReleaseCommandQueue(queue);
