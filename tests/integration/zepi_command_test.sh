@@ -63,6 +63,9 @@ done
 
 expect 0 'right' "$zepi" demo --cpu
 json "$zepi" demo --cpu --json
+expect 2 "no part 'nothing'" "$zepi" compare nothing
+expect 0 '16 MiB device to device' "$zepi" compare copy
+json "$zepi" compare launch queues --json
 # A driver that completes launches without executing them gives wrong numbers.
 expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" demo --cpu
 expect 2 'exclude each other' "$zepi" demo --cpu --gpu

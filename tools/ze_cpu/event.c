@@ -208,8 +208,10 @@ ze_result_t ZE_APICALL cpu_zeEventQueryStatus(ze_event_handle_t hEvent)
 ze_result_t ZE_APICALL cpu_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
 {
     struct cpu_event *event = (struct cpu_event *)hEvent;
-    return cpu_event_wait(event, cpu_event_goal(event), timeout) ? ZE_RESULT_SUCCESS
-                                                                 : ZE_RESULT_NOT_READY;
+    uint64_t goal = cpu_event_goal(event);
+    return cpu_event_has_reached(event, goal) || cpu_event_wait(event, goal, timeout)
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_NOT_READY;
 }
 
 void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t *out_result)

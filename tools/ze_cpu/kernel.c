@@ -24,10 +24,7 @@ void cpu_kernel_leave(struct cpu_kernel *kernel)
 
 static void finish(struct cpu_kernel *kernel)
 {
-    if (kernel->properties != NULL)
-        cpu_opencl()->api->clReleaseKernel(kernel->properties);
     free(kernel->arguments);
-    free(kernel->is_set);
     cpu_program_disown(kernel->code != NULL ? kernel->code->program : NULL);
     cpu_object_destroy(kernel);
 }
@@ -56,13 +53,12 @@ ze_result_t ZE_APICALL cpu_zeKernelCreate(ze_module_handle_t hModule, const ze_k
     kernel->code = code;
     kernel->device = module->device;
     kernel->unset_count = code->argument_count;
-    kernel->arguments = calloc(1, code->argument_bytes != 0 ? code->argument_bytes : 1);
-    kernel->is_set = calloc(code->argument_count != 0 ? code->argument_count : 1, sizeof(bool));
-    kernel->properties = cpu_program_kernel_make(code);
-    if (kernel->arguments == NULL || kernel->is_set == NULL || kernel->properties == NULL) {
+    kernel->arguments = calloc(1, code->argument_bytes + code->argument_count * sizeof(bool) + 1);
+    if (kernel->arguments == NULL || !cpu_program_kernel_prepare(code)) {
         finish(kernel);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    kernel->is_set = (bool *)(kernel->arguments + code->argument_bytes);
     for (int i = 0; i < 3; i++)
         kernel->group_size[i] =
             code->required_group_size[i] != 0 ? code->required_group_size[i] : 1;

@@ -17,9 +17,8 @@ struct cpu_kernel {
     uint32_t group_size[3];
     uint32_t offset[3];
     ze_kernel_indirect_access_flags_t indirect_access;
-    cl_kernel properties;     // owned; answers queries only
     unsigned char *arguments; // owned, code->argument_bytes
-    bool *is_set;             // owned, for each argument
+    bool *is_set;             // for each argument, behind the arguments
     uint32_t unset_count;
 };
 

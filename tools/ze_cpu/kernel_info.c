@@ -8,8 +8,8 @@
 static size_t read_size(const struct cpu_kernel *kernel, cl_kernel_work_group_info name)
 {
     size_t value = 0;
-    cpu_opencl()->api->clGetKernelWorkGroupInfo(kernel->properties, cpu_opencl()->device, name,
-                                                sizeof(value), &value, NULL);
+    cpu_opencl()->api->clGetKernelWorkGroupInfo(kernel->code->properties, cpu_opencl()->device,
+                                                name, sizeof(value), &value, NULL);
     return value;
 }
 
@@ -20,7 +20,7 @@ static uint32_t sub_group_size(const struct cpu_kernel *kernel)
     size_t value = 0;
     if (kernel->code->required_sub_group_size != 0)
         return kernel->code->required_sub_group_size;
-    if (cl->api->clGetKernelSubGroupInfo(kernel->properties, cl->device,
+    if (cl->api->clGetKernelSubGroupInfo(kernel->code->properties, cl->device,
                                          CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof(local),
                                          local, sizeof(value), &value, NULL) != CL_SUCCESS)
         return 1;

@@ -29,7 +29,7 @@ static struct allocation *table; // owned, ascending by address
 static size_t table_count;
 static size_t table_capacity;
 static void **deferred; // owned, each owned
-static size_t deferred_count;
+static _Atomic size_t deferred_count;
 
 static _Atomic uint64_t last_id;
 
@@ -214,10 +214,8 @@ ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
 
 void cpu_memory_sweep(void)
 {
-    pthread_rwlock_rdlock(&table_lock);
-    bool has_deferred = deferred_count > 0;
-    pthread_rwlock_unlock(&table_lock);
-    if (!has_deferred || !cpu_workers_are_idle())
+    // Relaxed: whoever defers sweeps, too.
+    if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_workers_are_idle())
         return;
     pthread_rwlock_wrlock(&table_lock);
     void **victims = deferred;

@@ -70,6 +70,8 @@ void cpu_program_release(struct cpu_program *program)
     if (atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < program->kernel_count; i++) {
+        if (program->kernels[i].properties != NULL)
+            cpu_opencl()->api->clReleaseKernel(program->kernels[i].properties);
         free(program->kernels[i].name);
         free(program->kernels[i].arguments);
     }
@@ -114,6 +116,21 @@ struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, c
         if (strcmp(program->kernels[i].name, name) == 0)
             return &program->kernels[i];
     return NULL;
+}
+
+bool cpu_program_kernel_prepare(struct cpu_program_kernel *kernel)
+{
+    // Acquire and release: whoever finds it uses it.
+    if (atomic_load_explicit(&kernel->properties, memory_order_acquire) != NULL)
+        return true;
+    cl_kernel none = NULL;
+    cl_kernel made = cpu_program_kernel_make(kernel);
+    if (made == NULL)
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(&kernel->properties, &none, made,
+                                                 memory_order_acq_rel, memory_order_acquire))
+        cpu_opencl()->api->clReleaseKernel(made);
+    return true;
 }
 
 cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel)

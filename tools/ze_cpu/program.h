@@ -35,10 +35,12 @@ struct cpu_program_kernel {
     bool has_objects;                // images or samplers among the arguments
     uint32_t required_group_size[3]; // zeros: none
     uint32_t required_sub_group_size;
+    _Atomic(cl_kernel) properties; // owned; answers queries only; NULL before the first ze_kernel
 };
 
 // A linked OpenCL program and the table of its kernels. Shared by the modules that were linked into
-// it, their kernels, recorded launches and executors. Immutable but for the counts.
+// it, their kernels, recorded launches and executors. Immutable but for the counts and
+// what answers queries.
 struct cpu_program {
     _Atomic uint32_t references;
     _Atomic uint32_t owners;            // modules and ze_kernels; 0: nothing new can be launched
@@ -67,6 +69,9 @@ void cpu_program_kernel_release(struct cpu_program_kernel *kernel);
 bool cpu_program_is_abandoned(const struct cpu_program_kernel *kernel);
 
 struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, const char *name);
+
+// Whether queries can be answered: see properties.
+bool cpu_program_kernel_prepare(struct cpu_program_kernel *kernel);
 
 // A new OpenCL kernel that takes plain pointers and may reach any memory; NULL on failure.
 cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel);

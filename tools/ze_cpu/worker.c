@@ -5,6 +5,7 @@
 #include "timeout.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -17,6 +18,9 @@ struct cpu_worker {
     _Atomic uint64_t submitted;    // written under the mutex
     _Atomic uint64_t completed;    // written by the thread
     _Atomic uint32_t synchronizers;
+    // Where the thread ran last, and who waited for it last: spinning for one that this core would
+    // have to run is of no use.
+    _Atomic int cpu, synchronizer_cpu;
     pthread_mutex_t mutex; // guards what follows; nothing is called under it
     pthread_cond_t work;
     pthread_cond_t done;
@@ -29,9 +33,20 @@ struct cpu_worker {
 static pthread_mutex_t workers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the list of workers
 static struct cpu_worker *workers;
 
+// Relaxed: hints.
+static bool is_elsewhere(const _Atomic int *cpu)
+{
+    return atomic_load_explicit(cpu, memory_order_relaxed) != sched_getcpu();
+}
+
+static void note_cpu(_Atomic int *cpu)
+{
+    atomic_store_explicit(cpu, sched_getcpu(), memory_order_relaxed);
+}
+
 static void spin_for_work(struct cpu_worker *worker, uint64_t completed)
 {
-    for (int i = 0; i < IDLE_SPINS; i++) {
+    for (int i = 0; i < IDLE_SPINS && is_elsewhere(&worker->synchronizer_cpu); i++) {
         if (atomic_load_explicit(&worker->submitted, memory_order_relaxed) != completed)
             return;
         __builtin_ia32_pause();
@@ -80,6 +95,7 @@ static void *run(void *argument)
         struct cpu_command *command = take_work(worker);
         if (command == NULL)
             return NULL;
+        note_cpu(&worker->cpu);
         while (command != NULL) {
             struct cpu_command *next = command->next;
             ze_result_t result = cpu_executor_run(worker->executor, command);
@@ -186,9 +202,12 @@ static ze_result_t take_failure(struct cpu_worker *worker)
 ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_ns)
 {
     uint64_t goal = atomic_load(&worker->submitted);
+    note_cpu(&worker->synchronizer_cpu);
     for (int i = 0; i < IDLE_SPINS; i++) {
         if (atomic_load_explicit(&worker->completed, memory_order_acquire) >= goal)
             return take_failure(worker);
+        if (!is_elsewhere(&worker->cpu))
+            break;
         __builtin_ia32_pause();
     }
     if (timeout_ns == 0)

@@ -1,107 +1,56 @@
 // SPDX-License-Identifier: MIT
-#include "commands.h"
-#include "host.h"
-#include "kernels.h"
-#include "tools/ze_cpu/opencl.h"
+#include "compare.h"
 
-#include <cjson/cJSON.h>
+#include "commands.h"
+#include "kernels.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROUNDS 25
-#define BLOCK_EDGE 16
-#define KERNEL "matrix_multiply_float"
+#define WARM_UP_ROUNDS 2
+#define MAX_ROWS 16
 
 static const char usage[] =
-    "usage: zepi compare [--json]\n"
+    "usage: zepi compare [--json] [launch] [copy] [queues] [multiply]\n"
     "\n"
-    "The blocked matrix multiply of zepi demo on ze_cpu, through zepi and through plain OpenCL on "
-    "the\n"
-    "same runtime: submission to completion, in turns, best of 25 rounds.\n";
+    "The same work on ze_cpu through zepi and in another way; without a word, all of:\n"
+    "  launch    an empty kernel, against OpenCL on the same runtime: 1,000 launches with one\n"
+    "            finish, each with its own, each with an event to wait for\n"
+    "  copy      between host and device, against memcpy\n"
+    "  queues    work in one queue against the same work in two: 2 where both cores are used;\n"
+    "            beside it, threads that spin\n"
+    "  multiply  the blocked matrix multiply of zepi demo, against OpenCL on the same runtime\n"
+    "Times are the best of 25 rounds in turns.\n";
 
-// One way to run the kernel.
-struct way {
-    void *self;
-    bool (*run)(void *self, int edge);
-    double best_ms;
-};
+static const struct part {
+    const char *name;
+    bool (*run)(struct compare *compare);
+} parts[] = {{"launch", compare_launch},
+             {"copy", compare_copy},
+             {"queues", compare_queues},
+             {"multiply", compare_multiply}};
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
-struct zepi_way {
-    struct host_device *host;
-    zepi_kernel_t kernel;
-    float *memory[3];
-};
-
-struct opencl_way {
-    const struct cpu_opencl *opencl;
-    cl_command_queue queue;
-    cl_kernel kernel;
-    float *memory[3];
-};
-
-static bool run_zepi(void *self, int edge)
+bool compare_zepi_kernel(const struct compare *compare, const char *image, const char *name,
+                         const int64_t *value, zepi_kernel_t *out_kernel)
 {
-    struct zepi_way *way = self;
-    const size_t block_bytes = BLOCK_EDGE * BLOCK_EDGE * sizeof(float);
-    const zepi_argument_t arguments[] = {
-        {.kind = ZEPI_ARGUMENT_POINTER, .value = way->memory[0]},
-        {.kind = ZEPI_ARGUMENT_POINTER, .value = way->memory[1]},
-        {.kind = ZEPI_ARGUMENT_POINTER, .value = way->memory[2]},
-        {.kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizeof(edge), .value = &edge},
-        {.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = block_bytes},
-        {.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = block_bytes}};
-    const zepi_launch_desc_t desc = {.size = sizeof(desc),
-                                     .kernel = way->kernel,
-                                     .arguments = arguments,
-                                     .argument_count = 6,
-                                     .work_dim = 2,
-                                     .global_size = {(size_t)edge, (size_t)edge},
-                                     .group_size = {BLOCK_EDGE, BLOCK_EDGE}};
-    const zepi_wait_list_t no_wait = {0};
-    return zepi.queue_launch(way->host->queue, &desc, no_wait, NULL) == ZEPI_SUCCESS &&
-           zepi.queue_finish(way->host->queue) == ZEPI_SUCCESS;
-}
-
-static bool run_opencl(void *self, int edge)
-{
-    struct opencl_way *way = self;
-    const cl_icd_dispatch *api = way->opencl->api;
-    const size_t block_bytes = BLOCK_EDGE * BLOCK_EDGE * sizeof(float);
-    const size_t global[2] = {(size_t)edge, (size_t)edge};
-    const size_t local[2] = {BLOCK_EDGE, BLOCK_EDGE};
-    bool is_good = true;
-    for (cl_uint i = 0; i < 3; i++)
-        is_good = is_good && way->opencl->set_kernel_arg_mem_pointer(way->kernel, i,
-                                                                     way->memory[i]) == CL_SUCCESS;
-    return is_good && api->clSetKernelArg(way->kernel, 3, sizeof(edge), &edge) == CL_SUCCESS &&
-           api->clSetKernelArg(way->kernel, 4, block_bytes, NULL) == CL_SUCCESS &&
-           api->clSetKernelArg(way->kernel, 5, block_bytes, NULL) == CL_SUCCESS &&
-           api->clEnqueueNDRangeKernel(way->queue, way->kernel, 2, NULL, global, local, 0, NULL,
-                                       NULL) == CL_SUCCESS &&
-           api->clFinish(way->queue) == CL_SUCCESS;
-}
-
-static bool make_zepi(struct zepi_way *way, struct host_device *host)
-{
-    const struct kernel_image image = kernel_image("matrix_multiply");
-    const int64_t block_edge = BLOCK_EDGE;
+    const struct kernel_image spirv = kernel_image(image);
     const zepi_image_desc_t desc = {.size = sizeof(desc),
                                     .format = ZEPI_IMAGE_SPIRV,
                                     .state = ZEPI_MODULE_INPUT,
-                                    .bytes = image.bytes,
-                                    .size_bytes = image.size_bytes};
+                                    .bytes = spirv.bytes,
+                                    .size_bytes = spirv.size_bytes};
     zepi_module_t input = NULL;
     zepi_module_t executable = NULL;
-    way->host = host;
     const bool is_made =
-        zepi.module_create(host->context, ZEPI_MODULE_INPUT, 1, &desc, &input) == ZEPI_SUCCESS &&
-        zepi.spec_constant_set(input, 0, sizeof(block_edge), &block_edge) == ZEPI_SUCCESS &&
+        zepi.module_create(compare->host.context, ZEPI_MODULE_INPUT, 1, &desc, &input) ==
+            ZEPI_SUCCESS &&
+        (!value || zepi.spec_constant_set(input, 0, sizeof(*value), value) == ZEPI_SUCCESS) &&
         zepi.module_build(input, NULL, &executable) == ZEPI_SUCCESS &&
-        zepi.module_get_kernel(executable, KERNEL, &way->kernel) == ZEPI_SUCCESS;
+        zepi.module_get_kernel(executable, name, out_kernel) == ZEPI_SUCCESS;
     host_release(input);
     host_release(executable);
     if (!is_made)
@@ -109,134 +58,181 @@ static bool make_zepi(struct zepi_way *way, struct host_device *host)
     return is_made;
 }
 
-static bool make_opencl(struct opencl_way *way)
+bool compare_opencl_kernel(const struct compare *compare, const char *image, const char *name,
+                           const int64_t *value, cl_kernel *out_kernel)
 {
-    const struct kernel_image image = kernel_image("matrix_multiply");
-    const int64_t block_edge = BLOCK_EDGE;
-    const char *message = "";
+    const struct kernel_image spirv = kernel_image(image);
+    const struct cpu_opencl *opencl = compare->opencl;
+    const cl_icd_dispatch *api = opencl->api;
     cl_int code = CL_SUCCESS;
-    way->opencl = cpu_opencl_open(&message);
-    if (!way->opencl) {
-        fprintf(stderr, "zepi compare: %s\n", message);
-        return false;
-    }
-    const cl_icd_dispatch *api = way->opencl->api;
     cl_program program =
-        api->clCreateProgramWithIL(way->opencl->context, image.bytes, image.size_bytes, &code);
-    if (program && code == CL_SUCCESS)
-        code = api->clSetProgramSpecializationConstant(program, 0, sizeof(block_edge), &block_edge);
+        api->clCreateProgramWithIL(opencl->context, spirv.bytes, spirv.size_bytes, &code);
+    if (code == CL_SUCCESS && value)
+        code = api->clSetProgramSpecializationConstant(program, 0, sizeof(*value), value);
     if (code == CL_SUCCESS)
-        code = api->clBuildProgram(program, 1, &way->opencl->device, NULL, NULL, NULL);
+        code = api->clBuildProgram(program, 1, &opencl->device, NULL, NULL, NULL);
     if (code == CL_SUCCESS)
-        way->kernel = api->clCreateKernel(program, KERNEL, &code);
-    if (code == CL_SUCCESS)
-        way->queue = api->clCreateCommandQueueWithProperties(way->opencl->context,
-                                                             way->opencl->device, NULL, &code);
+        *out_kernel = api->clCreateKernel(program, name, &code);
     if (program)
         api->clReleaseProgram(program);
     if (code != CL_SUCCESS)
-        fprintf(stderr, "zepi compare: OpenCL answers %d\n", code);
+        fprintf(stderr, "zepi compare: OpenCL's kernel: it answers %d\n", code);
     return code == CL_SUCCESS;
 }
 
-static void release_opencl(struct opencl_way *way)
+static void add_row(struct compare *compare, const char *group, const char *const ways[2],
+                    const struct compare_row *row, const double best_us[2])
 {
-    if (way->kernel)
-        way->opencl->api->clReleaseKernel(way->kernel);
-    if (way->queue)
-        way->opencl->api->clReleaseCommandQueue(way->queue);
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "group", group);
+    cJSON_AddStringToObject(object, "what", row->what);
+    cJSON *times = cJSON_AddObjectToObject(object, "us");
+    for (int i = 0; i < 2; i++)
+        cJSON_AddNumberToObject(times, ways[i], best_us[i]);
+    cJSON_AddNumberToObject(object, "ratio", best_us[0] / best_us[1]);
+    if (row->size_bytes != 0) {
+        cJSON *speeds = cJSON_AddObjectToObject(object, "GB/s");
+        for (int i = 0; i < 2; i++)
+            cJSON_AddNumberToObject(speeds, ways[i], (double)row->size_bytes / best_us[i] / 1e3);
+    }
+    cJSON_AddItemToArray(compare->rows, object);
 }
 
-static bool measure(struct way ways[2], int edge)
+// One run of each way, and its time if it is the best so far.
+static bool run_round(const struct compare_row *row, double best_us[2], bool is_warm)
+{
+    for (int i = 0; i < 2; i++) {
+        const uint64_t start_ns = host_now_ns();
+        if (!row->run[i](row->self[i]))
+            return false;
+        const double us = (double)(host_now_ns() - start_ns) / 1e3 / row->count;
+        if (is_warm && us < best_us[i])
+            best_us[i] = us;
+    }
+    return true;
+}
+
+bool compare_in_turns(struct compare *compare, const char *group, const char *const ways[2],
+                      const struct compare_row *rows, size_t count)
 {
     const bool shows_progress = isatty(STDERR_FILENO);
-    bool is_good = true;
-    ways[0].best_ms = ways[1].best_ms = 1e30;
-    for (int round = 0; is_good && round < ROUNDS + 2; round++) {
+    double best_us[MAX_ROWS][2];
+    bool is_good = count <= MAX_ROWS;
+    for (size_t i = 0; i < count && is_good; i++)
+        best_us[i][0] = best_us[i][1] = 1e30;
+    for (int round = 0; is_good && round < WARM_UP_ROUNDS + ROUNDS; round++) {
         if (shows_progress)
-            fprintf(stderr, "\r%d x %d: round %d of %d ", edge, edge, round + 1, ROUNDS + 2);
-        for (int i = 0; i < 2; i++) {
-            const uint64_t start_ns = host_now_ns();
-            is_good = is_good && ways[i].run(ways[i].self, edge);
-            const double ms = (double)(host_now_ns() - start_ns) / 1e6;
-            // Two rounds warm up.
-            if (round >= 2 && ms < ways[i].best_ms)
-                ways[i].best_ms = ms;
-        }
+            fprintf(stderr, "\r%s: round %d of %d ", group, round + 1, WARM_UP_ROUNDS + ROUNDS);
+        for (size_t i = 0; is_good && i < count; i++)
+            is_good = run_round(&rows[i], best_us[i], round >= WARM_UP_ROUNDS);
     }
-    // The line's end, cleared.
     if (shows_progress)
-        fputs("\r\033[K", stderr);
+        fputs("\r\033[K", stderr); // clears the line
+    for (size_t i = 0; i < count && is_good; i++)
+        add_row(compare, group, ways, &rows[i], best_us[i]);
+    if (!is_good)
+        host_fail(group);
     return is_good;
 }
 
-// Three matrices for both ways, of which the second result must equal the first.
-static int compare_size(struct way ways[2], int edge, cJSON *list)
+static void print_heading(const cJSON *row)
 {
-    struct zepi_way *through_zepi = ways[0].self;
-    struct opencl_way *through_opencl = ways[1].self;
-    const size_t bytes = (size_t)edge * (size_t)edge * sizeof(float);
-    const zepi_context_t context = through_zepi->host->context;
-    bool is_good = true;
-    for (int i = 0; i < 3; i++) {
-        void *memory = NULL;
-        is_good = is_good && zepi.usm_allocate(context, through_zepi->host->device, ZEPI_USM_SHARED,
-                                               bytes, 0, &memory) == ZEPI_SUCCESS;
-        through_zepi->memory[i] = through_opencl->memory[i] = memory;
-        for (size_t at = 0; memory && i < 2 && at < bytes / sizeof(float); at++)
-            ((float *)memory)[at] = (float)(at * 31 % 17) / 16;
+    const cJSON *time;
+    printf("%-50s", cJSON_GetObjectItem(row, "group")->valuestring);
+    cJSON_ArrayForEach(time, cJSON_GetObjectItem(row, "us"))
+    {
+        printf(" %9s us", time->string);
     }
-    float *other = is_good ? malloc(bytes) : NULL;
-    through_opencl->memory[2] = other;
-    is_good = other && measure(ways, edge);
-    if (is_good && memcmp(other, through_zepi->memory[2], bytes) != 0) {
-        fprintf(stderr, "zepi compare: the results differ at %d\n", edge);
-        is_good = false;
-    } else if (is_good) {
-        cJSON *object = cJSON_CreateObject();
-        cJSON_AddNumberToObject(object, "edge", edge);
-        cJSON_AddNumberToObject(object, "zepi_ms", ways[0].best_ms);
-        cJSON_AddNumberToObject(object, "opencl_ms", ways[1].best_ms);
-        cJSON_AddNumberToObject(object, "ratio", ways[0].best_ms / ways[1].best_ms);
-        cJSON_AddItemToArray(list, object);
-    } else {
-        host_fail("zepi compare");
-    }
-    free(other);
-    for (int i = 0; i < 3; i++) {
-        if (through_zepi->memory[i])
-            zepi.usm_free(context, through_zepi->memory[i]);
-    }
-    return is_good ? EXIT_OK : EXIT_FAILED;
+    printf("    ratio%s\n", cJSON_HasObjectItem(row, "GB/s") ? "       GB/s" : "");
 }
 
-static void print(const cJSON *list, bool is_json)
+static void print_row(const cJSON *row)
+{
+    const cJSON *value;
+    printf("  %-48s", cJSON_GetObjectItem(row, "what")->valuestring);
+    cJSON_ArrayForEach(value, cJSON_GetObjectItem(row, "us"))
+    {
+        printf(" %12.3f", value->valuedouble);
+    }
+    printf(" %8.3f", cJSON_GetObjectItem(row, "ratio")->valuedouble);
+    cJSON_ArrayForEach(value, cJSON_GetObjectItem(row, "GB/s"))
+    {
+        printf(" %9.2f", value->valuedouble);
+    }
+    putchar('\n');
+}
+
+static void print(const cJSON *rows, bool is_json)
 {
     const cJSON *row;
+    const char *group = "";
     if (is_json) {
-        char *text = cJSON_Print(list);
+        char *text = cJSON_Print(rows);
         if (text)
             puts(text);
         cJSON_free(text);
         return;
     }
-    printf("%-24s %10s %10s %8s\n", "matrix multiply, float", "zepi ms", "OpenCL ms", "ratio");
-    cJSON_ArrayForEach(row, list)
+    cJSON_ArrayForEach(row, rows)
     {
-        const int edge = cJSON_GetObjectItem(row, "edge")->valueint;
-        printf("%4d x %-17d %10.3f %10.3f %8.3f\n", edge, edge,
-               cJSON_GetObjectItem(row, "zepi_ms")->valuedouble,
-               cJSON_GetObjectItem(row, "opencl_ms")->valuedouble,
-               cJSON_GetObjectItem(row, "ratio")->valuedouble);
+        const char *its_group = cJSON_GetObjectItem(row, "group")->valuestring;
+        if (strcmp(its_group, group) != 0)
+            print_heading(row);
+        group = its_group;
+        print_row(row);
     }
+}
+
+// Sets a bit for each part that is named, or all of them.
+static bool choose_parts(int count, char **names, unsigned *out_chosen)
+{
+    unsigned chosen = 0;
+    for (int i = 0; i < count; i++) {
+        size_t part = 0;
+        while (part < PART_COUNT && strcmp(parts[part].name, names[i]) != 0)
+            part++;
+        if (part == PART_COUNT) {
+            fprintf(stderr, "zepi compare: there is no part '%s'\n", names[i]);
+            return false;
+        }
+        chosen |= 1u << part;
+    }
+    *out_chosen = chosen ? chosen : (1u << PART_COUNT) - 1;
+    return true;
+}
+
+static int run_parts(unsigned chosen, bool is_json)
+{
+    struct compare compare = {0};
+    const char *message = "";
+    int code = host_load(HOST_DRIVER_CPU);
+    if (code == EXIT_OK)
+        code = host_open(&compare.host, 0);
+    if (code != EXIT_OK)
+        return code;
+    compare.opencl = cpu_opencl_open(&message);
+    compare.rows = cJSON_CreateArray();
+    if (!compare.opencl) {
+        fprintf(stderr, "zepi compare: %s\n", message);
+        code = EXIT_FAILED;
+    }
+    for (size_t i = 0; i < PART_COUNT && code == EXIT_OK; i++) {
+        if ((chosen & 1u << i) && !parts[i].run(&compare))
+            code = EXIT_FAILED;
+    }
+    if (code == EXIT_OK)
+        print(compare.rows, is_json);
+    cJSON_Delete(compare.rows);
+    host_close(&compare.host);
+    return code;
 }
 
 int command_compare(int argc, char **argv)
 {
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-    static const int edges[] = {256, 512, 1024};
     bool is_json = false;
+    unsigned chosen = 0;
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option != 'j') {
@@ -247,24 +243,7 @@ int command_compare(int argc, char **argv)
         }
         is_json = true;
     }
-    struct host_device host;
-    struct zepi_way through_zepi = {0};
-    struct opencl_way through_opencl = {0};
-    struct way ways[2] = {{&through_zepi, run_zepi, 0}, {&through_opencl, run_opencl, 0}};
-    int code = host_load(HOST_DRIVER_CPU);
-    if (code == EXIT_OK)
-        code = host_open(&host, 0);
-    if (code != EXIT_OK)
-        return code;
-    cJSON *list = cJSON_CreateArray();
-    code = make_zepi(&through_zepi, &host) && make_opencl(&through_opencl) ? EXIT_OK : EXIT_FAILED;
-    for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]) && code == EXIT_OK; i++)
-        code = compare_size(ways, edges[i], list);
-    if (code == EXIT_OK)
-        print(list, is_json);
-    cJSON_Delete(list);
-    release_opencl(&through_opencl);
-    host_release(through_zepi.kernel);
-    host_close(&host);
-    return code;
+    if (!choose_parts(argc - optind, argv + optind, &chosen))
+        return command_refuse(usage);
+    return run_parts(chosen, is_json);
 }

@@ -53,3 +53,15 @@ __kernel void place_sum(__global int *out, int first, int second, __global const
 {
     out[get_global_id(0)] = first + second + third[0];
 }
+
+// Two of these meet only if they run at the same time: each says that it is there and looks for the
+// other one, for a while.
+__kernel void meet(__global volatile int *mine, __global volatile int *theirs, int rounds,
+                   __global int *has_met)
+{
+    int seen = 0;
+    *mine = 1;
+    for (int i = 0; i < rounds && seen == 0; i++)
+        seen = *theirs;
+    *has_met = seen;
+}

@@ -167,6 +167,40 @@ Test(ze_cpu_queues, orders_two_lists_by_an_event)
     scale_finish(&scale);
 }
 
+// However loaded the machine is: on one core, too, the system switches between them.
+Test(ze_cpu_queues, run_independent_work_at_the_same_time)
+{
+    enum { ROUNDS = 2000000000 };
+    const ze_group_count_t one = {1, 1, 1};
+    struct scale scale;
+    scale_init(&scale);
+    int *here = fixture_shared(&scale.fixture, 2 * sizeof(int));
+    int *has_met = fixture_shared(&scale.fixture, 2 * sizeof(int));
+    ze_command_list_handle_t lists[2];
+    ze_kernel_handle_t kernel = fixture_kernel(scale.module, "meet");
+    const int rounds = ROUNDS;
+    memset(here, 0, 2 * sizeof(int));
+    memset(has_met, 0, 2 * sizeof(int));
+    for (int i = 0; i < 2; i++) {
+        const int *mine = &here[i], *theirs = &here[1 - i], *result = &has_met[i];
+        lists[i] = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+        MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(mine), &mine));
+        MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(theirs), &theirs));
+        MUST(zeKernelSetArgumentValue(kernel, 2, sizeof(rounds), &rounds));
+        MUST(zeKernelSetArgumentValue(kernel, 3, sizeof(result), &result));
+        MUST(zeCommandListAppendLaunchKernel(lists[i], kernel, &one, NULL, 0, NULL));
+    }
+    for (int i = 0; i < 2; i++) {
+        fixture_synchronize(&scale.fixture, lists[i]);
+        MUST(zeCommandListDestroy(lists[i]));
+    }
+    cr_assert(has_met[0] && has_met[1], "one ran after the other");
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeMemFree(scale.fixture.context, here));
+    MUST(zeMemFree(scale.fixture.context, has_met));
+    scale_finish(&scale);
+}
+
 Test(ze_cpu_queues, never_blocks_an_append)
 {
     struct scale scale;
