@@ -19,12 +19,22 @@ zepi_result_t zepi_relaunch_finish(struct zepi_queue *queue, bool somebody_sleep
     return result;
 }
 
+// Whether the launch asks for nothing but a kernel with arguments and sizes.
+static inline bool is_plain(const zepi_launch_desc_t *desc)
+{
+    uint64_t more; // flags, number of values
+    memcpy(&more, &desc->flags, sizeof(more));
+    return (more | (uintptr_t)desc->module | (uintptr_t)desc->selector) == 0;
+}
+static_assert(offsetof(zepi_launch_desc_t, spec_value_count) ==
+                  offsetof(zepi_launch_desc_t, flags) + sizeof(uint32_t),
+              "both are read at once");
+
 static inline zepi_lease_slot *find_leases(const struct zepi_queue *queue,
                                            const zepi_launch_desc_t *desc)
 {
     if (!zepi_object_is(queue, &zepi_queue_type) || !desc || desc->size != sizeof(*desc) ||
-        !zepi_object_is(desc->kernel, &zepi_kernel_type) || desc->flags ||
-        desc->spec_value_count > 0 || desc->module || desc->selector)
+        !zepi_object_is(desc->kernel, &zepi_kernel_type) || !is_plain(desc))
         return NULL;
     return zepi_relaunch_leases(queue, desc->kernel);
 }
