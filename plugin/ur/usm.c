@@ -5,13 +5,11 @@
 #include "ur/info.h"
 #include "ur/usm_pool.h"
 
-ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
-                                    size_t size, const char *name)
+ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
 {
-    return zepi_usm_is_inside(context, memory, size)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "%zu bytes at %s reach past the end of its allocation", size, name);
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                          "%zu bytes at %s (%p) reach past the end of its allocation", size, name,
+                          memory);
 }
 
 // Any of the context's devices may use host memory: `device` is NULL.
@@ -53,11 +51,13 @@ static ur_result_t allocate(struct zepi_context *context, struct zepi_device *de
                             zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
                             ur_usm_pool_handle_t pool, size_t size, void **out)
 {
-    if (pool)
-        return zepi_ur_usm_pool_allocate(pool, context, device, kind, size, desc ? desc->align : 0,
-                                         out);
+    const size_t alignment = desc ? desc->align : 0;
+    if (pool && zepi_ur_usm_pool(pool)->context != context)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context");
     const zepi_result_t result =
-        zepi_usm_allocate(context, device, kind, size, desc ? desc->align : 0, out);
+        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->pool, device, kind, size, alignment,
+                                      out)
+             : zepi_usm_allocate(context, device, kind, size, alignment, out);
     // More than the driver has room for at all.
     return result == ZEPI_ERROR_INVALID_SIZE
                ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_USM_SIZE)
@@ -108,7 +108,6 @@ ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
         result = zepi_ur_check_pointer(pMem, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_ur_usm_pools_forget(zepi_ur_context(hContext), pMem);
     const zepi_result_t freed = zepi_usm_free(zepi_ur_context(hContext), pMem);
     return freed == ZEPI_ERROR_INVALID_VALUE
                ? (zepi_ur_fail(freed), UR_RESULT_ERROR_INVALID_MEM_OBJECT)
@@ -140,7 +139,7 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
     case UR_USM_ALLOC_INFO_DEVICE:
         return zepi_ur_answer_handle(&info, usm.device);
     case UR_USM_ALLOC_INFO_POOL: {
-        struct zepi_ur_usm_pool *pool = zepi_ur_usm_pools_find(zepi_ur_context(hContext), usm.base);
+        const void *pool = zepi_usm_pool_user_of(zepi_ur_context(hContext), pMem);
         return pool ? zepi_ur_answer_handle(&info, pool)
                     : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                      "the memory is of no pool that the host made");

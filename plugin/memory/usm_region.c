@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "memory/usm_region.h"
+
+#include "base/alloc.h"
+#include "base/mutex.h"
+#include "base/unload.h"
+#include "device/context.h"
+
+// More blocks than any slab has.
+#define CAPACITIES 32
+
+static struct zepi_mutex mutex; // guards the free regions, and claims; nothing is called under it
+static struct zepi_usm_region *free_regions[CAPACITIES]; // by the power of two of their blocks
+static _Atomic(struct zepi_usm_region *) regions;        // owned
+
+struct zepi_usm_region *zepi_usm_regions(void)
+{
+    return atomic_load_explicit(&regions, memory_order_acquire);
+}
+
+static void unload_regions(void)
+{
+    struct zepi_usm_region *next = atomic_exchange_explicit(&regions, NULL, memory_order_acquire);
+    while (next) {
+        struct zepi_usm_region *region = next;
+        next = region->next_of_all;
+        zepi_free(region);
+    }
+}
+
+static struct zepi_usm_region *create(uint32_t block_count)
+{
+    struct zepi_usm_region *region =
+        zepi_allocate(1, sizeof(*region) + block_count * sizeof(region->blocks[0]));
+    if (!region)
+        return NULL;
+    region->block_capacity = block_count;
+    zepi_at_unload(ZEPI_UNLOAD_REGIONS, unload_regions);
+    region->next_of_all = atomic_load_explicit(&regions, memory_order_relaxed);
+    // Release: who walks along the list reads what this thread wrote.
+    while (!atomic_compare_exchange_weak_explicit(&regions, &region->next_of_all, region,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return region;
+}
+
+struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count)
+{
+    struct zepi_usm_region **first = &free_regions[__builtin_ctz(block_count)];
+    zepi_mutex_lock(&mutex);
+    struct zepi_usm_region *region = *first;
+    if (region)
+        *first = region->next;
+    zepi_mutex_unlock(&mutex);
+    return region ? region : create(block_count);
+}
+
+void zepi_usm_region_give(struct zepi_usm_region *region)
+{
+    struct zepi_usm_region **first = &free_regions[__builtin_ctz(region->block_capacity)];
+    atomic_store_explicit(&region->context, NULL, memory_order_relaxed);
+    atomic_store_explicit(&region->base, 0, memory_order_relaxed);
+    zepi_mutex_lock(&mutex);
+    region->next = *first;
+    *first = region;
+    zepi_mutex_unlock(&mutex);
+}
+
+#define SET(member, value) atomic_store_explicit(&region->member, (value), memory_order_relaxed)
+#define GET(member) atomic_load_explicit(&region->member, memory_order_relaxed)
+
+void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc)
+{
+    static _Atomic uint32_t numbers;
+    const uint32_t count = region->block_capacity;
+    SET(base, desc->base);
+    SET(size_bytes, desc->size_bytes);
+    SET(shift, desc->shift);
+    SET(ze, desc->context->ze);
+    SET(context, desc->context);
+    SET(platform, desc->context->platform);
+    SET(device, desc->device);
+    SET(kind, (int)desc->kind);
+    SET(number, atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed));
+    SET(pool, desc->pool);
+    SET(share, desc->share);
+    region->first_free = 0;
+    region->used_count = 0;
+    region->serial = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        SET(blocks[i].size_bytes, 0);
+        SET(blocks[i].serial, 0);
+        region->blocks[i].next = i + 1 < count ? i + 1 : ZEPI_USM_NO_BLOCK;
+    }
+    if (!desc->share)
+        SET(blocks[0].size_bytes, desc->used_bytes);
+}
+
+bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
+{
+    zepi_mutex_lock(&mutex);
+    const bool is_claimed = GET(base) == address && !GET(share) && GET(blocks[0].size_bytes) != 0;
+    if (is_claimed)
+        SET(blocks[0].size_bytes, 0);
+    zepi_mutex_unlock(&mutex);
+    return is_claimed;
+}
+
+bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
+                              zepi_usm_info_t *out_info)
+{
+    if (zepi_usm_region_room(region, address) == 0)
+        return false;
+    const uintptr_t base = GET(base);
+    const unsigned shift = GET(shift);
+    const uintptr_t index = ((uintptr_t)address - base) >> shift;
+    if (index >= region->block_capacity)
+        return false;
+    out_info->kind = (zepi_usm_kind_t)GET(kind);
+    out_info->base = (void *)(base + (index << shift));
+    out_info->size_bytes = GET(blocks[index].size_bytes);
+    out_info->device = GET(device);
+    // Drivers count from one, and do not come that far.
+    out_info->id = (UINT64_C(1) << 31 | GET(number)) << 32 | GET(blocks[index].serial);
+    return true;
+}
