@@ -160,24 +160,55 @@ allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                                   : result;
 }
 
+static __attribute__((noinline, cold)) zepi_result_t wake(struct zepi_mutex *mutex)
+{
+    zepi_mutex_wake(mutex);
+    return ZEPI_SUCCESS;
+}
+
+// The share is another thread's at this moment, or its first slab has no free block.
+static __attribute__((noinline, cold)) zepi_result_t
+allocate_slowly(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+{
+    const struct zepi_usm_heap *heap = share->heap;
+    return zepi_usm_allocate_from(heap->pool, heap->device, heap->kind, size_bytes,
+                                  (size_t)1 << ZEPI_USM_LEAST_SHIFT, out_memory);
+}
+
+static __attribute__((noinline, cold)) zepi_result_t
+allocate_more(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+{
+    zepi_mutex_unlock(&share->mutex);
+    return allocate_slowly(share, size_bytes, out_memory);
+}
+
+// Whatever is not as usual goes elsewhere, here and in zepi_usm_free, before anything has happened,
+// and as the last call: so neither has registers to keep.
 zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                                 size_t size_bytes, size_t alignment_bytes, void **out_memory)
 {
-    // Whatever is not as usual goes elsewhere, before anything has happened.
-    if (__builtin_expect(
-            zepi_object_is(context, &zepi_context_type) && alignment_bytes == 0 && out_memory, 1)) {
-        struct zepi_usm_pool *pool = context->usm.own;
-        struct zepi_usm_heap *heap =
-            size_bytes - 1 < pool->most_bytes ? zepi_usm_pool_heap(pool, device, kind) : NULL;
-        void *memory = heap ? zepi_usm_share_take(&heap->shares[zepi_thread_shard()],
-                                                  zepi_usm_class_of(size_bytes), size_bytes)
-                            : NULL;
-        if (__builtin_expect(memory != NULL, 1)) {
-            *out_memory = memory;
-            return ZEPI_SUCCESS;
-        }
-    }
-    return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    // Every block is aligned to the length of the shortest.
+    if (__builtin_expect(alignment_bytes != 0, 0) &&
+        (alignment_bytes & (alignment_bytes - 1) || alignment_bytes >> ZEPI_USM_LEAST_SHIFT > 1))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    if (__builtin_expect(!zepi_object_is(context, &zepi_context_type) || !out_memory ||
+                             size_bytes - 1 >= context->usm.own->most_bytes,
+                         0))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    struct zepi_usm_heap *heap = context->usm.own->heaps; // of the first device
+    if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
+        heap = zepi_usm_pool_heap(context->usm.own, device, kind);
+    const uintptr_t shard = zepi_thread_shard_known();
+    if (__builtin_expect(!heap || shard >= ZEPI_POOL_SHARDS, 0))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    struct zepi_usm_share *share = &heap->shares[shard];
+    if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
+        return allocate_slowly(share, size_bytes, out_memory);
+    void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes);
+    if (__builtin_expect(!memory, 0))
+        return allocate_more(share, size_bytes, out_memory);
+    *out_memory = memory;
+    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
 }
 
 static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
@@ -220,16 +251,35 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
     return zepi_usm_give(context, memory);
 }
 
+static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_share *share,
+                                                            struct zepi_usm_region *slab)
+{
+    zepi_usm_share_settle_locked(share, slab);
+    return ZEPI_SUCCESS;
+}
+
+// No allocation of the share, which is locked, begins at the address.
+static __attribute__((noinline, cold)) zepi_result_t
+free_nothing(zepi_context_t context, void *memory, struct zepi_usm_share *share)
+{
+    zepi_mutex_unlock(&share->mutex);
+    return free_any(context, memory);
+}
+
 zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
 {
-    if (__builtin_expect(zepi_object_is(context, &zepi_context_type), 1)) {
-        struct zepi_usm_region *region = zepi_usm_region_find(context->ze, memory);
-        struct zepi_usm_share *share =
-            region ? atomic_load_explicit(&region->share, memory_order_relaxed) : NULL;
-        if (share && zepi_usm_share_give(share, region, (uintptr_t)memory))
-            return ZEPI_SUCCESS;
-    }
-    return free_any(context, memory);
+    if (__builtin_expect(!zepi_object_is(context, &zepi_context_type), 0))
+        return free_any(context, memory);
+    struct zepi_usm_region *region = zepi_usm_region_find_own(context, memory);
+    struct zepi_usm_share *share =
+        region ? atomic_load_explicit(&region->uncounted, memory_order_relaxed) : NULL;
+    if (__builtin_expect(!share || !zepi_mutex_try_lock(&share->mutex), 0))
+        return free_any(context, memory);
+    if (__builtin_expect(!zepi_usm_share_give_locked(share, region, (uintptr_t)memory), 0))
+        return free_nothing(context, memory, share);
+    if (zepi_usm_slab_is_unsettled(region))
+        return settle(share, region);
+    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
 }
 
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address)

@@ -29,7 +29,7 @@ bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *addr
 static inline bool zepi_usm_is_inside(const struct zepi_context *context, const void *address,
                                       size_t size_bytes)
 {
-    const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
+    const struct zepi_usm_region *region = zepi_usm_region_find_own(context, address);
     return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1) ||
            zepi_usm_is_inside_any(context, address, size_bytes);
 }

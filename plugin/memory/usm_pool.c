@@ -28,32 +28,60 @@ static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
     return bytes;
 }
 
-static void unlink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+// The end of every list of slabs: no block is ever had from it.
+static struct zepi_usm_region no_slab;
+
+static struct zepi_usm_region **first_of(struct zepi_usm_share *share,
+                                         const struct zepi_usm_region *slab)
 {
     const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-    if (slab->previous)
-        slab->previous->next = slab->next;
-    else
-        share->available[shift - ZEPI_USM_LEAST_SHIFT] = slab->next;
-    if (slab->next)
-        slab->next->previous = slab->previous;
-    share->idle_bytes -= atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-    // Nobody gives a block back to it any more.
-    atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+    return &share->first[shift - ZEPI_USM_LEAST_SHIFT];
 }
 
-static void link(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+// What a slab that is not the first of its class adds to the share's idle bytes.
+static size_t idle_bytes_of(const struct zepi_usm_region *slab)
 {
-    const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-    struct zepi_usm_region **first = &share->available[shift - ZEPI_USM_LEAST_SHIFT];
-    zepi_mutex_lock(&share->mutex);
-    slab->previous = NULL;
-    slab->next = *first;
-    if (slab->next)
+    return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
+                                 : 0;
+}
+
+// Behind the first: that one is used up first.
+static void link_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    struct zepi_usm_region **first = first_of(share, slab);
+    slab->hold_count -= ZEPI_USM_UNLINKED;
+    if (*first == &no_slab) {
+        slab->previous = NULL;
+        slab->next = &no_slab;
+        slab->hold_count++;
+        *first = slab;
+        return;
+    }
+    slab->previous = *first;
+    slab->next = (*first)->next;
+    slab->previous->next = slab;
+    if (slab->next != &no_slab)
         slab->next->previous = slab;
-    *first = slab;
-    share->idle_bytes += atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-    zepi_mutex_unlock(&share->mutex);
+    share->idle_bytes += idle_bytes_of(slab);
+}
+
+static void unlink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    struct zepi_usm_region *next = slab->next;
+    if (next != &no_slab)
+        next->previous = slab->previous;
+    if (slab->previous) {
+        slab->previous->next = next;
+        share->idle_bytes -= idle_bytes_of(slab);
+    } else {
+        *first_of(share, slab) = next;
+        slab->hold_count--;
+        if (next != &no_slab) {
+            share->idle_bytes -= idle_bytes_of(next);
+            next->hold_count++;
+        }
+    }
+    slab->hold_count += ZEPI_USM_UNLINKED;
 }
 
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
@@ -66,18 +94,6 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
     const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
     zepi_usm_pool_unreserve(pool, size_bytes);
     return result;
-}
-
-void zepi_usm_share_shrink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
-{
-    const struct zepi_usm_pool *pool = share->heap->pool;
-    const bool is_kept = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) <=
-                         atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
-    if (!is_kept)
-        unlink_locked(share, slab);
-    zepi_mutex_unlock(&share->mutex);
-    if (!is_kept)
-        zepi_usm_region_free(slab);
 }
 
 static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_bytes,
@@ -103,7 +119,8 @@ static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_
                                                               .device = heap->device,
                                                               .kind = heap->kind,
                                                               .pool = pool,
-                                                              .share = share});
+                                                              .share = share,
+                                                              .is_counted = share->is_counted});
     const enum zepi_usm_entry entry = (uintptr_t)memory % alignment_bytes == 0
                                           ? zepi_usm_table_add((uintptr_t)memory, size_bytes, slab)
                                           : ZEPI_USM_NOT_ALONE;
@@ -127,7 +144,9 @@ bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned class)
         return false;
     const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
     if (is_reserved && fill_slab(share, shift, size_bytes, slab)) {
-        link(share, slab);
+        zepi_mutex_lock(&share->mutex);
+        link_locked(share, slab);
+        zepi_mutex_unlock(&share->mutex);
         return true;
     }
     if (is_reserved)
@@ -190,14 +209,16 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size_t *excess_bytes)
 {
     struct zepi_usm_region *idle = NULL;
-    for (unsigned class = 0; class < ZEPI_USM_CLASSES; class ++) {
-        struct zepi_usm_region *slab = share->available[class];
-        while (slab && *excess_bytes > 0) {
+    for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++) {
+        struct zepi_usm_region *slab = share->first[class];
+        while (slab != &no_slab && *excess_bytes > 0) {
             struct zepi_usm_region *next = slab->next;
-            if (slab->used_count == 0) {
+            if (slab->hold_count == (slab->previous ? 0 : 1)) {
                 const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
                 *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
                 unlink_locked(share, slab);
+                // Nobody gives a block back to it any more.
+                atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
                 slab->next = idle;
                 idle = slab;
             }
@@ -207,18 +228,22 @@ static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size
     return idle;
 }
 
+static void free_all(struct zepi_usm_region *first)
+{
+    while (first) {
+        struct zepi_usm_region *slab = first;
+        first = slab->next;
+        zepi_usm_region_free(slab);
+    }
+}
+
 static bool trim_share(struct zepi_usm_share *share, size_t *excess_bytes)
 {
     zepi_mutex_lock(&share->mutex);
-    struct zepi_usm_region *idle = share->idle_bytes ? collect_locked(share, excess_bytes) : NULL;
+    struct zepi_usm_region *idle = collect_locked(share, excess_bytes);
     zepi_mutex_unlock(&share->mutex);
-    const bool is_any = idle != NULL;
-    while (idle) {
-        struct zepi_usm_region *slab = idle;
-        idle = slab->next;
-        zepi_usm_region_free(slab);
-    }
-    return is_any;
+    free_all(idle);
+    return idle != NULL;
 }
 
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
@@ -240,6 +265,65 @@ bool zepi_usm_pools_trim(struct zepi_usm_pools *pools)
          pool; pool = pool->next)
         is_any = zepi_usm_pool_trim(pool, 0) || is_any;
     return is_any;
+}
+
+static void shrink_locked(struct zepi_usm_share *share)
+{
+    const struct zepi_usm_pool *pool = share->heap->pool;
+    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
+    size_t excess_bytes = share->idle_bytes - share->idle_limit_bytes;
+    if (reserved <= threshold)
+        excess_bytes = 0;
+    else if (reserved - threshold < excess_bytes)
+        excess_bytes = reserved - threshold;
+    struct zepi_usm_region *idle = collect_locked(share, &excess_bytes);
+    zepi_mutex_unlock(&share->mutex);
+    free_all(idle);
+}
+
+// ---- Blocks ----
+
+void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    if (slab->hold_count < 0)
+        link_locked(share, slab);
+    else if (slab->previous)
+        share->idle_bytes += idle_bytes_of(slab);
+    if (share->idle_bytes > share->idle_limit_bytes)
+        shrink_locked(share);
+    else
+        zepi_mutex_unlock(&share->mutex);
+}
+
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned class, size_t size_bytes)
+{
+    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_region *full = share->first[class];
+    while (full != &no_slab && !full->first_free) {
+        unlink_locked(share, full);
+        full = share->first[class];
+    }
+    void *memory = zepi_usm_share_take_locked(share, class, size_bytes);
+    zepi_mutex_unlock(&share->mutex);
+    if (memory && share->is_counted)
+        zepi_usm_pool_count(share->heap->pool, size_bytes);
+    return memory;
+}
+
+bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                         uintptr_t address)
+{
+    zepi_mutex_lock(&share->mutex);
+    const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
+    const bool is_given = zepi_usm_share_give_locked(share, slab, address);
+    if (is_given && share->is_counted)
+        zepi_usm_pool_discount(share->heap->pool, size_bytes);
+    if (is_given && zepi_usm_slab_is_unsettled(slab))
+        zepi_usm_share_settle_locked(share, slab);
+    else
+        zepi_mutex_unlock(&share->mutex);
+    return is_given;
 }
 
 // ---- Pools ----
@@ -296,13 +380,17 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
     for (uint32_t i = 0; i < heap_count; i++) {
         struct zepi_usm_heap *heap = &pool->heaps[i];
         heap->pool = pool;
-        heap->device = i == 0 ? NULL : context->devices[(i - 1) % context->device_count];
-        heap->kind = i == 0                       ? ZEPI_USM_HOST
-                     : i <= context->device_count ? ZEPI_USM_DEVICE
-                                                  : ZEPI_USM_SHARED;
+        const uint32_t device_count = context->device_count;
+        heap->kind = i < device_count    ? ZEPI_USM_DEVICE
+                     : i == device_count ? ZEPI_USM_HOST
+                                         : ZEPI_USM_SHARED;
+        if (heap->kind != ZEPI_USM_HOST)
+            heap->device = context->devices[i < device_count ? i : i - device_count - 1];
         for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++) {
             heap->shares[at].heap = heap;
             heap->shares[at].is_counted = desc->is_counted;
+            for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++)
+                heap->shares[at].first[class] = &no_slab;
         }
     }
     return pool;

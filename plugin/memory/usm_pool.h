@@ -24,11 +24,12 @@
 struct zepi_usm_share {
     // Guards what is below and the blocks of the share's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
-    bool is_counted; // by the pool; never written again
-    size_t idle_bytes;
+    bool is_counted;   // by the pool; never written again
+    size_t idle_bytes; // of slabs without a block in use, but for the first of each class
     size_t idle_limit_bytes;
-    struct zepi_usm_heap *heap;                          // that it is part of
-    struct zepi_usm_region *available[ZEPI_USM_CLASSES]; // slabs with free blocks
+    struct zepi_usm_heap *heap; // that it is part of
+    // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
+    struct zepi_usm_region *first[ZEPI_USM_CLASSES];
 };
 
 struct zepi_usm_heap {
@@ -63,7 +64,8 @@ struct zepi_usm_pool {
     atomic_size_t maximum_bytes;   // of reserved_bytes
     atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
     uint32_t heap_count;
-    struct zepi_usm_heap heaps[]; // of the host, each device, and maybe each device's shared memory
+    struct zepi_usm_heap
+        heaps[]; // each device's, the host's, and maybe each device's shared memory
 };
 
 // A context's pools. A member of it.
@@ -94,15 +96,15 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
 bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes);
 // Bytes that came into use, or go out of it.
-void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes) __attribute__((noinline));
-void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
-    __attribute__((noinline));
+void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
+void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
 
 // A slab more. False: there is none to be had; what is needed may still be.
 bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned class);
-// For a slab that has no block in use any more, and is counted as idle. Unlocks the share.
-void zepi_usm_share_shrink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
-    __attribute__((noinline));
+// Puts a slab that was given a block where it belongs now, gives back what is too much, and unlocks
+// the share.
+void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+    __attribute__((cold, noinline));
 
 // Where memory of the kind is pooled, or NULL.
 static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *pool,
@@ -120,82 +122,61 @@ static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *poo
 static inline unsigned zepi_usm_class_of(size_t size_bytes)
 {
     const unsigned long most = (size_bytes - 1) | ((1u << ZEPI_USM_LEAST_SHIFT) - 1);
-    return (unsigned)(sizeof(long) * 8 - ZEPI_USM_LEAST_SHIFT) - (unsigned)__builtin_clzl(most);
+    return ((unsigned)__builtin_clzl(most) ^ (unsigned)(sizeof(long) * 8 - 1)) + 1 -
+           ZEPI_USM_LEAST_SHIFT;
 }
 
-// A block for 1 to the class' length bytes, or NULL if all are in use.
-static inline void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned class,
-                                        size_t size_bytes)
+// A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
+static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned class,
+                                               size_t size_bytes)
 {
-    zepi_mutex_lock(&share->mutex);
-    struct zepi_usm_region *slab = share->available[class];
-    if (__builtin_expect(!slab, 0)) {
-        zepi_mutex_unlock(&share->mutex);
+    struct zepi_usm_region *slab = share->first[class];
+    struct zepi_usm_block *block = slab->first_free;
+    if (__builtin_expect(!block, 0))
         return NULL;
-    }
-    const uint32_t index = slab->first_free;
-    struct zepi_usm_block *block = &slab->blocks[index];
     slab->first_free = block->next;
     // Relaxed: whoever asks about the block got its address from here.
     atomic_store_explicit(&block->size_bytes, size_bytes, memory_order_relaxed);
-    atomic_store_explicit(&block->serial, ++slab->serial, memory_order_relaxed);
-    if (slab->used_count++ == 0)
-        share->idle_bytes -= atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-    if (__builtin_expect(block->next == ZEPI_USM_NO_BLOCK, 0)) {
-        share->available[class] = slab->next;
-        if (slab->next)
-            slab->next->previous = NULL;
-    }
-    const uintptr_t base = atomic_load_explicit(&slab->base, memory_order_relaxed);
-    zepi_mutex_unlock(&share->mutex);
-    if (__builtin_expect(share->is_counted, 0))
-        zepi_usm_pool_count(share->heap->pool, size_bytes);
-    return (void *)(base + ((uintptr_t)index << (class + ZEPI_USM_LEAST_SHIFT)));
+    block->serial++;
+    slab->hold_count++;
+    if (!block->address)
+        __builtin_unreachable();
+    return block->address;
 }
 
 // Gives back the block that begins at the address, of a slab that was found there. False: no
 // allocation begins there.
-static inline bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
-                                       uintptr_t address)
+static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
+                                              struct zepi_usm_region *slab, uintptr_t address)
 {
-    zepi_mutex_lock(&share->mutex);
     const uintptr_t offset = address - atomic_load_explicit(&slab->base, memory_order_relaxed);
     const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
     const uintptr_t index = offset >> shift;
-    size_t size_bytes = 0;
-    struct zepi_usm_block *block = &slab->blocks[index];
     // Another share's: the slab went back meanwhile.
-    if (__builtin_expect(index < slab->block_capacity && index << shift == offset &&
-                             atomic_load_explicit(&slab->share, memory_order_relaxed) == share,
-                         1))
-        size_bytes = atomic_load_explicit(&block->size_bytes, memory_order_relaxed);
-    if (__builtin_expect(size_bytes == 0, 0)) {
-        zepi_mutex_unlock(&share->mutex);
+    if (__builtin_expect(index >= slab->block_capacity || index << shift != offset ||
+                             atomic_load_explicit(&slab->share, memory_order_relaxed) != share,
+                         0))
         return false;
-    }
+    struct zepi_usm_block *block = &slab->blocks[index];
+    if (__builtin_expect(atomic_load_explicit(&block->size_bytes, memory_order_relaxed) == 0, 0))
+        return false;
     atomic_store_explicit(&block->size_bytes, 0, memory_order_relaxed);
     block->next = slab->first_free;
-    slab->first_free = (uint32_t)index;
-    if (__builtin_expect(block->next == ZEPI_USM_NO_BLOCK, 0)) {
-        struct zepi_usm_region **first = &share->available[shift - ZEPI_USM_LEAST_SHIFT];
-        slab->previous = NULL;
-        slab->next = *first;
-        if (slab->next)
-            slab->next->previous = slab;
-        *first = slab;
-    }
-    bool is_over = false;
-    if (--slab->used_count == 0) {
-        share->idle_bytes += atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-        is_over = share->idle_bytes > share->idle_limit_bytes;
-    }
-    if (__builtin_expect(share->is_counted, 0))
-        zepi_usm_pool_discount(share->heap->pool, size_bytes);
-    if (__builtin_expect(is_over, 0))
-        zepi_usm_share_shrink_locked(share, slab);
-    else
-        zepi_mutex_unlock(&share->mutex);
+    slab->first_free = block;
+    slab->hold_count--;
     return true;
 }
+
+// Whether that calls for zepi_usm_share_settle_locked: the slab is idle now, or was full.
+static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)
+{
+    return __builtin_expect(slab->hold_count <= 0, 0);
+}
+
+// The same with the lock, and counted.
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned class, size_t size_bytes);
+// False: no allocation begins there.
+bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                         uintptr_t address);
 
 #endif

@@ -8,6 +8,7 @@
 
 // More blocks than any slab has.
 #define CAPACITIES 32
+#define SERIAL_BITS 29
 
 static struct zepi_mutex mutex; // guards the free regions, and claims; nothing is called under it
 static struct zepi_usm_region *free_regions[CAPACITIES]; // by the power of two of their blocks
@@ -71,7 +72,7 @@ void zepi_usm_region_give(struct zepi_usm_region *region)
 
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc)
 {
-    static _Atomic uint32_t numbers;
+    static _Atomic uint64_t numbers;
     const uint32_t count = region->block_capacity;
     SET(base, desc->base);
     SET(size_bytes, desc->size_bytes);
@@ -81,16 +82,17 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     SET(platform, desc->context->platform);
     SET(device, desc->device);
     SET(kind, (int)desc->kind);
-    SET(number, atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed));
+    SET(number, atomic_fetch_add_explicit(&numbers, count, memory_order_relaxed));
     SET(pool, desc->pool);
     SET(share, desc->share);
-    region->first_free = 0;
-    region->used_count = 0;
-    region->serial = 0;
+    SET(uncounted, desc->is_counted ? NULL : desc->share);
+    region->first_free = region->blocks;
+    region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {
         SET(blocks[i].size_bytes, 0);
-        SET(blocks[i].serial, 0);
-        region->blocks[i].next = i + 1 < count ? i + 1 : ZEPI_USM_NO_BLOCK;
+        region->blocks[i].serial = 0;
+        region->blocks[i].address = (void *)(desc->base + ((uintptr_t)i << desc->shift));
+        region->blocks[i].next = i + 1 < count ? &region->blocks[i + 1] : NULL;
     }
     if (!desc->share)
         SET(blocks[0].size_bytes, desc->used_bytes);
@@ -104,6 +106,17 @@ bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
         SET(blocks[0].size_bytes, 0);
     zepi_mutex_unlock(&mutex);
     return is_claimed;
+}
+
+static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t index)
+{
+    struct zepi_usm_share *share = GET(share);
+    if (!share)
+        return 0;
+    zepi_mutex_lock(&share->mutex);
+    const uint32_t serial = region->blocks[index].serial;
+    zepi_mutex_unlock(&share->mutex);
+    return serial;
 }
 
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
@@ -121,6 +134,7 @@ bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *
     out_info->size_bytes = GET(blocks[index].size_bytes);
     out_info->device = GET(device);
     // Drivers count from one, and do not come that far.
-    out_info->id = (UINT64_C(1) << 31 | GET(number)) << 32 | GET(blocks[index].serial);
+    const uint64_t serial = serial_of(region, index) & ((UINT64_C(1) << SERIAL_BITS) - 1);
+    out_info->id = UINT64_C(1) << 63 | (GET(number) + index) << SERIAL_BITS | serial;
     return true;
 }

@@ -16,13 +16,15 @@ struct zepi_usm_share;
 // which the host may not be able to reach, and is itself never given back before the plugin is
 // unloaded: whoever finds a pointer to it may look.
 
-#define ZEPI_USM_NO_BLOCK UINT32_MAX
-#define ZEPI_USM_WHOLE_SHIFT 63 // one block, however long
+#define ZEPI_USM_UNLINKED INT32_MIN // what a slab that is not among those of its class counts more
+#define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
     _Atomic size_t size_bytes; // as it was asked for; 0: free
-    _Atomic uint32_t serial;   // of the allocation, among those of the region
-    uint32_t next;             // free one
+    // Under the share's mutex.
+    struct zepi_usm_block *next; // free one
+    void *address;
+    uint32_t serial; // of the allocation
 };
 
 struct zepi_usm_region {
@@ -36,14 +38,14 @@ struct zepi_usm_region {
     _Atomic(struct zepi_platform *) platform;
     _Atomic(struct zepi_device *) device; // NULL: none
     atomic_int kind;
-    _Atomic uint32_t number;
+    _Atomic uint64_t number; // of the first block, which no other has
     _Atomic(struct zepi_usm_pool *) pool;
-    _Atomic(struct zepi_usm_share *) share; // NULL: one allocation of the host's
+    _Atomic(struct zepi_usm_share *) share;     // NULL: one allocation of the host's
+    _Atomic(struct zepi_usm_share *) uncounted; // the share, if its pool does not count
     // Under the share's mutex.
-    uint32_t first_free;
-    uint32_t used_count;
-    uint32_t serial;              // of the last allocation
-    struct zepi_usm_region *next; // with free blocks, or without memory
+    struct zepi_usm_block *first_free;
+    int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
+    struct zepi_usm_region *next; // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
     struct zepi_usm_block blocks[];
@@ -66,6 +68,7 @@ struct zepi_usm_region_desc {
     zepi_usm_kind_t kind;
     struct zepi_usm_pool *pool;
     struct zepi_usm_share *share;
+    bool is_counted; // by the pool
     size_t used_bytes;
 };
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
@@ -84,6 +87,16 @@ static inline struct zepi_usm_region *zepi_usm_region_find(ze_context_handle_t z
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)address);
     // Relaxed here and below: the table ordered it.
     return region && atomic_load_explicit(&region->ze, memory_order_relaxed) == ze ? region : NULL;
+}
+
+// The same for a context; those of others that have the same one of the driver's are not found.
+static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi_context *context,
+                                                               const void *address)
+{
+    struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)address);
+    return region && atomic_load_explicit(&region->context, memory_order_relaxed) == context
+               ? region
+               : NULL;
 }
 
 // The bytes of a block, from the address on, if that is in an allocation; else 0.

@@ -19,8 +19,8 @@
 struct zepi_usm_region;
 
 struct zepi_usm_leaf {
-    struct zepi_usm_leaf *next_of_all;
     _Atomic(struct zepi_usm_region *) regions[1u << ZEPI_USM_LEAF_BITS];
+    struct zepi_usm_leaf *next_of_all;
 };
 
 // Pages of it that nobody has looked at take no memory.
