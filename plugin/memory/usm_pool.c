@@ -272,7 +272,7 @@ static void shrink_locked(struct zepi_usm_share *share)
     const struct zepi_usm_pool *pool = share->heap->pool;
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
-    size_t excess_bytes = share->idle_bytes - share->idle_limit_bytes;
+    size_t excess_bytes = share->idle_bytes - IDLE_BYTES;
     if (reserved <= threshold)
         excess_bytes = 0;
     else if (reserved - threshold < excess_bytes)
@@ -286,11 +286,20 @@ static void shrink_locked(struct zepi_usm_share *share)
 
 void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
 {
+    const bool is_over = share->is_closed && slab->hold_count == ZEPI_USM_UNLINKED;
+    if (share->is_closed) {
+        if (is_over)
+            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+        zepi_mutex_unlock(&share->mutex);
+        if (is_over)
+            zepi_usm_region_free(slab);
+        return;
+    }
     if (slab->hold_count < 0)
         link_locked(share, slab);
     else if (slab->previous)
         share->idle_bytes += idle_bytes_of(slab);
-    if (share->idle_bytes > share->idle_limit_bytes)
+    if (share->idle_bytes > IDLE_BYTES)
         shrink_locked(share);
     else
         zepi_mutex_unlock(&share->mutex);
@@ -334,16 +343,33 @@ static uint32_t heap_count_of(const struct zepi_context *context,
     return 1 + context->device_count * (desc->has_shared ? 2 : 1);
 }
 
-static void set_limits(struct zepi_usm_pool *pool, size_t idle_limit_bytes)
+static void open_shares(struct zepi_usm_pool *pool)
 {
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++) {
-            struct zepi_usm_share *share = &pool->heaps[i].shares[at];
-            zepi_mutex_lock(&share->mutex);
-            share->idle_limit_bytes = idle_limit_bytes;
-            zepi_mutex_unlock(&share->mutex);
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++)
+            pool->heaps[i].shares[at].is_closed = false;
+    }
+}
+
+// From here on a slab is freed with its last block: it is not linked for another.
+static void close_share(struct zepi_usm_share *share)
+{
+    struct zepi_usm_region *idle = NULL;
+    zepi_mutex_lock(&share->mutex);
+    share->is_closed = true;
+    for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++) {
+        while (share->first[class] != &no_slab) {
+            struct zepi_usm_region *slab = share->first[class];
+            unlink_locked(share, slab);
+            if (slab->hold_count != ZEPI_USM_UNLINKED)
+                continue;
+            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+            slab->next = idle;
+            idle = slab;
         }
     }
+    zepi_mutex_unlock(&share->mutex);
+    free_all(idle);
 }
 
 static size_t least_of(size_t a, size_t b)
@@ -363,7 +389,7 @@ static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *de
     atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->maximum_bytes, SIZE_MAX, memory_order_relaxed);
     atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    set_limits(pool, IDLE_BYTES);
+    open_shares(pool);
 }
 
 static struct zepi_usm_pool *create(struct zepi_context *context,
@@ -438,9 +464,10 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
 void zepi_usm_pool_release(struct zepi_usm_pool *pool)
 {
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
-    atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    set_limits(pool, 0);
-    zepi_usm_pool_trim(pool, 0);
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++)
+            close_share(&pool->heaps[i].shares[at]);
+    }
     // Release: as find_released says.
     atomic_store_explicit(&pool->is_released, true, memory_order_release);
 }

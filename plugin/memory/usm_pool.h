@@ -24,9 +24,9 @@
 struct zepi_usm_share {
     // Guards what is below and the blocks of the share's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
-    bool is_counted;   // by the pool; never written again
-    size_t idle_bytes; // of slabs without a block in use, but for the first of each class
-    size_t idle_limit_bytes;
+    bool is_closed;             // the pool was released
+    bool is_counted;            // by the pool; never written again
+    size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
     struct zepi_usm_heap *heap; // that it is part of
     // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
     struct zepi_usm_region *first[ZEPI_USM_CLASSES];
