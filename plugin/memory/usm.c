@@ -214,8 +214,7 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
 static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    const size_t size_bytes =
-        atomic_load_explicit(&region->blocks[0].size_bytes, memory_order_relaxed);
+    const size_t size_bytes = zepi_usm_region_room(region, memory);
     if (!zepi_usm_region_claim(region, (uintptr_t)memory))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "%p is not where an allocation begins, or was freed", memory);

@@ -23,14 +23,21 @@ zepi_result_t zepi_usm_give(const struct zepi_context *context, void *memory);
 bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *address,
                             size_t size_bytes) __attribute__((noinline));
 
+// Whether the bytes are in one allocation that the table knows. `context` has been checked.
+static inline bool zepi_usm_is_known_inside(const struct zepi_context *context, const void *address,
+                                            size_t size_bytes)
+{
+    const struct zepi_usm_region *region = zepi_usm_region_find_own(context, address);
+    return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1);
+}
+
 // False if the bytes begin in an allocation and reach past its end, or begin where one was. Of
 // memory that is no USM nothing is known. `context` has been checked. No lock, and no call of the
 // driver for memory that the table knows.
 static inline bool zepi_usm_is_inside(const struct zepi_context *context, const void *address,
                                       size_t size_bytes)
 {
-    const struct zepi_usm_region *region = zepi_usm_region_find_own(context, address);
-    return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1) ||
+    return zepi_usm_is_known_inside(context, address, size_bytes) ||
            zepi_usm_is_inside_any(context, address, size_bytes);
 }
 

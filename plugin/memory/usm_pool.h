@@ -136,7 +136,8 @@ static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, uns
         return NULL;
     slab->first_free = block->next;
     // Relaxed: whoever asks about the block got its address from here.
-    atomic_store_explicit(&block->size_bytes, size_bytes, memory_order_relaxed);
+    atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
+                          memory_order_relaxed);
     block->serial++;
     slab->hold_count++;
     if (!block->address)
@@ -158,9 +159,9 @@ static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
                          0))
         return false;
     struct zepi_usm_block *block = &slab->blocks[index];
-    if (__builtin_expect(atomic_load_explicit(&block->size_bytes, memory_order_relaxed) == 0, 0))
+    if (__builtin_expect(atomic_load_explicit(&block->end, memory_order_relaxed) == 0, 0))
         return false;
-    atomic_store_explicit(&block->size_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&block->end, 0, memory_order_relaxed);
     block->next = slab->first_free;
     slab->first_free = block;
     slab->hold_count--;

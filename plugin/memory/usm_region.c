@@ -36,6 +36,7 @@ static struct zepi_usm_region *create(uint32_t block_count)
     if (!region)
         return NULL;
     region->block_capacity = block_count;
+    region->block_mask = block_count - 1;
     zepi_at_unload(ZEPI_UNLOAD_REGIONS, unload_regions);
     region->next_of_all = atomic_load_explicit(&regions, memory_order_relaxed);
     // Release: who walks along the list reads what this thread wrote.
@@ -89,21 +90,21 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     region->first_free = region->blocks;
     region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {
-        SET(blocks[i].size_bytes, 0);
+        SET(blocks[i].end, 0);
         region->blocks[i].serial = 0;
         region->blocks[i].address = (void *)(desc->base + ((uintptr_t)i << desc->shift));
         region->blocks[i].next = i + 1 < count ? &region->blocks[i + 1] : NULL;
     }
     if (!desc->share)
-        SET(blocks[0].size_bytes, desc->used_bytes);
+        SET(blocks[0].end, desc->base + desc->used_bytes);
 }
 
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
 {
     zepi_mutex_lock(&mutex);
-    const bool is_claimed = GET(base) == address && !GET(share) && GET(blocks[0].size_bytes) != 0;
+    const bool is_claimed = GET(base) == address && !GET(share) && GET(blocks[0].end) != 0;
     if (is_claimed)
-        SET(blocks[0].size_bytes, 0);
+        SET(blocks[0].end, 0);
     zepi_mutex_unlock(&mutex);
     return is_claimed;
 }
@@ -122,16 +123,15 @@ static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t index)
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
                               zepi_usm_info_t *out_info)
 {
-    if (zepi_usm_region_room(region, address) == 0)
-        return false;
+    const uintptr_t end = zepi_usm_region_end(region, address);
     const uintptr_t base = GET(base);
     const unsigned shift = GET(shift);
     const uintptr_t index = ((uintptr_t)address - base) >> shift;
-    if (index >= region->block_capacity)
+    if (end <= (uintptr_t)address || index >= region->block_capacity)
         return false;
     out_info->kind = (zepi_usm_kind_t)GET(kind);
     out_info->base = (void *)(base + (index << shift));
-    out_info->size_bytes = GET(blocks[index].size_bytes);
+    out_info->size_bytes = end - (base + (index << shift));
     out_info->device = GET(device);
     // Drivers count from one, and do not come that far.
     const uint64_t serial = serial_of(region, index) & ((UINT64_C(1) << SERIAL_BITS) - 1);

@@ -20,7 +20,7 @@ struct zepi_usm_share;
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
-    _Atomic size_t size_bytes; // as it was asked for; 0: free
+    _Atomic uintptr_t end; // of what was asked for; 0: free
     // Under the share's mutex.
     struct zepi_usm_block *next; // free one
     void *address;
@@ -32,6 +32,7 @@ struct zepi_usm_region {
     _Atomic uintptr_t base; // 0: no memory
     atomic_size_t size_bytes;
     atomic_uint shift;               // of a block's length
+    uint32_t block_mask;             // never another, as the next
     uint32_t block_capacity;         // a power of two, and never another
     _Atomic(ze_context_handle_t) ze; // borrowed, as all that follow
     _Atomic(struct zepi_context *) context;
@@ -99,19 +100,23 @@ static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi
                : NULL;
 }
 
-// The bytes of a block, from the address on, if that is in an allocation; else 0.
-static inline size_t zepi_usm_region_room(const struct zepi_usm_region *region, const void *address)
+// Where the allocation ends that the address is in, or one before it; 0: none.
+static inline uintptr_t zepi_usm_region_end(const struct zepi_usm_region *region,
+                                            const void *address)
 {
     const uintptr_t offset =
         (uintptr_t)address - atomic_load_explicit(&region->base, memory_order_relaxed);
-    const unsigned shift = atomic_load_explicit(&region->shift, memory_order_relaxed);
-    const uintptr_t index = offset >> shift;
-    if (__builtin_expect(index >= region->block_capacity, 0))
-        return 0;
-    const size_t size =
-        atomic_load_explicit(&region->blocks[index].size_bytes, memory_order_relaxed);
-    const size_t into = offset - (index << shift);
-    return __builtin_expect(into < size, 1) ? size - into : 0;
+    const uintptr_t index = offset >> atomic_load_explicit(&region->shift, memory_order_relaxed);
+    // The mask keeps what is not the region's inside its blocks.
+    return atomic_load_explicit(&region->blocks[index & region->block_mask].end,
+                                memory_order_relaxed);
+}
+
+// The bytes from the address to the end of the allocation that it is in; 0: in none.
+static inline size_t zepi_usm_region_room(const struct zepi_usm_region *region, const void *address)
+{
+    const uintptr_t end = zepi_usm_region_end(region, address);
+    return __builtin_expect(end > (uintptr_t)address, 1) ? end - (uintptr_t)address : 0;
 }
 
 // Whether the address is in the region's memory at all.
