@@ -6,10 +6,17 @@
 #include "test_ze_cpu.h"
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
 
 static struct test_gear gear;
 static struct test_ze_cpu ze_cpu;
@@ -84,7 +91,8 @@ Test(usm_pool, a_million_allocations_make_no_call_and_take_no_memory)
     for (int i = 0; i < 1000000; i++)
         give(allocate(i % 2 ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, sizes[i % 5], 0));
     cr_assert_eq(ze_cpu.get_count("*"), 0);
-    cr_assert_leq(resident_pages(), pages + 64);
+    // A sanitizer's own memory grows.
+    cr_assert(is_sanitized || resident_pages() <= pages + 64);
 }
 
 Test(usm_pool, questions_about_memory_of_zepis_make_no_call)
