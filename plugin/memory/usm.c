@@ -108,13 +108,13 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
 static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
 {
-    const unsigned class = zepi_usm_class_of(block_bytes);
+    const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_share *own = &heap->shares[zepi_thread_shard()];
-    void *memory = zepi_usm_share_take(own, class, size_bytes);
-    while (!memory && zepi_usm_share_grow(own, class))
-        memory = zepi_usm_share_take(own, class, size_bytes);
+    void *memory = zepi_usm_share_take(own, size_class, size_bytes);
+    while (!memory && zepi_usm_share_grow(own, size_class))
+        memory = zepi_usm_share_take(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_POOL_SHARDS && !memory; i++)
-        memory = zepi_usm_share_take(&heap->shares[i], class, size_bytes);
+        memory = zepi_usm_share_take(&heap->shares[i], size_class, size_bytes);
     return memory;
 }
 

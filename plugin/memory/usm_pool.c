@@ -132,9 +132,9 @@ static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_
     return false;
 }
 
-bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned class)
+bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class)
 {
-    const unsigned shift = class + ZEPI_USM_LEAST_SHIFT;
+    const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
     struct zepi_usm_pool *pool = share->heap->pool;
     const size_t size_bytes = slab_bytes_of(pool, shift);
     if (atomic_load_explicit(&share->heap->is_off, memory_order_relaxed))
@@ -209,8 +209,8 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size_t *excess_bytes)
 {
     struct zepi_usm_region *idle = NULL;
-    for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++) {
-        struct zepi_usm_region *slab = share->first[class];
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
+        struct zepi_usm_region *slab = share->first[size_class];
         while (slab != &no_slab && *excess_bytes > 0) {
             struct zepi_usm_region *next = slab->next;
             if (slab->hold_count == (slab->previous ? 0 : 1)) {
@@ -305,15 +305,15 @@ void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_
         zepi_mutex_unlock(&share->mutex);
 }
 
-void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned class, size_t size_bytes)
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes)
 {
     zepi_mutex_lock(&share->mutex);
-    struct zepi_usm_region *full = share->first[class];
+    struct zepi_usm_region *full = share->first[size_class];
     while (full != &no_slab && !full->first_free) {
         unlink_locked(share, full);
-        full = share->first[class];
+        full = share->first[size_class];
     }
-    void *memory = zepi_usm_share_take_locked(share, class, size_bytes);
+    void *memory = zepi_usm_share_take_locked(share, size_class, size_bytes);
     zepi_mutex_unlock(&share->mutex);
     if (memory && share->is_counted)
         zepi_usm_pool_count(share->heap->pool, size_bytes);
@@ -357,9 +357,9 @@ static void close_share(struct zepi_usm_share *share)
     struct zepi_usm_region *idle = NULL;
     zepi_mutex_lock(&share->mutex);
     share->is_closed = true;
-    for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++) {
-        while (share->first[class] != &no_slab) {
-            struct zepi_usm_region *slab = share->first[class];
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
+        while (share->first[size_class] != &no_slab) {
+            struct zepi_usm_region *slab = share->first[size_class];
             unlink_locked(share, slab);
             if (slab->hold_count != ZEPI_USM_UNLINKED)
                 continue;
@@ -415,8 +415,8 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
         for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++) {
             heap->shares[at].heap = heap;
             heap->shares[at].is_counted = desc->is_counted;
-            for (unsigned class = 0; class < ZEPI_USM_CLASSES; class++)
-                heap->shares[at].first[class] = &no_slab;
+            for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
+                heap->shares[at].first[size_class] = &no_slab;
         }
     }
     return pool;

@@ -100,7 +100,7 @@ void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
 
 // A slab more. False: there is none to be had; what is needed may still be.
-bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned class);
+bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class);
 // Puts a slab that was given a block where it belongs now, gives back what is too much, and unlocks
 // the share.
 void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
@@ -127,10 +127,10 @@ static inline unsigned zepi_usm_class_of(size_t size_bytes)
 }
 
 // A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
-static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned class,
+static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned size_class,
                                                size_t size_bytes)
 {
-    struct zepi_usm_region *slab = share->first[class];
+    struct zepi_usm_region *slab = share->first[size_class];
     struct zepi_usm_block *block = slab->first_free;
     if (__builtin_expect(!block, 0))
         return NULL;
@@ -175,7 +175,7 @@ static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab
 }
 
 // The same with the lock, and counted.
-void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned class, size_t size_bytes);
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes);
 // False: no allocation begins there.
 bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
                          uintptr_t address);
