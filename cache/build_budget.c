@@ -3,6 +3,7 @@
 #include "cache/build_budget_members.h"
 
 #include <assert.h>
+#include <pthread.h>
 
 struct zepi_build_budget {
     _Atomic uint64_t limit_bytes;
@@ -41,15 +42,13 @@ void zepi_build_budget_destroy(struct zepi_build_budget *budget)
     zepi_seam_free(budget);
 }
 
-bool zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_table *table)
+void zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_table *table)
 {
-    if (!zepi_build_table_init(table, &budget->charge))
-        return false;
+    zepi_build_table_init(table, &budget->charge);
     pthread_mutex_lock(&budget->mutex);
     table->next = budget->tables;
     budget->tables = table;
     pthread_mutex_unlock(&budget->mutex);
-    return true;
 }
 
 void zepi_build_budget_leave(struct zepi_build_budget *budget, struct zepi_build_table *table)

@@ -9,8 +9,8 @@
 
 // Private to the build cache: what a cache and its budget know of each other.
 
-// Initialises a table as a member of the budget. Returns false without resources (nothing to undo).
-bool zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_table *table);
+// Initialises a table as a member of the budget.
+void zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_table *table);
 // Leaves it again and finishes the table, which must be empty.
 void zepi_build_budget_leave(struct zepi_build_budget *budget, struct zepi_build_table *table);
 

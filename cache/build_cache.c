@@ -46,10 +46,7 @@ struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budge
     if (store)
         cache->store = *store;
     atomic_init(&cache->is_store_on, store != NULL);
-    if (!zepi_build_budget_join(budget, &cache->table)) {
-        zepi_seam_free(cache);
-        return NULL;
-    }
+    zepi_build_budget_join(budget, &cache->table);
     return cache;
 }
 

@@ -17,45 +17,24 @@ unsigned zepi_build_gate_of_new_thread(void)
 static void close_gates(struct zepi_build_table *table)
 {
     for (int i = 0; i < ZEPI_BUILD_GATES; i++)
-        pthread_mutex_lock(&table->gates[i].mutex);
+        zepi_mutex_lock(&table->gates[i].mutex);
 }
 
 static void open_gates(struct zepi_build_table *table)
 {
     for (int i = ZEPI_BUILD_GATES - 1; i >= 0; i--)
-        pthread_mutex_unlock(&table->gates[i].mutex);
+        zepi_mutex_unlock(&table->gates[i].mutex);
 }
 
-static int init_gates(struct zepi_build_table *table, const pthread_mutexattr_t *attributes)
+void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge)
 {
-    for (int i = 0; i < ZEPI_BUILD_GATES; i++) {
-        int error = pthread_mutex_init(&table->gates[i].mutex, attributes);
-        if (error == 0)
-            continue;
-        while (i-- > 0)
-            pthread_mutex_destroy(&table->gates[i].mutex);
-        return error;
-    }
-    return 0;
-}
-
-bool zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge)
-{
-    pthread_mutexattr_t attributes;
     *table = (struct zepi_build_table){.charge = charge};
-    if (pthread_mutexattr_init(&attributes) != 0)
-        return false;
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
-    int error = init_gates(table, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    return error == 0;
 }
 
 void zepi_build_table_finish(struct zepi_build_table *table)
 {
     assert(!table->entries);
-    for (int i = 0; i < ZEPI_BUILD_GATES; i++)
-        pthread_mutex_destroy(&table->gates[i].mutex);
+    (void)table;
 }
 
 struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uint64_t owner)

@@ -6,8 +6,8 @@
 #include "cache/hash.h"
 #include "cache/key.h"
 #include "cache/lru.h"
+#include "cache/mutex.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ enum { ZEPI_BUILD_GATES = 16 };
 
 struct zepi_build_gate {
     // Reading the table takes one, changing it takes all, in order. No callback, destroy function,
-    // store or wait happens under it. Adaptive: it is held for less time than going to sleep takes.
-    _Alignas(64) pthread_mutex_t mutex;
+    // store or wait happens under it.
+    _Alignas(64) struct zepi_mutex mutex;
     // What lookups through this gate counted; guarded by this one mutex.
     uint64_t hits;
     uint64_t waits;
@@ -63,8 +63,8 @@ struct zepi_build_table {
     struct zepi_build_table *next;    // in its budget; guarded by the budget's mutex
 };
 
-// Returns false without resources (nothing to undo). The table is in memory of whole cache lines.
-bool zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge);
+// The table is in memory of whole cache lines.
+void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge);
 // The table must be empty.
 void zepi_build_table_finish(struct zepi_build_table *table);
 
@@ -160,11 +160,11 @@ static inline struct zepi_build_result *zepi_build_table_find(struct zepi_build_
 {
     struct zepi_build_result *result = NULL;
     struct zepi_build_gate *gate = zepi_build_gate(table);
-    pthread_mutex_lock(&gate->mutex);
+    zepi_mutex_lock(&gate->mutex);
     struct zepi_build_entry *entry = zepi_build_table_find_locked(table, key);
     if (entry)
         result = zepi_build_table_hit_locked(gate, entry);
-    pthread_mutex_unlock(&gate->mutex);
+    zepi_mutex_unlock(&gate->mutex);
     return result;
 }
 

@@ -14,7 +14,7 @@ struct zepi_slab {
 };
 
 static void *front_door;
-static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the list of pools
+static struct zepi_mutex pools_mutex; // guards the list of pools
 static struct zepi_type_pool *pools;
 
 void zepi_object_set_front_door(void *value)
@@ -81,14 +81,14 @@ static size_t stride_of(const struct zepi_type *type)
 
 static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
 {
-    pthread_mutex_lock(&pools_mutex);
+    zepi_mutex_lock(&pools_mutex);
     if (!pool->type) {
         pool->type = type;
         pool->next = pools;
         pools = pool;
         zepi_at_unload(ZEPI_UNLOAD_OBJECTS, unload_pools);
     }
-    pthread_mutex_unlock(&pools_mutex);
+    zepi_mutex_unlock(&pools_mutex);
 }
 
 static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard)
@@ -102,28 +102,28 @@ static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard
     memset(slab, 0, size);
     note_pool(pool, type);
 
-    pthread_mutex_lock(&pool->mutex);
+    zepi_mutex_lock(&pool->mutex);
     slab->next = pool->slabs;
     pool->slabs = slab;
-    pthread_mutex_unlock(&pool->mutex);
+    zepi_mutex_unlock(&pool->mutex);
 
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     for (size_t i = 0; i < SLAB_OBJECTS; i++)
         give_locked(shard, (struct zepi_object *)(slab->objects + i * stride));
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     return true;
 }
 
 static inline struct zepi_object *take(struct zepi_pool_shard *shard)
 {
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     struct zepi_object *object = shard->free_first;
     if (object) {
         shard->free_first = *link_of(object);
         if (!shard->free_first)
             shard->free_last = NULL;
     }
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     return object;
 }
 
@@ -171,9 +171,9 @@ void zepi_object_discard(void *pointer)
     const struct zepi_type *type = atomic_load_explicit(&object->type, memory_order_relaxed);
     atomic_store_explicit(&object->type, NULL, memory_order_relaxed);
     struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
-    pthread_mutex_lock(&shard->mutex);
+    zepi_mutex_lock(&shard->mutex);
     give_locked(shard, object);
-    pthread_mutex_unlock(&shard->mutex);
+    zepi_mutex_unlock(&shard->mutex);
 }
 
 bool zepi_try_retain(void *pointer)
@@ -192,9 +192,9 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
                            void *user)
 {
     const size_t stride = stride_of(type);
-    pthread_mutex_lock(&type->pool->mutex);
+    zepi_mutex_lock(&type->pool->mutex);
     struct zepi_slab *slab = type->pool->slabs;
-    pthread_mutex_unlock(&type->pool->mutex);
+    zepi_mutex_unlock(&type->pool->mutex);
     // Slabs are added at the head, and stay.
     for (; slab; slab = slab->next) {
         for (size_t i = 0; i < SLAB_OBJECTS; i++) {
@@ -206,56 +206,69 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
     }
 }
 
-void zepi_release(void *pointer)
+static inline zepi_result_t end(struct zepi_object *object, const struct zepi_type *type)
+{
+    if (type->recycle)
+        return type->recycle(object);
+    type->destroy(object);
+    zepi_object_discard(object);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_object_end(void *pointer)
 {
     struct zepi_object *object = pointer;
-    if (!object)
-        return;
-    // Release: what this thread did with the object is seen by who destroys it. Acquire: by me.
-    const unsigned before = atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel);
-    assert(before > 0);
-    if (before > 1)
-        return;
-    atomic_load_explicit(&object->type, memory_order_relaxed)->destroy(object);
-    zepi_object_discard(object);
+    return end(object, atomic_load_explicit(&object->type, memory_order_relaxed));
+}
+
+void zepi_release(void *object)
+{
+    if (object && zepi_object_drop(object))
+        zepi_object_end(object);
 }
 
 // Bounds of the section that ZEPI_DEFINE_TYPE puts types into; the linker defines them.
 extern const char __start_zepi_types[] __attribute__((visibility("hidden")));
 extern const char __stop_zepi_types[] __attribute__((visibility("hidden")));
 
-static zepi_result_t check_any(const void *object)
+static __attribute__((cold, noinline)) zepi_result_t fail_any(const void *object)
 {
     if (!object)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the object is NULL");
     if ((uintptr_t)object & (sizeof(void *) - 1))
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "%p is no object of zepi's: not aligned",
                          object);
-    const struct zepi_type *type =
-        atomic_load_explicit(&((const struct zepi_object *)object)->type, memory_order_relaxed);
-    if ((uintptr_t)type >= (uintptr_t)__start_zepi_types &&
-        (uintptr_t)type < (uintptr_t)__stop_zepi_types)
-        return ZEPI_SUCCESS;
     return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "%p is no object of zepi's, or was released",
                      object);
 }
 
+// Whether it is an object, as far as that can be told, and of which type.
+static inline bool is_any(const void *object, const struct zepi_type **out_type)
+{
+    if (!object || ((uintptr_t)object & (sizeof(void *) - 1)))
+        return false;
+    *out_type =
+        atomic_load_explicit(&((const struct zepi_object *)object)->type, memory_order_relaxed);
+    const uintptr_t type = (uintptr_t)*out_type;
+    return __builtin_expect(
+        type >= (uintptr_t)__start_zepi_types && type < (uintptr_t)__stop_zepi_types, 1);
+}
+
 zepi_result_t zepi_retain_any(void *object)
 {
-    const zepi_result_t result = check_any(object);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    const struct zepi_type *type;
+    if (!is_any(object, &type))
+        return fail_any(object);
     zepi_retain(object);
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_release_any(void *object)
 {
-    const zepi_result_t result = check_any(object);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_release(object);
-    return ZEPI_SUCCESS;
+    const struct zepi_type *type;
+    if (!is_any(object, &type))
+        return fail_any(object);
+    return zepi_object_drop(object) ? end(object, type) : ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_fail_object(const void *object, const struct zepi_type *type)

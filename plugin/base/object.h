@@ -3,9 +3,9 @@
 #define ZEPI_BASE_OBJECT_H
 
 #include "base/status.h"
+#include "cache/mutex.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,7 +27,12 @@ struct zepi_type {
     const char *name; // "queue"
     size_t size_bytes;
     void (*destroy)(void *object); // frees what the object holds, under no lock
-    struct zepi_type_pool *pool;   // static, of this type alone
+    // In place of `destroy`, for a type that keeps some of its objects for itself:
+    // zepi_object_rest, until zepi_object_revive. NULL: their memory is given back when they are
+    // destroyed.
+    // The answer is ZEPI_SUCCESS, so that this can be the last call of a release.
+    zepi_result_t (*recycle)(void *object);
+    struct zepi_type_pool *pool; // static, of this type alone
 };
 
 // Free memory of a type, apart for threads: those that make and release objects at the same time
@@ -35,39 +40,31 @@ struct zepi_type {
 #define ZEPI_POOL_SHARDS 8
 
 struct zepi_pool_shard {
-    alignas(64) pthread_mutex_t mutex; // guards what is below; nothing is called under it
+    alignas(64) struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_object *free_first;
     struct zepi_object *free_last; // oldest first out, so that released handles are told for long
 };
 
 struct zepi_type_pool {
     struct zepi_pool_shard shards[ZEPI_POOL_SHARDS];
-    pthread_mutex_t mutex; // guards what is below; nothing is called under it
+    struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_slab *slabs;
     const struct zepi_type *type;
     struct zepi_type_pool *next; // of all pools, for unloading
 };
-#define ZEPI_POOL_SHARD_INIT                                                                       \
-    {                                                                                              \
-        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
-    }
-#define ZEPI_TYPE_POOL_INIT                                                                        \
-    {                                                                                              \
-        .shards = {ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
-                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT,               \
-                   ZEPI_POOL_SHARD_INIT, ZEPI_POOL_SHARD_INIT},                                    \
-        .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
-    }
 
 // Defines type `zepi_NOUN_type` of `struct zepi_NOUN`. All types lie in one section, so that a look
 // at an address tells whether it is one.
 #define ZEPI_DEFINE_TYPE(noun, destroy_function)                                                   \
+    ZEPI_DEFINE_RECYCLED_TYPE(noun, destroy_function, NULL)
+#define ZEPI_DEFINE_RECYCLED_TYPE(noun, destroy_function, recycle_function)                        \
     static_assert(offsetof(struct zepi_##noun, object) == 0, "the head comes first");              \
-    static struct zepi_type_pool noun##_pool = ZEPI_TYPE_POOL_INIT;                                \
+    static struct zepi_type_pool noun##_pool;                                                      \
     __attribute__((section("zepi_types")))                                                         \
     const struct zepi_type zepi_##noun##_type = {.name = #noun,                                    \
                                                  .size_bytes = sizeof(struct zepi_##noun),         \
                                                  .destroy = destroy_function,                      \
+                                                 .recycle = recycle_function,                      \
                                                  .pool = &noun##_pool}
 
 // The calling thread's share of things that are kept apart for threads: below ZEPI_POOL_SHARDS.
@@ -106,6 +103,20 @@ void *zepi_object_create(const struct zepi_type *type);
 // Gives back the memory of an object that never came to be used; its destroy function is not run.
 void zepi_object_discard(void *object);
 
+// An object without references, of a type with `recycle`, is no handle any more until it is revived
+// with one.
+static inline void zepi_object_rest(void *object)
+{
+    atomic_store_explicit(&((struct zepi_object *)object)->type, NULL, memory_order_relaxed);
+}
+static inline void zepi_object_revive(void *object, const struct zepi_type *type)
+{
+    struct zepi_object *head = object;
+    atomic_store_explicit(&head->references, 1, memory_order_relaxed);
+    // Release: a wrong handle that becomes right at this moment is seen whole.
+    atomic_store_explicit(&head->type, type, memory_order_release);
+}
+
 // Relaxed: a reference is made from a reference, which orders everything that matters.
 static inline void *zepi_retain(void *object)
 {
@@ -125,6 +136,17 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
 
 // NULL is fine. Destroys the object with its last reference.
 void zepi_release(void *object);
+
+// Whether that was the last reference. The caller ends the object then.
+static inline bool zepi_object_drop(void *object)
+{
+    // Release: what this thread did with the object is seen by who destroys it. Acquire: by me.
+    const unsigned before = atomic_fetch_sub_explicit(&((struct zepi_object *)object)->references,
+                                                      1, memory_order_acq_rel);
+    assert(before > 0);
+    return before == 1;
+}
+zepi_result_t zepi_object_end(void *object);
 
 // What the table's retain and release do: any object, checked.
 zepi_result_t zepi_retain_any(void *object);

@@ -151,9 +151,9 @@ static void read_environment(void)
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
     options.usm_pool = read_switch(
         "ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off");
-    options.ur_loader_check =
-        read_switch("ZEPI_UR_LOADER_CHECK",
-                    "give the tables of Unified Runtime to loaders of their layout alone: on or off");
+    options.ur_loader_check = read_switch(
+        "ZEPI_UR_LOADER_CHECK",
+        "give the tables of Unified Runtime to loaders of their layout alone: on or off");
 }
 
 const struct zepi_options *zepi_options(void)

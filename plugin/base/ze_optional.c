@@ -66,6 +66,8 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
     optional->has_ip_version = has_extension(&extensions, "ZE_extension_device_ip_version");
     optional->has_relaxed_allocation_limits =
         has_extension(&extensions, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
+    optional->has_counter_based_events =
+        has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
     zepi_free(extensions.list);
     return result;
 }
@@ -76,6 +78,8 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     void *function;
     *optional = (struct zepi_ze_optional){0};
     zepi_result_t result = find_extensions(optional, driver);
+    if (!zepi_options()->newer_functions)
+        optional->has_counter_based_events = false;
     if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
         return result;
     optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);

@@ -19,6 +19,14 @@
 
 #define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1) // 1.7
 
+struct zepi_ze_counter_based_desc { // 1.8, in the chain of ze_event_pool_desc_t
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC 0x00020014u
+#define ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE (1u << 0)
+
 struct zepi_ze_group_size {
     uint32_t x, y, z;
 };
@@ -52,6 +60,7 @@ struct zepi_ze_optional {
     bool has_ip_version;
     bool has_global_offset;
     bool has_relaxed_allocation_limits;
+    bool has_counter_based_events;
     // Which of the functions below came from the driver itself, not from the loader: such a
     // function takes the driver's own handles.
     bool is_synchronize_drivers;

@@ -7,6 +7,8 @@
 #include "base/unload.h"
 #include "base/ze.h"
 
+#include <pthread.h>
+
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
 // under it but the memory of objects.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

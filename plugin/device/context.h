@@ -36,8 +36,8 @@ struct zepi_context {
 extern const struct zepi_type zepi_context_type;
 
 #define ZEPI_NO_DEVICE UINT32_MAX
-// A device's position in the context, or ZEPI_NO_DEVICE. A part of one of the context's devices stands
-// where the whole does, whose code it runs, unless it is in the context by itself.
+// A device's position in the context, or ZEPI_NO_DEVICE. A part of one of the context's devices
+// stands where the whole does, whose code it runs, unless it is in the context by itself.
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device);
 // The same for a handle from outside: an error names what is wrong.

@@ -10,6 +10,8 @@
 #include "module/this_module.h"
 #include "queue/queue.h"
 
+#include <pthread.h>
+
 // Enough for a loop over some kernels and many values. An answer lies in the set that its hash
 // says.
 #define SETS 32

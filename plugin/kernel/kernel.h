@@ -8,10 +8,12 @@
 
 struct zepi_module;
 
-// A kernel of an executable module. It has no arguments: they come with each launch.
+// A kernel of an executable module. It has no arguments: they come with each launch. After its last
+// release it rests in its module, for who asks for it next, until another one rests in its place,
+// the module goes, or the cache is trimmed.
 struct zepi_kernel {
     struct zepi_object object;
-    struct zepi_module *module;   // retained
+    struct zepi_module *module;   // retained, but for one that rests
     struct zepi_context *context; // borrowed from the module
     const char *name;             // borrowed from the module
     bool is_emulated;             // on some device its constants come through an argument
@@ -23,6 +25,10 @@ struct zepi_kernel {
     zepi_lease_slot **leases;
     void *inline_lists[4];  // of both, if they fit
     zepi_exports_t exports; // owned; each a lease that its pool never gets back
+    // Of a front door: what it asked of, retained, and the handle that it made the kernel around,
+    // owned. Or NULL.
+    void *program;
+    ze_kernel_handle_t adopted;
 };
 
 extern const struct zepi_type zepi_kernel_type;
@@ -47,6 +53,11 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
 zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
                                                  uint32_t work_dim, const size_t *group_size,
                                                  uint32_t *out_count);
+
+// The module goes: its kernels rest no longer.
+void zepi_kernels_destroy_resting(struct zepi_module *module);
+// The same for all modules of the context.
+void zepi_kernels_destroy_resting_of(struct zepi_context *context);
 
 // kernel_native.c
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,

@@ -89,7 +89,7 @@ static bool take_values(struct zepi_kernel_lease *lease, const zepi_argument_t *
         const struct zepi_argument_memo *memo = &lease->arguments[i];
         if (memo->is_buffer && !take_buffer(lease, i, &arguments[i]))
             return false;
-        if (!zepi_argument_take_value(memo, &arguments[i], &differs) ||
+        if (!zepi_argument_take_value(memo, ZEPI_ARGUMENT_LIST(arguments), i, &differs) ||
             (memo->is_local && arguments[i].value))
             return false;
     }
@@ -113,6 +113,7 @@ static void note_argument(struct zepi_kernel_lease *lease, uint32_t index,
     memo->size_bytes = argument->kind == ZEPI_ARGUMENT_POINTER || memo->is_buffer
                            ? (uint32_t)sizeof(void *)
                            : (uint32_t)argument->size_bytes;
+    memo->indexed = (zepi_pair){(uint64_t)argument->kind | (uint64_t)index << 32, memo->size_bytes};
     switch (argument->kind) {
     case ZEPI_ARGUMENT_VALUE:
         memo->target = (uintptr_t *)&lease->pointers[index];

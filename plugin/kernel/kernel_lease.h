@@ -52,6 +52,7 @@ static inline bool zepi_pair_is_zero(zepi_pair pair, const zepi_pair *zeros)
 // An argument as it was last checked.
 struct zepi_argument_memo {
     zepi_pair head;      // kind and size, as they lie in zepi_argument_t
+    zepi_pair indexed;   // the same as an indexed list has them
     uintptr_t *target;   // where its value goes
     uintptr_t least;     // 1 for an address of a value, which is not NULL; else 0
     uint64_t set_value;  // as the ze_kernel has it, if that is known and up to 8 bytes long
@@ -105,59 +106,45 @@ zepi_result_t zepi_kernel_lease_check(struct zepi_kernel_lease *lease,
 // Sets group size and arguments one by one, what differs from the last time.
 zepi_result_t zepi_kernel_lease_set_state(struct zepi_kernel_lease *lease);
 
-// Whether the launch looks like the last one that was found right. Takes the values of its
-// arguments then, and maybe some of them otherwise. The first is quick and knows launches of up to
-// ZEPI_LEASE_UNROLLED arguments without local memory and buffers, the other knows all.
-static inline __attribute__((always_inline)) bool
-zepi_kernel_lease_matches(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc);
-bool zepi_kernel_lease_matches_any(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc);
+// ---- Launches that look like the last one ----
 
-#define ZEPI_LEASE_UNROLLED 16
-
-static inline bool zepi_launch_sizes_match_in(const struct zepi_launch_sizes *sizes,
-                                              const zepi_launch_desc_t *desc, uint32_t dimension)
-{
-    return desc->global_size[dimension] == sizes->global[dimension] &&
-           desc->group_size[dimension] == sizes->group[dimension] &&
-           desc->global_offset[dimension] == sizes->offset[dimension];
-}
-
-static inline bool zepi_launch_sizes_match(const struct zepi_launch_sizes *sizes,
-                                           const zepi_launch_desc_t *desc)
-{
-    uint64_t counts;
-    memcpy(&counts, &desc->argument_count, sizeof(counts));
-    return counts == sizes->counts && zepi_launch_sizes_match_in(sizes, desc, 0) &&
-           (!sizes->has_more ||
-            (zepi_launch_sizes_match_in(sizes, desc, 1) &&
-             (desc->work_dim < 3 || zepi_launch_sizes_match_in(sizes, desc, 2))));
-}
+// Arguments as a front door has them: a word of kind, one of size, one of value, each list with its
+// own distance from one argument to the next.
+struct zepi_argument_list {
+    uintptr_t first; // address of its first word
+    size_t stride_bytes;
+    bool is_indexed; // the upper half of the first word is the index, and pointers have a size
+};
+#define ZEPI_ARGUMENT_LIST(list)                                                                   \
+    ((struct zepi_argument_list){(uintptr_t)(list), sizeof(zepi_argument_t), false})
 
 // Takes the value of one argument and adds up in what it differs from what was checked. False: an
 // address is NULL.
-static inline bool zepi_argument_take_value(const struct zepi_argument_memo *memo,
-                                            const zepi_argument_t *argument, zepi_pair *differs)
+static inline __attribute__((always_inline)) bool
+zepi_argument_take_value(const struct zepi_argument_memo *memo, struct zepi_argument_list list,
+                         uint32_t index, zepi_pair *differs)
 {
-    const uintptr_t value = (uintptr_t)argument->value;
-    *differs |= *(const zepi_loose_pair *)argument ^ memo->head;
+    const uintptr_t at = list.first + index * list.stride_bytes;
+    uintptr_t value;
+    memcpy(&value, (const char *)at + offsetof(zepi_argument_t, value), sizeof(value));
+    *differs |= *(const zepi_loose_pair *)at ^ (list.is_indexed ? memo->indexed : memo->head);
     *memo->target = value;
     return value >= memo->least;
 }
 
+// Takes the values of as many arguments as the kernel has, maybe some of them if the answer is
+// false: this knows up to ZEPI_LEASE_UNROLLED, without local memory and buffers.
+#define ZEPI_LEASE_UNROLLED 16
 static inline __attribute__((always_inline)) bool
-zepi_kernel_lease_matches(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc)
+zepi_kernel_lease_take_values(struct zepi_kernel_lease *lease, struct zepi_argument_list list)
 {
-    const zepi_argument_t *arguments = desc->arguments;
-    if (!zepi_launch_sizes_match(lease->last_sizes, desc) ||
-        (!arguments && desc->argument_count > 0))
-        return false;
     zepi_pair differs = lease->zeros;
     // From the last one down, without a loop: that would cost half as much again for each.
     switch (lease->unrolled_count) {
 #define ZEPI_TAKE(i)                                                                               \
     case (i) + 1:                                                                                  \
-        if (__builtin_expect(                                                                      \
-                !zepi_argument_take_value(&lease->arguments[i], &arguments[i], &differs), 0))      \
+        if (__builtin_expect(!zepi_argument_take_value(&lease->arguments[i], list, i, &differs),   \
+                             0))                                                                   \
             return false;                                                                          \
         __attribute__((fallthrough));
         ZEPI_TAKE(15)
@@ -185,5 +172,35 @@ zepi_kernel_lease_matches(struct zepi_kernel_lease *lease, const zepi_launch_des
         __builtin_unreachable();
     }
 }
+
+static inline bool zepi_launch_sizes_match_in(const struct zepi_launch_sizes *sizes,
+                                              const zepi_launch_desc_t *desc, uint32_t dimension)
+{
+    return desc->global_size[dimension] == sizes->global[dimension] &&
+           desc->group_size[dimension] == sizes->group[dimension] &&
+           desc->global_offset[dimension] == sizes->offset[dimension];
+}
+
+static inline bool zepi_launch_sizes_match(const struct zepi_launch_sizes *sizes,
+                                           const zepi_launch_desc_t *desc)
+{
+    uint64_t counts;
+    memcpy(&counts, &desc->argument_count, sizeof(counts));
+    return counts == sizes->counts && zepi_launch_sizes_match_in(sizes, desc, 0) &&
+           (!sizes->has_more ||
+            (zepi_launch_sizes_match_in(sizes, desc, 1) &&
+             (desc->work_dim < 3 || zepi_launch_sizes_match_in(sizes, desc, 2))));
+}
+
+// Whether the launch looks like the last one that was found right; the values of its arguments are
+// taken then. This one knows what zepi_kernel_lease_take_values does, the other all.
+static inline __attribute__((always_inline)) bool
+zepi_kernel_lease_matches(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc)
+{
+    return zepi_launch_sizes_match(lease->last_sizes, desc) &&
+           (desc->arguments || desc->argument_count == 0) &&
+           zepi_kernel_lease_take_values(lease, ZEPI_ARGUMENT_LIST(desc->arguments));
+}
+bool zepi_kernel_lease_matches_any(struct zepi_kernel_lease *lease, const zepi_launch_desc_t *desc);
 
 #endif

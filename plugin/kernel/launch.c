@@ -18,22 +18,9 @@ struct launch {
     struct zepi_kernel_pool *pool;
 };
 
-static const char function_name[] = "zeCommandListAppendLaunchKernelWithArguments";
+const char zepi_launch_function[] = "zeCommandListAppendLaunchKernelWithArguments";
 
 // ---- Appending, under the queue's mutex ----
-
-// In one call, with the arguments that the lease took. It gets no sizes: they have been checked.
-static inline ze_result_t append_with_arguments(const struct zepi_queue *queue,
-                                                struct zepi_kernel_lease *lease,
-                                                uint32_t list_index,
-                                                const struct zepi_submit *submit)
-{
-    const struct zepi_work_size *size = &lease->last_sizes->size;
-    lease->is_state_known = false;
-    return queue->launch(queue->launch_lists[list_index], lease->driver_ze, size->count,
-                         size->ze_group, lease->pointers, NULL, submit->signal, submit->wait_count,
-                         submit->waits);
-}
 
 static zepi_result_t append_one_by_one(const struct launch *launch, struct zepi_kernel_lease *lease,
                                        const struct zepi_submit *submit)
@@ -58,8 +45,10 @@ static zepi_result_t append(const struct launch *launch, struct zepi_kernel_leas
     if (!queue->launch || !launch->pool->has_known_sizes ||
         (has_events && !queue->launch_takes_events) || launch->desc->flags)
         return append_one_by_one(launch, lease, submit);
-    return zepi_check_ze(append_with_arguments(queue, lease, submit->list_index, submit),
-                         function_name);
+    return zepi_check_ze(zepi_append_with_arguments(queue, lease, submit->queue_list,
+                                                    submit->signal, submit->wait_count,
+                                                    submit->waits),
+                         zepi_launch_function);
 }
 
 // ---- Launching ----
@@ -83,7 +72,7 @@ static struct zepi_kernel_lease *choose_lease(const struct launch *launch,
     return own;
 }
 
-// Any launch of a kernel: with events, for the first time, with other sizes than the last time.
+// Any launch of a kernel: for the first time, with other sizes than the last time, with more.
 static zepi_result_t launch_pool(const struct launch *launch, zepi_wait_list_t wait,
                                  zepi_event_t *out_event)
 {
@@ -215,11 +204,8 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
     return result;
 }
 
-// Everything that is not what zepi_queue_launch expects, which may be a mistake.
-static __attribute__((noinline)) zepi_result_t launch_any(zepi_queue_t queue,
-                                                          const zepi_launch_desc_t *desc,
-                                                          zepi_wait_list_t wait,
-                                                          zepi_event_t *out_event)
+zepi_result_t zepi_launch_any(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                              zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS)
@@ -231,80 +217,4 @@ static __attribute__((noinline)) zepi_result_t launch_any(zepi_queue_t queue,
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)
                                   : result;
-}
-
-// The leases for a launch of a kernel object that needs to know nothing else and may be made in one
-// call; NULL: look closer.
-static inline zepi_lease_slot *find_leases(const struct zepi_queue *queue,
-                                           const zepi_launch_desc_t *desc)
-{
-    if (!zepi_object_is(queue, &zepi_queue_type) || !desc || desc->size != sizeof(*desc))
-        return NULL;
-    const struct zepi_kernel *kernel = desc->kernel;
-    if (!zepi_object_is(kernel, &zepi_kernel_type) || kernel->context != queue->context ||
-        desc->flags || desc->spec_value_count > 0 || desc->module || desc->selector)
-        return NULL;
-    return kernel->leases[queue->device_index];
-}
-
-static __attribute__((noinline)) zepi_result_t launch_with_events(zepi_queue_t queue,
-                                                                  const zepi_launch_desc_t *desc,
-                                                                  zepi_wait_list_t wait,
-                                                                  zepi_event_t *out_event)
-{
-    if (__builtin_expect(!find_leases(queue, desc), 0))
-        return launch_any(queue, desc, wait, out_event);
-    const struct launch launch = {queue, desc,
-                                  zepi_kernel_pool_of(desc->kernel->pools[queue->device_index])};
-    return launch_pool(&launch, wait, out_event);
-}
-
-static __attribute__((noinline)) zepi_result_t unlock_and_launch(zepi_queue_t queue,
-                                                                 const zepi_launch_desc_t *desc)
-{
-    const zepi_wait_list_t no_wait = {NULL, 0};
-    zepi_mutex_unlock(&queue->mutex);
-    return launch_with_events(queue, desc, no_wait, NULL);
-}
-
-// What a launch without events has left to do when somebody sleeps, or when it failed.
-static __attribute__((cold, noinline)) zepi_result_t finish(struct zepi_queue *queue,
-                                                            bool somebody_sleeps, ze_result_t ze)
-{
-    if (somebody_sleeps)
-        zepi_mutex_wake(&queue->mutex);
-    return zepi_check_ze(ze, function_name);
-}
-
-// Of a kernel object, when nothing is to be waited for and no event is to be made: what a launch
-// costs. Whatever is not as usual goes elsewhere by a last call, so that no register has to be
-// saved for it.
-static inline zepi_result_t
-launch_without_events(zepi_queue_t queue, const zepi_launch_desc_t *desc, zepi_wait_list_t wait)
-{
-    const struct zepi_submit submit = {.queue = queue};
-    zepi_lease_slot *leases = find_leases(queue, desc);
-    if (__builtin_expect(!leases, 0))
-        return launch_any(queue, desc, wait, NULL);
-    if (!zepi_mutex_try_lock(&queue->mutex))
-        return launch_with_events(queue, desc, wait, NULL);
-    // Relaxed: the mutex orders.
-    struct zepi_kernel_lease *lease =
-        atomic_load_explicit(&leases[queue->launch_number], memory_order_relaxed);
-    if (__builtin_expect(!lease || !zepi_kernel_lease_matches(lease, desc), 0))
-        return unlock_and_launch(queue, desc);
-    const ze_result_t ze =
-        append_with_arguments(queue, lease, zepi_queue_next_list(queue), &submit);
-    zepi_retire_count(&queue->retire);
-    const bool somebody_sleeps = zepi_mutex_unlock_and_tell(&queue->mutex);
-    if (somebody_sleeps)
-        return finish(queue, true, ze);
-    return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS : finish(queue, false, ze);
-}
-
-zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    return wait.count == 0 && !out_event ? launch_without_events(queue, desc, wait)
-                                         : launch_with_events(queue, desc, wait, out_event);
 }

@@ -2,8 +2,8 @@
 #include "memory/usm_region.h"
 
 #include "base/alloc.h"
-#include "base/mutex.h"
 #include "base/unload.h"
+#include "cache/mutex.h"
 #include "device/context.h"
 
 // More blocks than any slab has.

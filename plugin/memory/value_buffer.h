@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "queue/retire.h"
 
+#include <pthread.h>
+
 struct zepi_context;
 
 // Small pieces of memory that a launch hands to its kernel, written by the host before: the values

@@ -4,6 +4,8 @@
 
 #include "base/object.h"
 
+#include <pthread.h>
+
 struct zepi_context;
 struct zepi_device;
 struct zepi_physical_place;

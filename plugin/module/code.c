@@ -336,7 +336,7 @@ zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t dev
     if (done == ZEPI_SUCCESS && result->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
         // Once more without what is kept for nobody, as the caches do it.
         zepi_build_result_release(result);
-        zepi_build_budget_trim(context->caches->budget, 0);
+        zepi_handle_caches_trim(context, 0);
         done = zepi_build_uncached(build, &result);
     }
     if (done != ZEPI_SUCCESS)

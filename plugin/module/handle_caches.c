@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/options.h"
 #include "device/context.h"
+#include "kernel/kernel.h"
 #include "module/code_cache.h"
 #include "module/this_module.h"
 
@@ -41,6 +42,19 @@ void zepi_handle_caches_destroy(struct zepi_handle_caches *caches)
     zepi_free(caches);
 }
 
+// What is remembered outside the caches, and keeps their results in use.
+static void forget(struct zepi_context *context)
+{
+    zepi_unit_note_change();
+    zepi_kernels_destroy_resting_of(context);
+}
+
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
+{
+    forget(context);
+    zepi_build_budget_trim(context->caches->budget, bytes);
+}
+
 static zepi_result_t check_context(zepi_context_t context)
 {
     return zepi_check_object(context, &zepi_context_type);
@@ -73,7 +87,7 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
         return result;
     if (!zepi_code_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_unit_note_change();
+    forget(context);
     zepi_build_budget_set_limits(
         context->caches->budget,
         (struct zepi_build_limits){limits.memory_bytes, limits.memory_entries});
@@ -143,8 +157,7 @@ zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_unit_note_change();
-    zepi_build_budget_trim(context->caches->budget, bytes);
+    zepi_handle_caches_trim(context, bytes);
     return ZEPI_SUCCESS;
 }
 
@@ -160,7 +173,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_unit_note_change();
+    forget(context);
     zepi_build_cache_clear(context->caches->kernels);
     zepi_build_cache_clear(context->caches->modules);
     return ZEPI_SUCCESS;

@@ -19,6 +19,9 @@ struct zepi_handle_caches *zepi_handle_caches_create(void);
 // Nobody holds a result any more. NULL is fine.
 void zepi_handle_caches_destroy(struct zepi_handle_caches *caches);
 
+// Gives up what is in no use until at most `bytes` are kept.
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
+
 zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits);
 zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *limits);
 zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t level,

@@ -2,15 +2,14 @@
 #include "module/intern.h"
 
 #include "base/alloc.h"
-
-#include <pthread.h>
+#include "cache/mutex.h"
 
 #define BUCKETS 256
 #define SAMPLES 16
 #define SAMPLE_BYTES 64
 
 // Guards the table and the move of a count from 0; nothing is called under it but memcmp.
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct zepi_mutex mutex;
 static struct zepi_interned *buckets[BUCKETS];
 
 static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
@@ -81,9 +80,9 @@ zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
 {
     struct zepi_interned *made;
     const uint64_t hash = hash_samples(bytes, size_bytes);
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (interned) {
         *out_interned = interned;
         return ZEPI_SUCCESS;
@@ -92,13 +91,13 @@ zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
     if (result != ZEPI_SUCCESS)
         return result;
     // Somebody may have been faster.
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     interned = find_locked(bytes, size_bytes, hash, is_spirv);
     if (!interned) {
         made->next = buckets[hash % BUCKETS];
         buckets[hash % BUCKETS] = made;
     }
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (interned)
         destroy(made);
     *out_interned = interned ? interned : made;
@@ -118,7 +117,7 @@ void zepi_intern_release(struct zepi_interned *interned)
             return;
     }
     // Perhaps the last: only under the lock, so that nobody finds what is about to go.
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     const bool is_last =
         atomic_fetch_sub_explicit(&interned->references, 1, memory_order_acq_rel) == 1;
     if (is_last) {
@@ -127,7 +126,7 @@ void zepi_intern_release(struct zepi_interned *interned)
             link = &(*link)->next;
         *link = interned->next;
     }
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (is_last)
         destroy(interned);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
 #include "module/build_memo.h"
 #include "module/native_handle.h"
@@ -15,6 +16,7 @@ static void module_destroy(void *object)
     if (module->unit)
         zepi_unit_forget(module);
     zepi_module_destroy_exports(module);
+    zepi_kernels_destroy_resting(module);
     zepi_named_kernels_destroy(atomic_load_explicit(&module->named_kernels, memory_order_acquire));
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
@@ -26,7 +28,6 @@ static void module_destroy(void *object)
     if (module->state == ZEPI_MODULE_INPUT) {
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
         zepi_build_memo_release(module->memo);
-        pthread_mutex_destroy(&module->values_mutex);
     }
     if (module->options)
         zepi_free(module->options);
@@ -86,8 +87,6 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
     module->declaration_count = shared->declaration_count;
     module->state = state;
     module->storage = module->inline_storage;
-    if (state == ZEPI_MODULE_INPUT)
-        pthread_mutex_init(&module->values_mutex, NULL);
     if (part_count > 0) {
         const zepi_result_t result = make_storage(module, part_count);
         if (result != ZEPI_SUCCESS) {
@@ -150,21 +149,21 @@ struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
     // Relaxed: whether values were set before this call is told by who orders the two.
     if (!atomic_load_explicit(&module->values, memory_order_relaxed))
         return NULL;
-    pthread_mutex_lock(&module->values_mutex);
+    zepi_mutex_lock(&module->values_mutex);
     struct zepi_spec_values *values =
         zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
-    pthread_mutex_unlock(&module->values_mutex);
+    zepi_mutex_unlock(&module->values_mutex);
     return values;
 }
 
 struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *module,
                                                         struct zepi_build_memo **out_memo)
 {
-    pthread_mutex_lock(&module->values_mutex);
+    zepi_mutex_lock(&module->values_mutex);
     struct zepi_spec_values *values =
         zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
     *out_memo = zepi_build_memo_retain(module->memo);
-    pthread_mutex_unlock(&module->values_mutex);
+    zepi_mutex_unlock(&module->values_mutex);
     return values;
 }
 
@@ -174,18 +173,18 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
     if (module->image_count != 1 || module->images[0]->format != ZEPI_IMAGE_SPIRV ||
         (desc && desc->size != sizeof(*desc)))
         return;
-    pthread_mutex_lock(&module->values_mutex);
+    zepi_mutex_lock(&module->values_mutex);
     const bool is_second = module->last_built == values;
     module->last_built = values;
-    pthread_mutex_unlock(&module->values_mutex);
+    zepi_mutex_unlock(&module->values_mutex);
     struct zepi_build_memo *memo =
         is_second ? zepi_build_memo_create(module, values, desc, kind) : NULL;
     if (!memo)
         return;
-    pthread_mutex_lock(&module->values_mutex);
+    zepi_mutex_lock(&module->values_mutex);
     struct zepi_build_memo *old = module->memo;
     module->memo = memo;
-    pthread_mutex_unlock(&module->values_mutex);
+    zepi_mutex_unlock(&module->values_mutex);
     zepi_build_memo_release(old);
 }
 

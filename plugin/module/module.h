@@ -3,12 +3,14 @@
 #define ZEPI_MODULE_MODULE_H
 
 #include "base/exports.h"
+#include "cache/mutex.h"
 #include "module/build_options.h"
 #include "module/code.h"
 #include "module/image.h"
 #include "module/module_images.h"
 
 struct zepi_context;
+struct zepi_kernel;
 
 // What objects and executables hold: code, for each device, and the images that it was made from.
 struct zepi_module_part {
@@ -21,6 +23,9 @@ struct zepi_module_part {
 
 // Lists of parts up to this size lie in the module itself: one image, two devices.
 #define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
+
+// Kernels without references that a module keeps.
+#define ZEPI_MODULE_RESTING 4
 
 // A SYCL module: device images in one state. Immutable, but for the values of an input.
 struct zepi_module {
@@ -37,7 +42,7 @@ struct zepi_module {
     uint32_t part_count;
     atomic_bool is_published; // it is one of the context's modules
     // Inputs.
-    pthread_mutex_t values_mutex; // guards changes of the next three; nothing is called under it
+    struct zepi_mutex values_mutex; // guards changes of the next three; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
     _Atomic(struct zepi_spec_values *) values;
     struct zepi_build_memo *memo;              // reference; NULL: none
@@ -47,6 +52,7 @@ struct zepi_module {
     char *options;          // owned; canonical, that an object was compiled with
     zepi_exports_t exports; // owned; each a struct zepi_code of its own
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
+    _Atomic(struct zepi_kernel *) resting[ZEPI_MODULE_RESTING]; // owned; kernels that were released
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };
@@ -124,8 +130,7 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
 // link.c
 // As zepi_module_link, but the module is not published.
 zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
-                                       const zepi_build_desc_t *desc,
-                                       enum zepi_variables variables,
+                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
                                        struct zepi_module **out_executable);
 zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
                                const zepi_build_desc_t *desc, zepi_module_t *out_executable);

@@ -42,13 +42,13 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
                                 const struct zepi_spec_entry *entries,
                                 const struct zepi_spec_composite *composite)
 {
-    pthread_mutex_lock(&module->values_mutex);
+    zepi_mutex_lock(&module->values_mutex);
     // Relaxed: the mutex orders.
     struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
     struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
     if (values)
         atomic_store_explicit(&module->values, values, memory_order_relaxed);
-    pthread_mutex_unlock(&module->values_mutex);
+    zepi_mutex_unlock(&module->values_mutex);
     if (!values)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     if (module->unit)

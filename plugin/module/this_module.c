@@ -6,6 +6,8 @@
 #include "device/context.h"
 #include "module/module.h"
 
+#include <pthread.h>
+
 // The values that were set on a unit's input in a context, while nobody holds that module.
 struct zepi_unit_values {
     struct zepi_unit_values *next;

@@ -9,6 +9,8 @@
 
 #include <time.h>
 
+// Of no queue's cache: of the host, of several commands, or with times that its queue does not
+// have.
 static void event_destroy(void *object)
 {
     struct zepi_event *event = object;
@@ -27,7 +29,24 @@ static void event_destroy(void *object)
         zepi_release(event->context);
 }
 
-ZEPI_DEFINE_TYPE(event, event_destroy);
+static __attribute__((noinline)) zepi_result_t destroy_and_discard(struct zepi_event *event)
+{
+    event_destroy(event);
+    zepi_object_discard(event);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t event_recycle(void *object)
+{
+    struct zepi_event *event = object;
+    struct zepi_queue *queue = event->queue;
+    if (__builtin_expect(!event->cache, 0))
+        return destroy_and_discard(event);
+    zepi_event_cache_return(event->cache, event);
+    return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
+}
+
+ZEPI_DEFINE_RECYCLED_TYPE(event, event_destroy, event_recycle);
 
 void zepi_event_abandon(struct zepi_event *event)
 {
@@ -35,42 +54,31 @@ void zepi_event_abandon(struct zepi_event *event)
     zepi_release(event);
 }
 
-static zepi_result_t create_for(struct zepi_queue *queue, enum zepi_event_kind kind,
-                                struct zepi_event **out_event)
+zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
 {
+    uint64_t host_ns;
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    zepi_result_t result = zepi_event_slot_take(&queue->context->event_pools, kind, &event->slot);
-    if (result == ZEPI_SUCCESS && kind == ZEPI_EVENT_TIMED) {
-        uint64_t host_ns;
+    zepi_result_t result =
+        zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_TIMED, &event->slot);
+    if (result == ZEPI_SUCCESS)
         result =
             ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
-    }
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
     }
+    event->ze = event->slot->ze;
     *out_event = event;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event)
-{
-    return create_for(queue,
-                      queue->flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN,
-                      out_event);
-}
-
-zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
-{
-    return create_for(queue, ZEPI_EVENT_TIMED, out_event);
-}
-
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
 {
+    event->cache = NULL;
     event->begin = zepi_retain(begin);
     event->submit_ticks = begin->submit_ticks;
 }
@@ -91,6 +99,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
         zepi_event_abandon(event);
         return result;
     }
+    event->ze = event->slot->ze;
     *out_event = event;
     return ZEPI_SUCCESS;
 }
@@ -110,6 +119,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
         zepi_event_abandon(event);
         return result;
     }
+    event->ze = native_handle;
     *out_event = event;
     return ZEPI_SUCCESS;
 }
@@ -130,7 +140,7 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the event belongs to a command; only events of event_create are "
                          "completed by the host");
-    result = ZEPI_ZE(zeEventHostSignal, event->slot->ze);
+    result = ZEPI_ZE(zeEventHostSignal, event->ze);
     if (result == ZEPI_SUCCESS)
         note_complete(event);
     return result;
@@ -147,7 +157,7 @@ static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
-    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->slot->ze, timeout_ns);
+    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
                          (unsigned long long)timeout_ns);
@@ -188,7 +198,7 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (!zepi_event_is_known_complete(event)) {
-        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->slot->ze);
+        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->ze);
         if (ze != ZE_RESULT_NOT_READY) {
             result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
@@ -207,6 +217,6 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
-    *out_native_handle = event->slot->ze;
+    *out_native_handle = event->ze;
     return ZEPI_SUCCESS;
 }

@@ -5,27 +5,42 @@
 #include "base/object.h"
 #include "queue/event_pool.h"
 
+struct zepi_event_cache;
 struct zepi_queue;
 
-// What completes when a command does, or when the host says so.
+// What completes when a command does, or when the host says so. Those of queues keep their slots
+// and come back to their queue (event_cache.h).
 struct zepi_event {
     struct zepi_object object;
-    struct zepi_context *context; // retained if there is no queue
-    struct zepi_queue *queue;     // retained; NULL: completed by the host
+    struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
+    struct zepi_event_cache *cache; // of the queue, that it goes back to; NULL: it does not
+    ze_event_handle_t ze;           // of `slot`
+    uint64_t number;                // of the command in its queue
+    union {
+        struct {
+            atomic_bool is_complete; // seen by somebody; never goes back
+            atomic_bool is_awaited;  // a command was told to wait for it
+            bool has_failed;         // its command may never signal it
+        };
+        uint32_t flags; // all of these, while nobody else has the event
+    };
+    struct zepi_event *next;      // of a chain of unused ones
     struct zepi_event_slot *slot; // taken from the context
+    struct zepi_context *context; // retained if there is no queue
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
-    uint64_t number;              // of the command in its queue
     uint64_t submit_ticks;        // on the device's clock; of timed events
     uint32_t command;             // what it was, in the front door's words
-    atomic_bool is_complete;      // seen by somebody; never goes back
-    atomic_bool is_awaited;       // a command was told to wait for it
+    // Of the first of a chain that waits for its commands: either for all queues, or, in an
+    // in-order queue, for the last of them.
+    struct zepi_retired retired;
+    struct zepi_event *next_chain;
+    struct zepi_event *newest;
 };
 
 extern const struct zepi_type zepi_event_type;
 
-// An event for a command of the queue, not yet appended. One reference.
-zepi_result_t zepi_event_create_for(struct zepi_queue *queue, struct zepi_event **out_event);
-// The same with times, whatever the queue is like.
+// An event with times for a command of the queue, whatever that is like, not yet appended. One
+// reference.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
 // Releases an event that was given to no command: nobody will signal it.

@@ -3,15 +3,19 @@
 
 #include "base/alloc.h"
 #include "base/ze.h"
+#include "base/ze_optional.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "queue/event_cache.h"
 
-#define BURST_EVENTS 64
+#define FIRST_BURST_EVENTS 8
+#define BURST_EVENTS 64 // at most
 
 // A Level Zero event pool and its events.
 struct zepi_event_burst {
     struct zepi_event_burst *next;
     ze_event_pool_handle_t ze;
+    uint32_t capacity;
     uint32_t count; // of events made
     struct zepi_event_slot slots[BURST_EVENTS];
 };
@@ -19,7 +23,6 @@ struct zepi_event_burst {
 void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context)
 {
     pools->context = context;
-    pthread_mutex_init(&pools->mutex, NULL);
 }
 
 static void destroy_burst(struct zepi_event_burst *burst)
@@ -33,23 +36,27 @@ static void destroy_burst(struct zepi_event_burst *burst)
 
 void zepi_event_pools_finish(struct zepi_event_pools *pools)
 {
+    zepi_event_chains_finish(pools);
     while (pools->bursts) {
         struct zepi_event_burst *burst = pools->bursts;
         pools->bursts = burst->next;
         destroy_burst(burst);
     }
-    pthread_mutex_destroy(&pools->mutex);
 }
 
 static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                  struct zepi_event_burst *burst)
 {
     const struct zepi_context *context = pools->context;
+    const struct zepi_ze_counter_based_desc counter = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
+        .flags = ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE};
     const ze_event_pool_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+        .pNext = kind == ZEPI_EVENT_COUNTER ? &counter : NULL,
         .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
                  (kind == ZEPI_EVENT_TIMED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0),
-        .count = BURST_EVENTS};
+        .count = burst->capacity};
     ze_device_handle_t *devices = zepi_allocate(context->device_count, sizeof(*devices));
     if (!devices)
         return zepi_fail_no_memory();
@@ -67,7 +74,7 @@ static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event
 static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                    struct zepi_event_burst *burst)
 {
-    while (burst->count < BURST_EVENTS) {
+    while (burst->count < burst->capacity) {
         struct zepi_event_slot *slot = &burst->slots[burst->count];
         const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
                                       .index = burst->count,
@@ -84,13 +91,19 @@ static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_eve
     return ZEPI_SUCCESS;
 }
 
+static uint32_t next_burst(uint32_t last)
+{
+    return last == 0 ? FIRST_BURST_EVENTS : last < BURST_EVENTS ? 2 * last : BURST_EVENTS;
+}
+
 // Makes a burst and keeps its first event for the caller.
 static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_kind kind,
-                               struct zepi_event_slot **out_slot)
+                               uint32_t capacity, struct zepi_event_slot **out_slot)
 {
     struct zepi_event_burst *burst = zepi_allocate(1, sizeof(*burst));
     if (!burst)
         return zepi_fail_no_memory();
+    burst->capacity = capacity;
     zepi_result_t result = create_pool(pools, kind, burst);
     if (result == ZEPI_SUCCESS)
         result = create_events(pools, kind, burst);
@@ -98,12 +111,13 @@ static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_k
         destroy_burst(burst);
         return result;
     }
-    pthread_mutex_lock(&pools->mutex);
+    zepi_mutex_lock(&pools->mutex);
     burst->next = pools->bursts;
     pools->bursts = burst;
-    burst->slots[BURST_EVENTS - 1].next = pools->free[kind];
+    burst->slots[burst->count - 1].next = pools->free[kind];
     pools->free[kind] = &burst->slots[1];
-    pthread_mutex_unlock(&pools->mutex);
+    pools->burst_events[kind] = burst->count;
+    zepi_mutex_unlock(&pools->mutex);
     *out_slot = &burst->slots[0];
     return ZEPI_SUCCESS;
 }
@@ -111,14 +125,16 @@ static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_k
 zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                    struct zepi_event_slot **out_slot)
 {
-    pthread_mutex_lock(&pools->mutex);
+    zepi_mutex_lock(&pools->mutex);
     struct zepi_event_slot *slot = pools->free[kind];
     if (slot)
         pools->free[kind] = slot->next;
-    pthread_mutex_unlock(&pools->mutex);
+    const uint32_t last_burst = pools->burst_events[kind];
+    zepi_mutex_unlock(&pools->mutex);
     if (!slot)
-        return add_burst(pools, kind, out_slot);
-    const zepi_result_t result = ZEPI_ZE(zeEventHostReset, slot->ze);
+        return add_burst(pools, kind, next_burst(last_burst), out_slot);
+    const zepi_result_t result =
+        kind == ZEPI_EVENT_COUNTER ? ZEPI_SUCCESS : ZEPI_ZE(zeEventHostReset, slot->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_event_slot_give(slot);
         return result;
@@ -155,10 +171,10 @@ void zepi_event_slot_give(struct zepi_event_slot *slot)
         return;
     }
     struct zepi_event_pools *pools = slot->pools;
-    pthread_mutex_lock(&pools->mutex);
+    zepi_mutex_lock(&pools->mutex);
     slot->next = pools->free[slot->kind];
     pools->free[slot->kind] = slot;
-    pthread_mutex_unlock(&pools->mutex);
+    zepi_mutex_unlock(&pools->mutex);
 }
 
 static void give_retired(struct zepi_retired *retired)

@@ -3,18 +3,21 @@
 #define ZEPI_QUEUE_EVENT_POOL_H
 
 #include "base/status.h"
+#include "cache/mutex.h"
 #include "queue/retire.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 struct zepi_context;
+struct zepi_event;
 
 // A context's Level Zero events, made in bursts and recycled.
 
 enum zepi_event_kind {
     ZEPI_EVENT_PLAIN,
-    ZEPI_EVENT_TIMED, // with timestamps
+    ZEPI_EVENT_TIMED,   // with timestamps
+    ZEPI_EVENT_COUNTER, // of the driver's counter: in-order lists signal them, and nobody resets
+                        // them
     ZEPI_EVENT_KINDS,
 };
 
@@ -31,9 +34,11 @@ struct zepi_event_slot {
 
 struct zepi_event_pools {
     struct zepi_context *context; // borrowed: the one that this is part of
-    pthread_mutex_t mutex;        // guards what is below; no driver call under it
+    struct zepi_mutex mutex;      // guards what is below; no driver call under it
     struct zepi_event_slot *free[ZEPI_EVENT_KINDS];
-    struct zepi_event_burst *bursts; // owned
+    uint32_t burst_events[ZEPI_EVENT_KINDS];     // of the last burst: each is twice as large
+    struct zepi_event_burst *bursts;             // owned
+    struct zepi_event *chains[ZEPI_EVENT_KINDS]; // event objects with slots, for any queue
 };
 
 void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context);

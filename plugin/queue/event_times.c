@@ -25,7 +25,7 @@ static zepi_result_t read_times(const struct zepi_event *event, uint64_t *out_st
 {
     ze_kernel_timestamp_result_t stamps;
     const uint64_t mask = event->queue->device->timestamp_mask;
-    const zepi_result_t result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->slot->ze, &stamps);
+    const zepi_result_t result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->ze, &stamps);
     if (result != ZEPI_SUCCESS)
         return result;
     *out_start = zepi_timestamp_near(mask, stamps.global.kernelStart, event->submit_ticks);

@@ -149,10 +149,10 @@ static zepi_result_t run_create(struct zepi_native_list *list, struct zepi_event
     if (result == ZEPI_SUCCESS && before) {
         // A command waits for it that no queue of ours knows of.
         atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
-        result = make_barrier(list, NULL, before->slot->ze, &run->lists[0]);
+        result = make_barrier(list, NULL, before->ze, &run->lists[0]);
     }
     if (result == ZEPI_SUCCESS)
-        result = make_barrier(list, after->slot->ze, NULL, &run->lists[2]);
+        result = make_barrier(list, after->ze, NULL, &run->lists[2]);
     if (result != ZEPI_SUCCESS) {
         run_destroy(&run->retired);
         return result;

@@ -48,8 +48,8 @@ static void send(struct zepi_queue *queue)
     // A command like others: a queue that goes waits for it, too.
     probe->mark.submitted = zepi_retire_count(&queue->retire);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = zepi_ze.zeCommandListAppendBarrier(i < queue->list_count ? queue->lists[i]
-                                                                      : queue->copy_list,
+        ze = zepi_ze.zeCommandListAppendBarrier(i < queue->list_count ? queue->lists[i].ze
+                                                                      : queue->copy_list->ze,
                                                 probe->slots[i]->ze, 0, NULL);
     zepi_mutex_unlock(&queue->mutex);
     if (ze != ZE_RESULT_SUCCESS)

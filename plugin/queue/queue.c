@@ -18,13 +18,13 @@ static void queue_destroy(void *object)
         // For a probe that another thread sent meanwhile.
         zepi_queue_wait(queue);
         zepi_probe_finish(queue);
+        for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++)
+            zepi_event_cache_finish(&queue->lists[i].events, queue);
     }
-    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++) {
-        if (queue->lists[i] && queue->ownership == ZEPI_OWNERSHIP_TRANSFER)
-            zepi_ze.zeCommandListDestroy(queue->lists[i]);
+    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++) {
+        if (queue->lists[i].ze && queue->ownership == ZEPI_OWNERSHIP_TRANSFER)
+            zepi_ze.zeCommandListDestroy(queue->lists[i].ze);
     }
-    if (queue->copy_list)
-        zepi_ze.zeCommandListDestroy(queue->copy_list);
     zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
     zepi_dispatch_memo_destroy(queue->memo);
     pthread_mutex_destroy(&queue->memo_mutex);
@@ -47,41 +47,62 @@ static zepi_result_t check_flags(zepi_queue_flags_t flags)
     return ZEPI_SUCCESS;
 }
 
+static void set_list(const struct zepi_queue *queue, ze_command_list_handle_t ze,
+                     struct zepi_queue_list *list)
+{
+    list->ze = ze;
+    list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
+    list->launch_ze = queue->device->platform->optional.is_launch_drivers ? list->driver_ze : ze;
+}
+
 static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
-                                 ze_command_list_handle_t *out_list)
+                                 struct zepi_queue_list *list)
 {
     const ze_command_queue_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
         .ordinal = ordinal,
         .index = index,
-        .flags = queue->has_in_order_list ? ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER : 0,
+        // In a queue without order, too: what it does at the same time is in different lists, and
+        // events of the counter are worth more than what a list might do at the same time.
+        .flags = queue->has_in_order_list || list->events.kind == ZEPI_EVENT_COUNTER
+                     ? ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER
+                     : 0,
         .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
         .priority = queue->flags & ZEPI_QUEUE_PRIORITY_LOW ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
                     : queue->flags & ZEPI_QUEUE_PRIORITY_HIGH
                         ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
                         : ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    ze_command_list_handle_t list;
+    ze_command_list_handle_t ze;
     const zepi_result_t result =
-        ZEPI_ZE(zeCommandListCreateImmediate, queue->context->ze, queue->device->ze, &desc, &list);
-    if (result == ZEPI_SUCCESS)
-        *out_list = list;
-    return result;
+        ZEPI_ZE(zeCommandListCreateImmediate, queue->context->ze, queue->device->ze, &desc, &ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    set_list(queue, ze, list);
+    return ZEPI_SUCCESS;
 }
 
 static void choose_launch(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     queue->launch_number = ZEPI_NO_QUEUE_NUMBER;
-    if (!optional->append_launch_kernel_with_arguments ||
-        ((queue->flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list))
+    queue->launch_event_number = ZEPI_NO_QUEUE_NUMBER;
+    if (!optional->append_launch_kernel_with_arguments || queue->needs_barriers)
         return;
     queue->launch = optional->append_launch_kernel_with_arguments;
     queue->launch_number = queue->number;
-    for (uint32_t i = 0; i < queue->list_count; i++)
-        queue->launch_lists[i] =
-            optional->is_launch_drivers ? queue->driver_lists[i] : queue->lists[i];
     queue->launch_takes_events =
-        !optional->is_launch_drivers || queue->driver_lists[0] == queue->lists[0];
+        !optional->is_launch_drivers || queue->lists[0].driver_ze == queue->lists[0].ze;
+    if (queue->launch_takes_events && !(queue->flags & ZEPI_QUEUE_PROFILING))
+        queue->launch_event_number = queue->number;
+}
+
+static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
+{
+    if (queue->flags & ZEPI_QUEUE_PROFILING)
+        return ZEPI_EVENT_TIMED;
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    return optional->has_in_order_lists && optional->has_counter_based_events ? ZEPI_EVENT_COUNTER
+                                                                              : ZEPI_EVENT_PLAIN;
 }
 
 static zepi_result_t create_lists(struct zepi_queue *queue)
@@ -89,21 +110,20 @@ static zepi_result_t create_lists(struct zepi_queue *queue)
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
-    queue->list_mask = queue->list_count - 1;
+    queue->next_list = &queue->lists[0];
+    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++)
+        queue->lists[i].events.kind = event_kind_of(queue);
     for (uint32_t i = 0; i < queue->list_count; i++) {
+        queue->lists[i].next = &queue->lists[(i + 1) % queue->list_count];
         const zepi_result_t result = create_list(queue, device->compute_ordinal,
                                                  i % device->compute_count, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
-        queue->driver_lists[i] = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->lists[i]);
     }
     if (is_in_order || device->copy_ordinal == UINT32_MAX)
         return ZEPI_SUCCESS;
-    const zepi_result_t result = create_list(queue, device->copy_ordinal, 0, &queue->copy_list);
-    if (result == ZEPI_SUCCESS)
-        queue->driver_lists[ZEPI_QUEUE_LISTS] =
-            zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, queue->copy_list);
-    return result;
+    queue->copy_list = &queue->lists[ZEPI_QUEUE_LISTS];
+    return create_list(queue, device->copy_ordinal, 0, queue->copy_list);
 }
 
 static struct zepi_queue *create(struct zepi_context *context, struct zepi_device *device,
@@ -138,9 +158,13 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
     queue->ownership = ownership;
+    queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = 1;
-    queue->lists[0] = native_handle;
-    queue->driver_lists[0] = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, native_handle);
+    queue->next_list = &queue->lists[0];
+    queue->lists[0].next = &queue->lists[0];
+    queue->lists[0].events.kind =
+        flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN;
+    set_list(queue, native_handle, &queue->lists[0]);
     choose_launch(queue);
     zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     *out_queue = queue;
@@ -165,6 +189,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
+    queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
     result = create_lists(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
@@ -199,6 +224,6 @@ zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
-    *out_native_handle = queue->lists[0];
+    *out_native_handle = queue->lists[0].ze;
     return ZEPI_SUCCESS;
 }

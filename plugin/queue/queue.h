@@ -2,11 +2,14 @@
 #ifndef ZEPI_QUEUE_QUEUE_H
 #define ZEPI_QUEUE_QUEUE_H
 
-#include "base/mutex.h"
 #include "base/object.h"
 #include "base/ze_optional.h"
+#include "cache/mutex.h"
+#include "queue/event_cache.h"
 #include "queue/probe.h"
 #include "queue/retire.h"
+
+#include <pthread.h>
 
 struct zepi_context;
 struct zepi_device;
@@ -15,6 +18,20 @@ struct zepi_device;
 // has one.
 #define ZEPI_QUEUE_LISTS 2
 
+// Events of a wait list that need no memory.
+#define ZEPI_QUEUE_WAITS 16
+
+// An immediate command list, and what belongs to it.
+struct zepi_queue_list {
+    ze_command_list_handle_t ze; // NULL: there is none
+    // The driver's own handle of it, for functions that came from the driver itself
+    // (ze_optional.h). The same, unless the loader wraps handles.
+    ze_command_list_handle_t driver_ze;
+    ze_command_list_handle_t launch_ze; // of these, what `launch` takes
+    struct zepi_queue_list *next;       // gets the queue's next command after this one
+    struct zepi_event_cache events;
+};
+
 // What a queue's commands go to. Filled at creation; what changes has a lock.
 struct zepi_queue {
     struct zepi_object object;
@@ -22,28 +39,25 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
-    bool has_in_order_list;     // the driver keeps the order; else barriers do
+    bool has_in_order_list;     // the driver keeps the order
+    bool needs_barriers;        // which keep it in its place
     zepi_ownership_t ownership; // of the lists: a host's own is not destroyed
     uint32_t number;            // in the context (queue_number.h)
     uint32_t list_count;        // one if in order
-    uint32_t list_mask;         // one less
-    ze_command_list_handle_t lists[ZEPI_QUEUE_LISTS];
-    ze_command_list_handle_t copy_list; // of a copy engine, out-of-order queues only; or NULL
-    // The driver's own handles of these, the copy engine's last, for functions that came from the
-    // driver itself (ze_optional.h). The same handles, unless the loader wraps them.
-    ze_command_list_handle_t driver_lists[ZEPI_QUEUE_LISTS + 1];
-    // Launches with all arguments; NULL: the driver cannot, or barriers keep the queue's order.
-    // Goes to `launch_lists`, and takes events only if it is the loader's, or their handles are the
-    // same.
+    struct zepi_queue_list lists[ZEPI_QUEUE_LISTS + 1];
+    struct zepi_queue_list *copy_list; // the last of these: of a copy engine; or NULL
+    // Launches with all arguments; NULL: the driver cannot, or barriers keep the queue's order. It
+    // takes events only if it is the loader's, or their handles are the same.
     zepi_ze_launch_fn *launch;
-    uint32_t launch_number; // as `number` if there is `launch`, else ZEPI_NO_QUEUE_NUMBER
+    uint32_t launch_number;       // as `number` if there is `launch`, else ZEPI_NO_QUEUE_NUMBER
+    uint32_t launch_event_number; // the same for launches with events, which may have no times
     bool launch_takes_events;
-    ze_command_list_handle_t launch_lists[ZEPI_QUEUE_LISTS];
-    // Guards appending, the kernels' leases of this queue's number, `next_list` and
-    // `retire.submitted`. The one lock under which the driver is called: a command list may be in
-    // one thread only, and its order is the queue's order.
+    ze_event_handle_t waits[ZEPI_QUEUE_WAITS]; // of a launch that is being appended
+    // Guards appending, the kernels' leases of this queue's number, free events, `waits`,
+    // `next_list` and `retire.submitted`. The one lock under which the driver is called: a command
+    // list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
-    uint32_t next_list;
+    struct zepi_queue_list *next_list;
     struct zepi_retire_queue retire;
     struct zepi_probe probe;
     pthread_mutex_t memo_mutex;      // guards `memo`; nothing is called under it
@@ -52,12 +66,12 @@ struct zepi_queue {
 
 extern const struct zepi_type zepi_queue_type;
 
-// Under the mutex: the index of the list for the next command.
-static inline uint32_t zepi_queue_next_list(struct zepi_queue *queue)
+// Under the mutex: the list for the next command.
+static inline struct zepi_queue_list *zepi_queue_next_list(struct zepi_queue *queue)
 {
-    const uint32_t index = queue->next_list;
-    queue->next_list = index ^ queue->list_mask;
-    return index;
+    struct zepi_queue_list *list = queue->next_list;
+    queue->next_list = list->next;
+    return list;
 }
 
 // Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across

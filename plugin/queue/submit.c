@@ -4,13 +4,12 @@
 #include "base/alloc.h"
 #include "base/ze.h"
 #include "device/context.h"
+#include "device/device.h"
 
-// Whether a command of the queue needs to be told to wait for the event.
-static bool must_wait(const struct zepi_queue *queue, const struct zepi_event *event)
+static void free_waits(struct zepi_submit *submit)
 {
-    if (zepi_event_is_known_complete(event))
-        return false;
-    return event->queue != queue || !(queue->flags & ZEPI_QUEUE_IN_ORDER);
+    if (submit->waits && submit->waits != submit->inline_waits)
+        zepi_free(submit->waits);
 }
 
 static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t wait)
@@ -20,7 +19,7 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
     submit->waits = submit->inline_waits;
-    if (wait.count > ZEPI_SUBMIT_INLINE_WAITS) {
+    if (wait.count > ZEPI_QUEUE_WAITS) {
         submit->waits = zepi_allocate(wait.count, sizeof(submit->waits[0]));
         if (!submit->waits)
             return zepi_fail_no_memory();
@@ -33,60 +32,84 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         if (event->context != queue->context)
             return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                              "event %u of the wait list is of another context than the queue", i);
-        if (!must_wait(queue, event))
+        if (!zepi_event_must_be_awaited(event, queue))
             continue;
         atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-        submit->waits[submit->wait_count++] = event->slot->ze;
+        submit->waits[submit->wait_count++] = event->ze;
+    }
+    if (submit->wait_count == 0) {
+        free_waits(submit);
+        submit->waits = NULL;
     }
     return ZEPI_SUCCESS;
-}
-
-static void free_waits(struct zepi_submit *submit)
-{
-    if (submit->waits && submit->waits != submit->inline_waits)
-        zepi_free(submit->waits);
 }
 
 static void choose_list(struct zepi_submit *submit, enum zepi_engine engine)
 {
     struct zepi_queue *queue = submit->queue;
-    if (engine == ZEPI_ENGINE_COPY && queue->copy_list) {
-        submit->list_index = ZEPI_QUEUE_LISTS;
-        submit->list = queue->copy_list;
-        return;
+    submit->queue_list = engine == ZEPI_ENGINE_COPY && queue->copy_list
+                             ? queue->copy_list
+                             : zepi_queue_next_list(queue);
+    submit->list = submit->queue_list->ze;
+}
+
+// Under the queue's mutex, and on success still: the event that the command signals. Without it
+// meanwhile, if there is none.
+static zepi_result_t take_event_locked(struct zepi_submit *submit)
+{
+    struct zepi_queue *queue = submit->queue;
+    struct zepi_event_cache *cache = &submit->queue_list->events;
+    struct zepi_event *event = zepi_event_cache_take(cache, queue);
+    while (__builtin_expect(!event, 0)) {
+        zepi_mutex_unlock(&queue->mutex);
+        const zepi_result_t result = zepi_event_cache_refill(cache, queue);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        zepi_mutex_lock(&queue->mutex);
+        event = zepi_event_cache_take(cache, queue);
     }
-    submit->list_index = zepi_queue_next_list(queue);
-    submit->list = queue->lists[submit->list_index];
+    event->submit_ticks = submit->ticks;
+    submit->event = event;
+    submit->signal = event->ze;
+    return ZEPI_SUCCESS;
+}
+
+// Before the mutex is taken: what may fail or take long.
+static zepi_result_t prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
+                             const zepi_event_t *out_event)
+{
+    const struct zepi_queue *queue = submit->queue;
+    zepi_result_t result = ZEPI_SUCCESS;
+    uint64_t host_ns;
+    if (wait.count > 0)
+        result = gather_waits(submit, wait);
+    if (result == ZEPI_SUCCESS && out_event && (queue->flags & ZEPI_QUEUE_PROFILING))
+        result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &submit->ticks);
+    return result;
 }
 
 zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                 zepi_wait_list_t wait, const zepi_event_t *out_event,
                                 enum zepi_engine engine)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
     submit->queue = queue;
     submit->signal = NULL;
     submit->wait_count = 0;
     submit->waits = NULL;
     submit->event = NULL;
-    if (wait.count > 0)
-        result = gather_waits(submit, wait);
-    if (result == ZEPI_SUCCESS && out_event) {
-        result = zepi_event_create_for(queue, &submit->event);
-        if (result == ZEPI_SUCCESS)
-            submit->signal = submit->event->slot->ze;
+    submit->ticks = 0;
+    zepi_result_t result = prepare(submit, wait, out_event);
+    if (result == ZEPI_SUCCESS) {
+        zepi_mutex_lock(&queue->mutex);
+        choose_list(submit, engine);
+        if (out_event)
+            result = take_event_locked(submit);
     }
     if (result != ZEPI_SUCCESS) {
         free_waits(submit);
         return result;
     }
-    if (submit->wait_count == 0) {
-        free_waits(submit);
-        submit->waits = NULL;
-    }
-    zepi_mutex_lock(&queue->mutex);
-    choose_list(submit, engine);
-    if ((queue->flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list) {
+    if (queue->needs_barriers) {
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
         if (result != ZEPI_SUCCESS)
             return zepi_submit_end(submit, result, NULL);
@@ -100,8 +123,10 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
     struct zepi_queue *queue = submit->queue;
     // A failed append counts, too: part of it may have been appended.
     const uint64_t number = zepi_retire_count(&queue->retire);
-    if (submit->event)
+    if (submit->event) {
         submit->event->number = number;
+        submit->event->has_failed = appended != ZEPI_SUCCESS;
+    }
     zepi_mutex_unlock(&queue->mutex);
     free_waits(submit);
     if (appended != ZEPI_SUCCESS) {

@@ -22,18 +22,25 @@ enum zepi_engine {
     ZEPI_ENGINE_COPY, // a copy engine where the queue has one
 };
 
-#define ZEPI_SUBMIT_INLINE_WAITS 16
-
 struct zepi_submit {
-    struct zepi_queue *queue; // borrowed
-    uint32_t list_index;      // of `list` among the queue's, ZEPI_QUEUE_LISTS: the copy list
+    struct zepi_queue *queue;           // borrowed
+    struct zepi_queue_list *queue_list; // borrowed: whose `list` is
     ze_command_list_handle_t list;
     ze_event_handle_t signal; // NULL: no event was asked for
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
-    ze_event_handle_t inline_waits[ZEPI_SUBMIT_INLINE_WAITS];
+    uint64_t ticks;           // of the device's clock, if the event is timed
+    ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
+
+// Whether a command of the queue needs to be told to wait for the event.
+static inline bool zepi_event_must_be_awaited(const struct zepi_event *event,
+                                              const struct zepi_queue *queue)
+{
+    return !zepi_event_is_known_complete(event) &&
+           (event->queue != queue || !(queue->flags & ZEPI_QUEUE_IN_ORDER));
+}
 
 // On success the queue's mutex is held. `queue` has been checked.
 zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,

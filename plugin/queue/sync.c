@@ -12,16 +12,20 @@
 // Whose handles.
 enum handles { LOADERS, DRIVERS };
 
+static ze_command_list_handle_t handle_of(const struct zepi_queue_list *list, enum handles handles)
+{
+    return handles == DRIVERS ? list->driver_ze : list->ze;
+}
+
 // All lists of the queue, that of the copy engine too. Returns how many.
 static uint32_t get_lists(const struct zepi_queue *queue, enum handles handles,
                           ze_command_list_handle_t out_lists[MAX_LISTS])
 {
     uint32_t count = 0;
     for (; count < queue->list_count; count++)
-        out_lists[count] = handles == DRIVERS ? queue->driver_lists[count] : queue->lists[count];
+        out_lists[count] = handle_of(&queue->lists[count], handles);
     if (queue->copy_list)
-        out_lists[count++] =
-            handles == DRIVERS ? queue->driver_lists[ZEPI_QUEUE_LISTS] : queue->copy_list;
+        out_lists[count++] = handle_of(queue->copy_list, handles);
     return count;
 }
 
@@ -155,14 +159,19 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
                          submit->wait_count, submit->waits);
+    // The list that signals first, the others after it.
     if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[0], submit->signal, events->count, all);
+        result =
+            ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, events->count, all);
     if (submit->event)
         atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
-    for (uint32_t i = 1; i < events->count && result == ZEPI_SUCCESS; i++)
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
+        if (lists[i] == submit->list)
+            continue;
         result = submit->signal
                      ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, 1, &submit->signal)
                      : ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, events->count, all);
+    }
     return result;
 }
 
@@ -196,7 +205,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     }
     if (timed) {
         submit.event = timed;
-        submit.signal = timed->slot->ze;
+        submit.signal = timed->ze;
     }
     if (events.count > 0)
         result = append_barrier_over_lists(&submit, &events, lists);

@@ -5,6 +5,8 @@
 #include "ur/kernel.h"
 #include "ur/mem.h"
 
+#include <pthread.h>
+
 struct zepi_native_list;
 
 // A command buffer is a list of commands with copies of their arguments, which every enqueue hands
@@ -62,7 +64,7 @@ struct zepi_ur_recorded {
     uint32_t flags; // of hints
     // Launches. The state is replaced by updates, under the buffer's mutex.
     struct zepi_ur_recorded_launch *launch; // one reference
-    struct zepi_ur_kernel **kernels;        // owned list of references: that it may be of
+    struct zepi_kernel **kernels;           // owned list of references: that it may be of
     uint32_t kernel_count;
     struct zepi_native_list *native; // owned
 };

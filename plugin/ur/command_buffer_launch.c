@@ -35,7 +35,7 @@ static void list_held(uint32_t count, const ur_exp_kernel_arg_properties_t *argu
 }
 
 static ur_result_t read_launch(const struct zepi_ur_command_buffer *buffer,
-                               struct zepi_ur_kernel *kernel, const struct zepi_ur_launch *asked,
+                               struct zepi_kernel *kernel, const struct zepi_ur_launch *asked,
                                struct zepi_ur_recorded_launch **out_launch)
 {
     struct zepi_ur_launch_desc launch;
@@ -58,7 +58,7 @@ static ur_result_t read_launch(const struct zepi_ur_command_buffer *buffer,
 
 // `launch` is consumed. NULL without memory (noted).
 static struct zepi_ur_recorded *make_recorded(const struct zepi_ur_append *append,
-                                              struct zepi_ur_kernel *kernel, uint32_t count,
+                                              struct zepi_kernel *kernel, uint32_t count,
                                               const ur_kernel_handle_t *alternatives,
                                               struct zepi_ur_recorded_launch *launch)
 {
@@ -68,7 +68,7 @@ static struct zepi_ur_recorded *make_recorded(const struct zepi_ur_append *appen
         return NULL;
     }
     recorded->launch = launch;
-    recorded->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_ur_kernel *));
+    recorded->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_kernel *));
     if (!recorded->kernels) {
         zepi_fail_no_memory();
         zepi_release(recorded);

@@ -7,7 +7,7 @@
 
 // A launch between the old and the new one.
 struct draft {
-    struct zepi_ur_kernel *kernel;
+    struct zepi_kernel *kernel;
     zepi_launch_desc_t desc;
     zepi_argument_t *arguments; // owned
     void **held;                // owned list, borrowed objects
@@ -27,7 +27,7 @@ static ur_result_t choose_kernel(struct draft *draft, const struct zepi_ur_recor
     for (uint32_t i = 0; i < recorded->kernel_count; i++) {
         if (recorded->kernels[i] == zepi_ur_kernel(handle)) {
             draft->kernel = recorded->kernels[i];
-            draft->desc.kernel = draft->kernel->kernel;
+            draft->desc.kernel = draft->kernel;
             return UR_RESULT_SUCCESS;
         }
     }
@@ -42,7 +42,7 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_ur_comm
     struct zepi_kernel_pool *pool;
     const uint32_t device_index = zepi_context_device_index(buffer->context, buffer->device);
     const ur_result_t result =
-        zepi_ur_result(zepi_kernel_get_pool(draft->kernel->kernel, device_index, &pool));
+        zepi_ur_result(zepi_kernel_get_pool(draft->kernel, device_index, &pool));
     if (result != UR_RESULT_SUCCESS)
         return result;
     const uint32_t count = pool->argument_count;

@@ -64,8 +64,8 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     }
 }
 
-// The time of submission is known before the command is complete. Afterwards it is no later than the
-// start, though the clock that tells it may be a little ahead.
+// The time of submission is known before the command is complete. Afterwards it is no later than
+// the start, though the clock that tells it may be a little ahead.
 static ur_result_t answer_submit_time(struct zepi_event *event, const struct zepi_ur_info *info)
 {
     zepi_event_status_t status;

@@ -6,35 +6,20 @@
 #include "kernel/kernel_pool.h"
 #include "kernel/work_size.h"
 
-static void kernel_destroy(void *object)
-{
-    struct zepi_ur_kernel *kernel = object;
-    if (kernel->adopted)
-        zepi_ze.zeKernelDestroy(kernel->adopted);
-    zepi_release(kernel->kernel);
-    zepi_release(kernel->program);
-}
-
-ZEPI_DEFINE_TYPE(ur_kernel, kernel_destroy);
-
 static ur_result_t create(struct zepi_ur_program *program, const char *name,
-                          struct zepi_ur_kernel **out_kernel)
+                          struct zepi_kernel **out_kernel)
 {
+    struct zepi_kernel *kernel;
     struct zepi_module *module = zepi_ur_program_module(program);
     if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
         zepi_release(module);
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no kernels yet");
     }
-    struct zepi_ur_kernel *kernel = zepi_object_create(&zepi_ur_kernel_type);
-    const ur_result_t result =
-        kernel ? zepi_ur_result(zepi_module_get_kernel(module, name, &kernel->kernel))
-               : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const ur_result_t result = zepi_ur_result(zepi_module_get_kernel(module, name, &kernel));
     zepi_release(module);
-    if (result != UR_RESULT_SUCCESS) {
-        zepi_release(kernel);
+    if (result != UR_RESULT_SUCCESS)
         return result;
-    }
     kernel->program = zepi_retain(program);
     *out_kernel = kernel;
     return UR_RESULT_SUCCESS;
@@ -49,7 +34,7 @@ ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKerne
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phKernel, "phKernel");
     return result == UR_RESULT_SUCCESS
-               ? create(zepi_ur_program(hProgram), pKernelName, (struct zepi_ur_kernel **)phKernel)
+               ? create(zepi_ur_program(hProgram), pKernelName, (struct zepi_kernel **)phKernel)
                : result;
 }
 
@@ -79,7 +64,7 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
                                                 ur_kernel_handle_t *phKernel)
 {
     char *name = NULL;
-    struct zepi_ur_kernel *kernel;
+    struct zepi_kernel *kernel = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_program(hProgram);
@@ -151,8 +136,8 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
         result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_kernel *kernel = zepi_ur_kernel(hKernel)->kernel;
-    const struct zepi_context *context = zepi_ur_kernel(hKernel)->program->context;
+    struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
+    const struct zepi_context *context = kernel->context;
     uint32_t index = 0;
     while (index + 1 < context->device_count && !kernel->pools[index])
         index++;
@@ -177,7 +162,7 @@ static ur_result_t check_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queu
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", work_dim);
     if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_kernel(kernel)->program->context != zepi_ur_queue(queue)->context)
+        zepi_ur_kernel(kernel)->context != zepi_ur_queue(queue)->context)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
                                 "the kernel is of another context than the queue");
     return result;
@@ -195,7 +180,7 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
         result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel)->kernel,
+    return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel),
                                                          zepi_ur_queue(hQueue)->device, numWorkDim,
                                                          pGlobalWorkSize, pSuggestedLocalWorkSize));
 }
@@ -229,8 +214,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     (void)dynamicSharedMemorySize; // Level Zero does not take it into account
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device(
-            (ur_context_handle_t)zepi_ur_kernel(hKernel)->program->context, hDevice, NULL);
+        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(hKernel)->context,
+                                              hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
     if (result == UR_RESULT_SUCCESS)
@@ -239,9 +224,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", workDim);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_kernel_max_cooperative_groups(zepi_ur_kernel(hKernel)->kernel,
-                                                                   zepi_ur_device(hDevice), workDim,
-                                                                   pLocalWorkSize, &count));
+        result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
+            zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
     if (result == UR_RESULT_SUCCESS)
         *pGroupCountRet = count;
     return result;

@@ -5,24 +5,16 @@
 #include "kernel/kernel.h"
 #include "ur/program.h"
 
-// The core's kernel, and the program that it is asked for.
-struct zepi_ur_kernel {
-    struct zepi_object object;
-    struct zepi_kernel *kernel;      // retained
-    struct zepi_ur_program *program; // retained
-    ze_kernel_handle_t adopted;      // owned; that the kernel was made around; NULL: none
-};
+// A kernel of the core that keeps the program it was asked of.
 
-extern const struct zepi_type zepi_ur_kernel_type;
-
-static inline struct zepi_ur_kernel *zepi_ur_kernel(ur_kernel_handle_t handle)
+static inline struct zepi_kernel *zepi_ur_kernel(ur_kernel_handle_t handle)
 {
-    return (struct zepi_ur_kernel *)handle;
+    return (struct zepi_kernel *)handle;
 }
 
 static inline ur_result_t zepi_ur_check_kernel(ur_kernel_handle_t handle)
 {
-    return zepi_ur_check(handle, &zepi_ur_kernel_type, UR_RESULT_ERROR_INVALID_KERNEL);
+    return zepi_ur_check(handle, &zepi_kernel_type, UR_RESULT_ERROR_INVALID_KERNEL);
 }
 
 #endif

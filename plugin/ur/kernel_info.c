@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 // Some device that the kernel has code for: there is one.
-static const struct zepi_kernel_pool *any_pool(const struct zepi_ur_kernel *kernel)
+static const struct zepi_kernel_pool *any_pool(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
-    while (!kernel->kernel->pools[index])
+    while (!kernel->pools[index])
         index++;
-    return zepi_kernel_pool_of(kernel->kernel->pools[index]);
+    return zepi_kernel_pool_of(kernel->pools[index]);
 }
 
-static ur_result_t answer_attributes(const struct zepi_ur_kernel *kernel,
+static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
                                      const struct zepi_ur_info *info)
 {
     const ze_kernel_properties_t *properties = &any_pool(kernel)->properties;
@@ -32,17 +32,16 @@ static ur_result_t answer_attributes(const struct zepi_ur_kernel *kernel,
 }
 
 // One number for each device that the kernel has code for.
-static ur_result_t answer_spill(const struct zepi_ur_kernel *kernel,
-                                const struct zepi_ur_info *info)
+static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct zepi_ur_info *info)
 {
-    const uint32_t device_count = kernel->program->context->device_count;
+    const uint32_t device_count = kernel->context->device_count;
     uint32_t count = 0;
     uint32_t *sizes = zepi_allocate(device_count, sizeof(*sizes));
     if (!sizes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < device_count; i++) {
-        if (kernel->kernel->pools[i])
-            sizes[count++] = zepi_kernel_pool_of(kernel->kernel->pools[i])->properties.spillMemSize;
+        if (kernel->pools[i])
+            sizes[count++] = zepi_kernel_pool_of(kernel->pools[i])->properties.spillMemSize;
     }
     const ur_result_t result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
@@ -53,7 +52,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_ur_kernel *kernel = zepi_ur_kernel(hKernel);
+    const struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
@@ -61,13 +60,13 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
         return result;
     switch (propName) {
     case UR_KERNEL_INFO_FUNCTION_NAME:
-        return zepi_ur_answer_string(&info, kernel->kernel->name);
+        return zepi_ur_answer_string(&info, kernel->name);
     case UR_KERNEL_INFO_NUM_ARGS:
         return zepi_ur_answer_u32(&info, any_pool(kernel)->argument_count);
     case UR_KERNEL_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, kernel);
     case UR_KERNEL_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, kernel->program->context);
+        return zepi_ur_answer_handle(&info, kernel->context);
     case UR_KERNEL_INFO_PROGRAM:
         return zepi_ur_answer_handle(&info, kernel->program);
     case UR_KERNEL_INFO_ATTRIBUTES:
@@ -86,13 +85,13 @@ static ur_result_t get_pool(ur_kernel_handle_t handle, ur_device_handle_t device
     uint32_t index;
     ur_result_t result = zepi_ur_check_kernel(handle);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device(
-            (ur_context_handle_t)zepi_ur_kernel(handle)->program->context, device, &index);
+        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(handle)->context,
+                                              device, &index);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(info);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_kernel_get_pool(
-                                             zepi_ur_kernel(handle)->kernel, index, out_pool))
-                                       : result;
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_kernel_get_pool(zepi_ur_kernel(handle), index, out_pool))
+               : result;
 }
 
 ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,

@@ -153,7 +153,7 @@ static inline ur_result_t set_all_sizes(zepi_launch_desc_t *desc,
 }
 
 static inline ur_result_t launch_desc_init(struct zepi_ur_launch_desc *out,
-                                           const struct zepi_ur_kernel *kernel,
+                                           const struct zepi_kernel *kernel,
                                            const struct zepi_context *context,
                                            const struct zepi_device *device,
                                            const struct zepi_ur_launch *launch)
@@ -164,7 +164,7 @@ static inline ur_result_t launch_desc_init(struct zepi_ur_launch_desc *out,
         return result;
     out->owned_arguments = NULL;
     desc->size = sizeof(*desc);
-    desc->kernel = kernel->kernel;
+    desc->kernel = (struct zepi_kernel *)kernel;
     desc->kernel_name = NULL;
     desc->arguments = out->inline_arguments;
     desc->argument_count = launch->argument_count;
@@ -187,7 +187,7 @@ static inline ur_result_t launch_desc_init(struct zepi_ur_launch_desc *out,
 }
 
 ur_result_t zepi_ur_launch_desc_init(struct zepi_ur_launch_desc *out,
-                                     const struct zepi_ur_kernel *kernel,
+                                     const struct zepi_kernel *kernel,
                                      const struct zepi_context *context,
                                      const struct zepi_device *device,
                                      const struct zepi_ur_launch *launch)
@@ -202,23 +202,23 @@ void zepi_ur_launch_desc_finish(struct zepi_ur_launch_desc *desc)
     desc->owned_arguments = NULL;
 }
 
-ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kernel *kernel,
+ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *kernel,
                                 const struct zepi_context *context,
                                 const struct zepi_device *device, const zepi_launch_desc_t *desc)
 {
     struct zepi_error error;
     struct zepi_kernel_pool *pool;
     const ur_result_t ur = zepi_ur_fail(result);
-    const uint32_t index = zepi_context_device_index(kernel->program->context, device);
+    const uint32_t index = zepi_context_device_index(kernel->context, device);
     if (result == ZEPI_ERROR_INVALID_OBJECT)
-        return kernel->program->context != context || index == ZEPI_NO_DEVICE
+        return kernel->context != context || index == ZEPI_NO_DEVICE
                    ? UR_RESULT_ERROR_INVALID_KERNEL
                    : UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
     if ((result != ZEPI_ERROR_INVALID_SIZE && result != ZEPI_ERROR_INVALID_VALUE) ||
         index == ZEPI_NO_DEVICE)
         return ur;
     zepi_error_save(&error);
-    zepi_result_t arguments = zepi_kernel_get_pool(kernel->kernel, index, &pool);
+    zepi_result_t arguments = zepi_kernel_get_pool(kernel, index, &pool);
     if (arguments == ZEPI_SUCCESS && pool->argument_count != desc->argument_count)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (arguments == ZEPI_SUCCESS)
@@ -229,12 +229,13 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_ur_kerne
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE : ur;
 }
 
-ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
-    ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
-    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
-    uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs,
-    const ur_kernel_launch_ext_properties_t *launchPropList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+ur_result_t zepi_ur_launch_any(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
+                               uint32_t workDim, const size_t *pGlobalWorkOffset,
+                               const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+                               uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs,
+                               const ur_kernel_launch_ext_properties_t *launchPropList,
+                               uint32_t numEventsInWaitList,
+                               const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
     struct zepi_ur_launch_desc launch;
@@ -247,7 +248,7 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     const struct zepi_ur_launch asked = {workDim,        pGlobalWorkOffset, pGlobalWorkSize,
                                          pLocalWorkSize, numArgs,           pArgs,
                                          launchPropList};
-    struct zepi_ur_kernel *kernel = zepi_ur_kernel(hKernel);
+    struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     struct zepi_queue *queue = command.queue;
     result = launch_desc_init(&launch, kernel, queue->context, queue->device, &asked);
     if (result != UR_RESULT_SUCCESS)

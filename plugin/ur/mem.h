@@ -5,6 +5,8 @@
 #include "memory/buffer.h"
 #include "ur/handles.h"
 
+#include <pthread.h>
+
 struct zepi_texture;
 
 // A memory object: a buffer, a part of one, or an image.

@@ -20,7 +20,6 @@ static void program_destroy(void *object)
     zepi_release(program->built);
     zepi_free(program->options);
     free_logs(program->device_logs, program->context);
-    pthread_mutex_destroy(&program->mutex);
     zepi_release(program->context);
 }
 
@@ -33,17 +32,16 @@ struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context)
         return NULL;
     program->context = zepi_retain(context);
     program->status = UR_PROGRAM_BUILD_STATUS_NONE;
-    pthread_mutex_init(&program->mutex, NULL);
     return program;
 }
 
 struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
 {
-    pthread_mutex_lock(&program->mutex);
+    zepi_mutex_lock(&program->mutex);
     struct zepi_module *module = program->built ? program->built : program->input;
     if (module)
         zepi_retain(module);
-    pthread_mutex_unlock(&program->mutex);
+    zepi_mutex_unlock(&program->mutex);
     return module;
 }
 
@@ -113,7 +111,7 @@ void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_u
                                   zepi_result_t result, struct zepi_module *built)
 {
     explain(build, result);
-    pthread_mutex_lock(&program->mutex);
+    zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *options = program->options;
     char **device_logs = program->device_logs;
@@ -122,7 +120,7 @@ void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_u
         result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
     program->options = build->options;
     program->device_logs = build->device_logs;
-    pthread_mutex_unlock(&program->mutex);
+    zepi_mutex_unlock(&program->mutex);
     build->options = options;
     build->device_logs = device_logs;
     zepi_ur_build_finish(build);

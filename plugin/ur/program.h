@@ -12,7 +12,7 @@ struct zepi_ur_program {
     struct zepi_context *context; // retained
     struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
     bool is_il;                   // the input is SPIR-V; else native code
-    pthread_mutex_t mutex;        // guards what is below; no build under it
+    struct zepi_mutex mutex;      // guards what is below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     ur_program_build_status_t status;
     char *options;      // owned; of the last operation

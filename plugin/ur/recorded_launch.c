@@ -56,7 +56,7 @@ static struct zepi_ur_recorded_launch *copy(const zepi_launch_desc_t *desc, void
     return launch;
 }
 
-ur_result_t zepi_ur_recorded_launch_create(struct zepi_ur_kernel *kernel,
+ur_result_t zepi_ur_recorded_launch_create(struct zepi_kernel *kernel,
                                            const struct zepi_context *context,
                                            struct zepi_device *device,
                                            const zepi_launch_desc_t *desc, void *const *held,

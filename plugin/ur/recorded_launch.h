@@ -8,15 +8,15 @@
 // replays that have begun go on with theirs.
 struct zepi_ur_recorded_launch {
     atomic_uint references;
-    struct zepi_ur_kernel *kernel; // retained
-    zepi_launch_desc_t desc;       // arguments are the ones below
-    void **held;                   // references; memory object or sampler of each argument, or NULL
-    zepi_argument_t arguments[];   // then `held`, then the bytes of values
+    struct zepi_kernel *kernel;  // retained
+    zepi_launch_desc_t desc;     // arguments are the ones below
+    void **held;                 // references; memory object or sampler of each argument, or NULL
+    zepi_argument_t arguments[]; // then `held`, then the bytes of values
 };
 
 // `desc` and `held`, one an argument, are copied; the launch is checked for the device. One
 // reference.
-ur_result_t zepi_ur_recorded_launch_create(struct zepi_ur_kernel *kernel,
+ur_result_t zepi_ur_recorded_launch_create(struct zepi_kernel *kernel,
                                            const struct zepi_context *context,
                                            struct zepi_device *device,
                                            const zepi_launch_desc_t *desc, void *const *held,

@@ -147,11 +147,13 @@ int main(void)
     WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
     TEST_OK(replay_in_order());
     TEST_OK(replay_in_any_order());
-    walk_keep();
-    walk_calls("in order, calls", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
-    walk_allocations("in order, allocations", replay_in_order);
-    walk_calls("any order, calls", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
-    walk_allocations("any order, allocations", replay_in_any_order);
+    for (int is_last = 0; is_last < 2; is_last++) {
+        walk_rehearse(!is_last);
+        walk_calls("in order, calls", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+        walk_allocations("in order, allocations", replay_in_order);
+        walk_calls("any order, calls", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
+        walk_allocations("any order, allocations", replay_in_any_order);
+    }
     walk_release(program);
     TEST_OK(zepi.usm_free(gear.context, data));
     test_gear_destroy(&gear);

@@ -241,11 +241,13 @@ static void walk_story(const char *name, story_fn *story)
 {
     char title[128];
     TEST_OK(story());
-    walk_keep();
-    snprintf(title, sizeof(title), "%s, calls", name);
-    walk_calls(title, story, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
-    snprintf(title, sizeof(title), "%s, device lost", name);
-    walk_calls(title, story, "ZE_RESULT_ERROR_DEVICE_LOST");
+    for (int is_last = 0; is_last < 2; is_last++) {
+        walk_rehearse(!is_last);
+        snprintf(title, sizeof(title), "%s, calls", name);
+        walk_calls(title, story, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+        snprintf(title, sizeof(title), "%s, device lost", name);
+        walk_calls(title, story, "ZE_RESULT_ERROR_DEVICE_LOST");
+    }
 }
 
 static void walk_queue(const char *name, zepi_queue_flags_t flags)

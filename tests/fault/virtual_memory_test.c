@@ -6,7 +6,6 @@
 
 #include "ur/ur.h"
 
-
 static struct test_gear gear;
 static size_t page;
 

@@ -23,6 +23,10 @@ void walk_begin(void);
 // What is in the driver now belongs to the test, and is there after each round.
 void walk_keep(void);
 
+// The walks from here on are rehearsals: after failures a context keeps more than without (events,
+// until it goes), as much as ever in the walks that follow. Or no longer: walk_keep.
+void walk_rehearse(bool is_one);
+
 // Each of these returns the number of rounds that met the failure, or ends the process.
 
 // The n-th Level Zero call answers `code`, the name of a ze_result_t.

@@ -219,8 +219,8 @@ ParameterizedTest(struct queue_kind *kind, event_chain,
         if (i == 15000)
             after_warm_up = ze_cpu.get_live_objects();
     }
-    // How much is retired at a moment depends on how far the queue is; without recycling it would be
-    // one event a launch.
+    // How much is retired at a moment depends on how far the queue is; without recycling it would
+    // be one event a launch.
     cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up + 5000, "%d after %d",
                   (int)ze_cpu.get_live_objects(), (int)after_warm_up);
     TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));

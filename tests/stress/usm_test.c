@@ -82,7 +82,7 @@ static void *work(void *user)
     return NULL;
 }
 
-// Whatever the answer is, there is one.
+// Whatever the answer is, there is one: an error, where the driver is asked about memory that goes.
 static void *look(void *user)
 {
     (void)user;
@@ -90,7 +90,7 @@ static void *look(void *user)
         zepi_usm_info_t info = {.size = sizeof(info)};
         void *memory = atomic_load(&seen[i % EXCHANGE]);
         if (memory)
-            TEST_OK(zepi.usm_get_info(gear.context, memory, &info));
+            zepi.usm_get_info(gear.context, memory, &info);
     }
     return NULL;
 }

@@ -20,6 +20,7 @@ struct shard {
 };
 
 static struct shard shards[SHARDS];
+_Atomic uint32_t cpu_event_waiters;
 static pthread_once_t shards_once = PTHREAD_ONCE_INIT;
 
 static void make_shards(void)
@@ -73,6 +74,11 @@ void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end)
         wake_all(shard);
 }
 
+void cpu_event_wake(struct cpu_event *event)
+{
+    wake_all(shard_of(event));
+}
+
 void cpu_event_reset(struct cpu_event *event)
 {
     if (!event->is_counter_based)
@@ -91,8 +97,10 @@ bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
     struct shard *shard = shard_of(event);
     pthread_mutex_lock(&shard->mutex);
     atomic_fetch_add(&shard->waiters, 1);
+    atomic_fetch_add(&cpu_event_waiters, 1);
     while (atomic_load(&event->done) < goal && is_in_time)
         is_in_time = cpu_condition_wait(&shard->changed, &shard->mutex, &deadline);
+    atomic_fetch_sub(&cpu_event_waiters, 1);
     atomic_fetch_sub(&shard->waiters, 1);
     pthread_mutex_unlock(&shard->mutex);
     return cpu_event_has_reached(event, goal);

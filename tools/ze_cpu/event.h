@@ -47,6 +47,11 @@ void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end);
 
 void cpu_event_reset(struct cpu_event *event);
 
+// For who signals an ordinary event by himself, where every instruction counts (idle.c): how many
+// threads sleep, or are about to, and what wakes those who wait for this event.
+extern _Atomic uint32_t cpu_event_waiters;
+void cpu_event_wake(struct cpu_event *event);
+
 static inline bool cpu_event_has_reached(struct cpu_event *event, uint64_t goal)
 {
     // Acquire: what the signalling command wrote is visible after this.

@@ -12,8 +12,15 @@
 static __attribute__((noinline)) ze_result_t complete_event(ze_event_handle_t signal)
 {
     struct cpu_event *event = (struct cpu_event *)signal;
-    cpu_event_submit(event);
-    cpu_event_complete(event, 1, 2);
+    atomic_store_explicit(&event->start, 1, memory_order_relaxed);
+    atomic_store_explicit(&event->end, 2, memory_order_relaxed);
+    // One of the counter is complete before and after: what is submitted is done.
+    if (event->is_counter_based)
+        return ZE_RESULT_SUCCESS;
+    // Sequentially consistent with the count of waiters, as in cpu_event_complete.
+    atomic_store(&event->done, 1);
+    if (atomic_load(&cpu_event_waiters) > 0)
+        cpu_event_wake(event);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -48,6 +55,12 @@ static ze_result_t ZE_APICALL idle_reset(ze_command_list_handle_t hCommandList,
                                          ze_event_handle_t hEvent)
 {
     cpu_event_reset((struct cpu_event *)hEvent);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL idle_host_reset(ze_event_handle_t hEvent)
+{
+    atomic_store_explicit(&((struct cpu_event *)hEvent)->done, 0, memory_order_relaxed);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -121,6 +134,7 @@ const struct cpu_tables cpu_tables_idle = {
     .command_list.pfnAppendEventReset = idle_reset,
     .command_list.pfnAppendWaitOnEvents = idle_wait,
     .command_queue.pfnExecuteCommandLists = idle_execute,
+    .event.pfnHostReset = idle_host_reset,
     .newer.zeCommandListUpdateMutableCommandsExp = idle_update,
     .newer.zeCommandListUpdateMutableCommandSignalEventExp = idle_update_signal,
     .newer.zeCommandListUpdateMutableCommandWaitEventsExp = idle_update_waits,

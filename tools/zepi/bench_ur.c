@@ -34,8 +34,10 @@ struct bench_ur {
 #define GETTERS(X)                                                                                 \
     X(Adapter)                                                                                     \
     X(Platform)                                                                                    \
-    X(Context) X(Event) X(EventExp) X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue)         \
-        X(EnqueueExp) X(USM) X(Device)
+    X(Context)                                                                                     \
+    X(Event)                                                                                       \
+    X(EventExp) X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM)        \
+        X(Device)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
 {

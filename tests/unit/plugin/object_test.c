@@ -2,6 +2,7 @@
 #include "base/object.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 
 struct zepi_thing {
     struct zepi_object object;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/mutex.h"
+#include "cache/mutex.h"
 
 #include <linux/futex.h>
 #include <stddef.h>

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "queue/event_cache.h"
+
+#include "base/ze.h"
+#include "device/context.h"
+#include "queue/queue.h"
+
+#include <stddef.h>
+
+// Made at once when there are none: as many as there are, but for these limits.
+#define LEAST_NEW_EVENTS 8
+#define MOST_NEW_EVENTS 64
+
+struct chain {
+    struct zepi_event *first;
+    struct zepi_event *last;
+    uint32_t count;
+};
+
+static void append(struct chain *chain, struct zepi_event *event)
+{
+    event->next = NULL;
+    if (chain->last)
+        chain->last->next = event;
+    else
+        chain->first = event;
+    chain->last = event;
+    chain->count++;
+}
+
+static struct chain chain_of(struct zepi_event *first)
+{
+    struct chain chain = {.first = first};
+    for (; first; first = first->next) {
+        chain.last = first;
+        chain.count++;
+    }
+    return chain;
+}
+
+static void append_chain(struct chain *chain, const struct chain *more)
+{
+    if (more->count == 0)
+        return;
+    if (chain->last)
+        chain->last->next = more->first;
+    else
+        chain->first = more->first;
+    chain->last = more->last;
+    chain->count += more->count;
+}
+
+// ---- Chains of the context ----
+
+static void give_chain(struct zepi_event *first)
+{
+    struct zepi_event_pools *pools = first->slot->pools;
+    zepi_mutex_lock(&pools->mutex);
+    first->next_chain = pools->chains[first->slot->kind];
+    pools->chains[first->slot->kind] = first;
+    zepi_mutex_unlock(&pools->mutex);
+}
+
+static struct zepi_event *take_chain(struct zepi_event_pools *pools, enum zepi_event_kind kind)
+{
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event *first = pools->chains[kind];
+    if (first)
+        pools->chains[kind] = first->next_chain;
+    zepi_mutex_unlock(&pools->mutex);
+    return first;
+}
+
+static void discard_chain(struct zepi_event *event)
+{
+    while (event) {
+        struct zepi_event *next = event->next;
+        zepi_object_revive(event, &zepi_event_type);
+        zepi_object_discard(event);
+        event = next;
+    }
+}
+
+void zepi_event_chains_finish(struct zepi_event_pools *pools)
+{
+    for (int kind = 0; kind < ZEPI_EVENT_KINDS; kind++) {
+        struct zepi_event *first;
+        while ((first = take_chain(pools, (enum zepi_event_kind)kind)))
+            discard_chain(first);
+    }
+}
+
+static void give_retired(struct zepi_retired *retired)
+{
+    give_chain((struct zepi_event *)((char *)retired - offsetof(struct zepi_event, retired)));
+}
+
+// No command uses them once all queues have come past this point.
+static void retire_chain(struct zepi_context *context, const struct chain *chain)
+{
+    if (!chain->first)
+        return;
+    chain->first->retired.weight = (chain->count + 1) * ZEPI_RETIRE_WEIGHT_EVENT;
+    chain->first->retired.destroy = give_retired;
+    zepi_retire_later(&context->retire, &chain->first->retired);
+}
+
+// ---- What came back ----
+
+static struct zepi_event *take_all(_Atomic(struct zepi_event *) *head)
+{
+    // Acquire: what is noted in them.
+    return atomic_exchange_explicit(head, NULL, memory_order_acquire);
+}
+
+// Of an in-order queue, those that are complete when a later one is.
+static void sort_in_use(struct zepi_event *event, struct chain *ordered, struct chain *others)
+{
+    while (event) {
+        struct zepi_event *next = event->next;
+        const bool is_ordered =
+            !event->has_failed && !atomic_load_explicit(&event->is_awaited, memory_order_relaxed);
+        const struct chain one = {event, event, 1};
+        event->next = NULL;
+        append_chain(is_ordered ? ordered : others, &one);
+        event = next;
+    }
+}
+
+static struct zepi_event *newest_of(const struct chain *chain)
+{
+    struct zepi_event *newest = chain->first;
+    for (struct zepi_event *event = newest; event; event = event->next) {
+        if (event->number > newest->number)
+            newest = event;
+    }
+    return newest;
+}
+
+static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                        const struct chain *chain)
+{
+    if (chain->count == 0)
+        return;
+    chain->first->newest = newest_of(chain);
+    chain->first->next_chain = NULL;
+    zepi_mutex_lock(&queue->mutex);
+    if (cache->pending)
+        cache->last_pending->next_chain = chain->first;
+    else
+        cache->pending = chain->first;
+    cache->last_pending = chain->first;
+    zepi_mutex_unlock(&queue->mutex);
+}
+
+static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
+{
+    struct zepi_retire_queue *retire = &queue->retire;
+    // Acquire: the one who saw that it is over.
+    if (atomic_load_explicit(&retire->completed, memory_order_acquire) >= newest->number)
+        return true;
+    if (zepi_ze.zeEventQueryStatus(newest->ze) != ZE_RESULT_SUCCESS)
+        return false;
+    zepi_retire_note_complete(retire, newest->number);
+    return true;
+}
+
+// The oldest chain, if its commands are over.
+static struct zepi_event *take_pending(struct zepi_event_cache *cache, struct zepi_queue *queue)
+{
+    zepi_mutex_lock(&queue->mutex);
+    struct zepi_event *first = cache->pending;
+    if (first)
+        cache->pending = first->next_chain;
+    zepi_mutex_unlock(&queue->mutex);
+    if (!first || is_over(queue, first->newest))
+        return first;
+    zepi_mutex_lock(&queue->mutex);
+    first->next_chain = cache->pending;
+    if (!cache->pending)
+        cache->last_pending = first;
+    cache->pending = first;
+    zepi_mutex_unlock(&queue->mutex);
+    return NULL;
+}
+
+// `made`: how many there are.
+static zepi_result_t make_events(const struct zepi_event_cache *cache, struct zepi_queue *queue,
+                                 uint32_t made, struct chain *usable)
+{
+    const uint32_t wanted = made < LEAST_NEW_EVENTS  ? LEAST_NEW_EVENTS
+                            : made > MOST_NEW_EVENTS ? MOST_NEW_EVENTS
+                                                     : made;
+    while (usable->count < wanted) {
+        struct zepi_event *event = zepi_object_create(&zepi_event_type);
+        if (!event)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        const zepi_result_t result =
+            zepi_event_slot_take(&queue->context->event_pools, cache->kind, &event->slot);
+        if (result != ZEPI_SUCCESS) {
+            zepi_object_discard(event);
+            return result;
+        }
+        event->ze = event->slot->ze;
+        event->context = queue->context;
+        zepi_object_rest(event);
+        append(usable, event);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// Those that cannot be reset come back once more.
+static zepi_result_t reset_all(struct zepi_event_cache *cache, struct zepi_event *event,
+                               struct chain *out_reset)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct chain reset = {.first = event};
+    for (; event; event = event->next) {
+        result = ZEPI_ZE(zeEventHostReset, event->ze);
+        if (result != ZEPI_SUCCESS)
+            break;
+        reset.last = event;
+        reset.count++;
+    }
+    if (event && reset.last)
+        reset.last->next = NULL;
+    while (event) {
+        struct zepi_event *next = event->next;
+        zepi_event_push(&cache->usable, event);
+        event = next;
+    }
+    if (reset.count > 0)
+        *out_reset = reset;
+    return result;
+}
+
+// Retires what commands may still use, and finds what they do not.
+static void look_at_used(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                         struct zepi_event *in_use, uint32_t taken_count)
+{
+    struct chain ordered = {0};
+    struct chain others = {0};
+    if (queue->flags & ZEPI_QUEUE_IN_ORDER) {
+        sort_in_use(in_use, &ordered, &others);
+        add_pending(cache, queue, &ordered);
+    } else {
+        // About as many: it is only a weight.
+        others.first = in_use;
+        others.count = taken_count;
+    }
+    retire_chain(queue->context, &others);
+}
+
+// What came back and may be used again.
+static zepi_result_t find_events(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                                 uint32_t taken_count, struct chain *out_usable)
+{
+    struct zepi_event *in_use = take_all(&cache->in_use);
+    struct zepi_event *usable = take_all(&cache->usable);
+    if (in_use)
+        look_at_used(cache, queue, in_use, taken_count);
+    if (!usable)
+        usable = take_pending(cache, queue);
+    if (!usable)
+        usable = take_chain(&queue->context->event_pools, cache->kind);
+    return reset_all(cache, usable, out_usable);
+}
+
+zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue)
+{
+    struct chain usable = {0};
+    uint32_t made = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&queue->mutex);
+    const uint32_t taken_count = cache->taken_count;
+    const uint32_t made_count = cache->made_count;
+    cache->taken_count = 0;
+    zepi_mutex_unlock(&queue->mutex);
+    if (cache->kind == ZEPI_EVENT_COUNTER)
+        usable = chain_of(take_chain(&queue->context->event_pools, cache->kind));
+    else
+        result = find_events(cache, queue, taken_count, &usable);
+    if (result == ZEPI_SUCCESS && usable.count == 0) {
+        result = make_events(cache, queue, made_count, &usable);
+        made = usable.count;
+    }
+    if (usable.count == 0)
+        return result;
+    zepi_mutex_lock(&queue->mutex);
+    usable.last->next = cache->free;
+    cache->free = usable.first;
+    cache->made_count += made;
+    zepi_mutex_unlock(&queue->mutex);
+    return result;
+}
+
+void zepi_event_cache_finish(struct zepi_event_cache *cache, struct zepi_queue *queue)
+{
+    struct chain usable = chain_of(cache->free);
+    struct chain ordered = {0};
+    struct chain others = {0};
+    const struct chain returned = chain_of(take_all(&cache->usable));
+    append_chain(&usable, &returned);
+    sort_in_use(take_all(&cache->in_use), &ordered, &others);
+    while (cache->pending) {
+        const struct chain pending = chain_of(cache->pending);
+        cache->pending = pending.first->next_chain;
+        append_chain(&ordered, &pending);
+    }
+    append_chain(zepi_retire_is_idle(&queue->retire) ? &usable : &others, &ordered);
+    if (usable.first)
+        give_chain(usable.first);
+    retire_chain(queue->context, &others);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_EVENT_CACHE_H
+#define ZEPI_QUEUE_EVENT_CACHE_H
+
+#include "queue/event.h"
+
+// The events of the commands of a queue's list, which come back to it when they are released. A
+// command takes the first one under the queue's mutex, whoever releases one pushes it without a
+// lock, and only when none is left somebody looks at what came back (refill):
+//
+// - Events of the driver's counter may be used again at once, without asking: what waits for them
+//   waits for the counter's value.
+// - Others that are known to be complete, and that no command waits for, are reset.
+// - Those of an in-order queue are complete when a later one is, so that one question answers for a
+//   whole chain.
+// - All others are retired like modules (retire.h), a whole chain at once, and then serve any
+// queue.
+
+struct zepi_event_cache {
+    alignas(64) enum zepi_event_kind kind; // a power of two in size: caches are indexed
+    struct zepi_event *free;    // under the queue's mutex, as the next two; not signalled
+    struct zepi_event *pending; // chains of an in-order queue, oldest first
+    struct zepi_event *last_pending;
+    uint32_t made_count;
+    uint32_t taken_count; // since somebody looked at what came back
+    // Pushed by anybody, taken as a whole, events of the counter only under the queue's mutex:
+    // those that may be used again, or reset, and those whose commands may not be over.
+    _Atomic(struct zepi_event *) usable;
+    _Atomic(struct zepi_event *) in_use;
+};
+
+// Under the queue's mutex: an event for its next command, with one reference; NULL: there is none,
+// refill.
+static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *cache,
+                                                       struct zepi_queue *queue)
+{
+    struct zepi_event *event = cache->free;
+    if (__builtin_expect(!event, 0)) {
+        if (cache->kind == ZEPI_EVENT_COUNTER)
+            // Acquire: what is noted in them.
+            event = atomic_exchange_explicit(&cache->usable, NULL, memory_order_acquire);
+        if (!event)
+            return NULL;
+    }
+    cache->free = event->next;
+    cache->taken_count++;
+    event->flags = 0;
+    event->cache = cache;
+    event->queue = zepi_retain(queue);
+    zepi_object_revive(event, &zepi_event_type);
+    return event;
+}
+
+static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct zepi_event *event)
+{
+    struct zepi_event *first = atomic_load_explicit(head, memory_order_relaxed);
+    do {
+        event->next = first;
+        // Release: who takes them sees what is noted in them.
+    } while (!atomic_compare_exchange_weak_explicit(head, &first, event, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+// An event without references comes back; the caller has its reference to the queue.
+static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struct zepi_event *event)
+{
+    zepi_object_rest(event);
+    if (cache->kind != ZEPI_EVENT_COUNTER &&
+        (atomic_load_explicit(&event->is_awaited, memory_order_relaxed) ||
+         !zepi_event_is_known_complete(event)))
+        zepi_event_push(&cache->in_use, event);
+    else
+        zepi_event_push(&cache->usable, event);
+}
+
+// Finds or makes events. Not under the queue's mutex: calls the driver.
+zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue);
+
+// The queue has waited for its commands, if it could, and goes.
+void zepi_event_cache_finish(struct zepi_event_cache *cache, struct zepi_queue *queue);
+
+// The context goes.
+void zepi_event_chains_finish(struct zepi_event_pools *pools);
+
+#endif
