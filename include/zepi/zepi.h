@@ -576,13 +576,17 @@ typedef struct zepi_plugin {
     // ---- USM and buffers ----
 
     // Allocates `size_bytes` (not 0) of memory. `device`: whose memory; NULL for host memory, and
-    // allowed for shared memory. `alignment_bytes`: a power of two, or 0 for the driver's choice.
+    // allowed for shared memory. `alignment_bytes`: a power of two, or 0 for zepi's choice. Small
+    // host and device memory comes from pools of the context (ZEPI_USM_POOL), and goes back there.
     zepi_result_t (*usm_allocate)(zepi_context_t context, zepi_device_t device,
                                   zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
                                   void **out_memory);
-    // `memory` is exactly what usm_allocate gave; no command may use it any more.
+    // `memory` is exactly what usm_allocate gave; no command may use it any more. Anything else is
+    // invalid-value: an address inside an allocation, one that was freed, another context's. What
+    // is not freed goes with the context.
     zepi_result_t (*usm_free)(zepi_context_t context, void *memory);
-    // Of any address inside an allocation. An unknown address is ZEPI_USM_UNKNOWN, no error.
+    // Of any address inside an allocation: the base and size that were asked for, of memory that
+    // usm_allocate gave. An unknown address is ZEPI_USM_UNKNOWN, no error.
     zepi_result_t (*usm_get_info)(zepi_context_t context, const void *address,
                                   zepi_usm_info_t *out_info);
     // A buffer of `size_bytes` that all devices of the context can use, filled from `host_data`

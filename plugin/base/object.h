@@ -69,12 +69,29 @@ struct zepi_type_pool {
 
 // The calling thread's share of things that are kept apart for threads: below ZEPI_POOL_SHARDS.
 // Threads get numbers in turn.
-extern _Thread_local unsigned zepi_thread_number; // plus one; 0: none yet
-unsigned zepi_thread_number_of_new_thread(void);
+unsigned zepi_thread_shard_slowly(void) __attribute__((noinline));
+
+// Numbers found before: the address of a thread's control block plus its number, at a hash of the
+// address. A look-up of a thread-local variable would be a call, in a library that is opened late.
+#define ZEPI_THREAD_BITS 8
+extern _Atomic uintptr_t zepi_threads[1u << ZEPI_THREAD_BITS];
+
+// The same, if it was found before; else a larger number.
+static inline uintptr_t zepi_thread_shard_known(void)
+{
+    const uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
+    const uint64_t hash = thread * UINT64_C(0x9e3779b97f4a7c15);
+    // Relaxed: whatever is found, only the thread itself wrote what it takes for its own.
+    return atomic_load_explicit(&zepi_threads[hash >> (64 - ZEPI_THREAD_BITS)],
+                                memory_order_relaxed) -
+           thread;
+}
+
 static inline unsigned zepi_thread_shard(void)
 {
-    const unsigned number = zepi_thread_number;
-    return (__builtin_expect(number != 0, 1) ? number : zepi_thread_number_of_new_thread()) - 1;
+    const uintptr_t shard = zepi_thread_shard_known();
+    return __builtin_expect(shard < ZEPI_POOL_SHARDS, 1) ? (unsigned)shard
+                                                         : zepi_thread_shard_slowly();
 }
 
 // The value of every later object's front door. Called once, before any object is made.

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 12
+#define OPTION_COUNT 13
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -149,6 +149,8 @@ static void read_environment(void)
         "ZEPI_ONE_CALL_LAUNCH", "launch with all arguments in one call where the driver can");
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
+    options.usm_pool = read_switch(
+        "ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off");
     options.ur_loader_check = read_switch(
         "ZEPI_UR_LOADER_CHECK",
         "give the tables of Unified Runtime to loaders of their layout alone: on or off");

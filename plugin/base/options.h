@@ -28,6 +28,7 @@ struct zepi_options {
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
     bool one_call_launch;           // ZEPI_ONE_CALL_LAUNCH: set all arguments by launching
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
+    bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool ur_loader_check;           // ZEPI_UR_LOADER_CHECK, see plugin/ur/loader_check.h
 };
 

@@ -53,6 +53,7 @@ static void context_destroy(void *object)
     zepi_retire_finish(&context->retire);
     zepi_value_buffers_finish(&context->value_buffers, context);
     zepi_event_pools_finish(&context->event_pools);
+    zepi_usm_pools_finish(&context->usm, context);
     zepi_mappings_finish(&context->mappings, context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
@@ -125,6 +126,8 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
         if (!context->caches)
             result = zepi_fail_no_memory();
     }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_usm_pools_init(&context->usm, context);
     if (result == ZEPI_SUCCESS && !ze)
         result = create_ze(context);
     if (result != ZEPI_SUCCESS) {

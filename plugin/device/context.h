@@ -3,6 +3,7 @@
 #define ZEPI_DEVICE_CONTEXT_H
 
 #include "base/object.h"
+#include "memory/usm_pool.h"
 #include "memory/value_buffer.h"
 #include "memory/virtual_memory.h"
 #include "queue/event_pool.h"
@@ -25,6 +26,7 @@ struct zepi_context {
     struct zepi_queue_numbers queue_numbers;
     struct zepi_event_pools event_pools;
     struct zepi_retire retire; // queues, and handles that they may still use
+    struct zepi_usm_pools usm;
     struct zepi_value_buffers value_buffers;
     struct zepi_mappings mappings;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels

@@ -22,7 +22,7 @@ static void place_destroy(struct zepi_retired *retired)
 {
     struct zepi_buffer_place *place = (struct zepi_buffer_place *)retired;
     if (place->memory)
-        zepi_ze.zeMemFree(place->context->ze, place->memory);
+        zepi_usm_give(place->context, place->memory);
     zepi_free(place);
 }
 

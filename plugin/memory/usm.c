@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/usm_driver.h"
 
 static zepi_result_t check_device(const struct zepi_context *context, zepi_device_t device,
                                   zepi_usm_kind_t kind)
@@ -49,14 +50,79 @@ static zepi_result_t relax_limit(const struct zepi_context *context, zepi_device
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
-                                size_t size_bytes, size_t alignment_bytes, void **out_memory)
+// An allocation of the driver's for this one alone. It begins with a granule, for the table.
+static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t device,
+                                    zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
+                                    struct zepi_usm_region *region, void **out_memory)
 {
+    struct zepi_context *context = pool->context;
+    const bool is_least = size_bytes < pool->least_driver_bytes;
+    const size_t driver_bytes = is_least ? pool->least_driver_bytes : size_bytes;
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
     const void *next;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = check_device(context, device, kind);
+    void *memory;
+    zepi_result_t result = relax_limit(context, device, driver_bytes, &relaxed, &next);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!zepi_usm_pool_reserve(pool, driver_bytes))
+        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
+                         "%zu bytes of memory: more than the pool may have", driver_bytes);
+    const bool is_aligned = alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
+    result = zepi_usm_driver_allocate(pool, device, kind, driver_bytes,
+                                      is_aligned ? alignment_bytes : ZEPI_USM_GRANULE_BYTES, next,
+                                      &memory);
+    if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // the driver does not align like this
+        result = zepi_usm_driver_allocate(pool, device, kind, driver_bytes, alignment_bytes, next,
+                                          &memory);
+    if (result != ZEPI_SUCCESS) {
+        zepi_usm_pool_unreserve(pool, driver_bytes);
+        return result;
+    }
+    zepi_usm_region_fill(region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
+                                                                .size_bytes = driver_bytes,
+                                                                .shift = ZEPI_USM_WHOLE_SHIFT,
+                                                                .context = context,
+                                                                .device = device,
+                                                                .kind = kind,
+                                                                .pool = pool,
+                                                                .used_bytes = size_bytes});
+    switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
+    case ZEPI_USM_ENTERED:
+        if (pool != context->usm.own)
+            zepi_usm_pool_count(pool, size_bytes);
+        break;
+    case ZEPI_USM_NOT_ALONE:
+        // The driver answers for it.
+        zepi_usm_pool_unreserve(pool, driver_bytes);
+        zepi_usm_region_give(region);
+        break;
+    case ZEPI_USM_NO_MEMORY:
+        zepi_ze.zeMemFree(context->ze, memory);
+        zepi_usm_pool_unreserve(pool, driver_bytes);
+        return zepi_fail_no_memory();
+    }
+    *out_memory = memory;
+    return ZEPI_SUCCESS;
+}
+
+// The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
+static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
+{
+    const unsigned size_class = zepi_usm_class_of(block_bytes);
+    struct zepi_usm_share *own = &heap->shares[zepi_thread_shard()];
+    void *memory = zepi_usm_share_take(own, size_class, size_bytes);
+    while (!memory && zepi_usm_share_grow(own, size_class))
+        memory = zepi_usm_share_take(own, size_class, size_bytes);
+    for (unsigned i = 0; i < ZEPI_POOL_SHARDS && !memory; i++)
+        memory = zepi_usm_share_take(&heap->shares[i], size_class, size_bytes);
+    return memory;
+}
+
+zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
+                                     zepi_usm_kind_t kind, size_t size_bytes,
+                                     size_t alignment_bytes, void **out_memory)
+{
+    zepi_result_t result = check_device(pool->context, device, kind);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_memory)
@@ -66,36 +132,162 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     if (alignment_bytes & (alignment_bytes - 1))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the alignment is %zu, expected a power of two or 0", alignment_bytes);
-    result = relax_limit(context, device, size_bytes, &relaxed, &next);
-    if (result != ZEPI_SUCCESS)
-        return result;
-
-    const ze_device_mem_alloc_desc_t device_desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, .pNext = next};
-    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    void *memory;
-    if (kind == ZEPI_USM_HOST)
-        result =
-            ZEPI_ZE(zeMemAllocHost, context->ze, &host_desc, size_bytes, alignment_bytes, &memory);
-    else if (kind == ZEPI_USM_DEVICE)
-        result = ZEPI_ZE(zeMemAllocDevice, context->ze, &device_desc, size_bytes, alignment_bytes,
-                         device->ze, &memory);
-    else
-        result = ZEPI_ZE(zeMemAllocShared, context->ze, &device_desc, &host_desc, size_bytes,
-                         alignment_bytes, device ? device->ze : NULL, &memory);
-    if (result == ZEPI_SUCCESS)
+    // Blocks are aligned to their length.
+    const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
+    struct zepi_usm_heap *heap =
+        block_bytes <= pool->most_bytes ? zepi_usm_pool_heap(pool, device, kind) : NULL;
+    void *memory = heap ? take(heap, block_bytes, size_bytes) : NULL;
+    if (memory) {
         *out_memory = memory;
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_usm_region *region = zepi_usm_region_take(1);
+    if (!region)
+        return zepi_fail_no_memory();
+    result = allocate_alone(pool, device, kind, size_bytes, alignment_bytes, region, out_memory);
+    if (result != ZEPI_SUCCESS)
+        zepi_usm_region_give(region);
     return result;
 }
 
-zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
+static __attribute__((noinline)) zepi_result_t
+allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind, size_t size_bytes,
+             size_t alignment_bytes, void **out_memory)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result == ZEPI_SUCCESS ? zepi_usm_allocate_from(context->usm.own, device, kind,
+                                                           size_bytes, alignment_bytes, out_memory)
+                                  : result;
+}
+
+static __attribute__((noinline, cold)) zepi_result_t wake(struct zepi_mutex *mutex)
+{
+    zepi_mutex_wake(mutex);
+    return ZEPI_SUCCESS;
+}
+
+// The share is another thread's at this moment, or its first slab has no free block.
+static __attribute__((noinline, cold)) zepi_result_t
+allocate_slowly(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+{
+    const struct zepi_usm_heap *heap = share->heap;
+    return zepi_usm_allocate_from(heap->pool, heap->device, heap->kind, size_bytes,
+                                  (size_t)1 << ZEPI_USM_LEAST_SHIFT, out_memory);
+}
+
+static __attribute__((noinline, cold)) zepi_result_t
+allocate_more(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+{
+    zepi_mutex_unlock(&share->mutex);
+    return allocate_slowly(share, size_bytes, out_memory);
+}
+
+// Whatever is not as usual goes elsewhere, here and in zepi_usm_free, before anything has happened,
+// and as the last call: so neither has registers to keep.
+zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
+                                size_t size_bytes, size_t alignment_bytes, void **out_memory)
+{
+    // Every block is aligned to the length of the shortest.
+    if (__builtin_expect(alignment_bytes != 0, 0) &&
+        (alignment_bytes & (alignment_bytes - 1) || alignment_bytes >> ZEPI_USM_LEAST_SHIFT > 1))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    if (__builtin_expect(!zepi_object_is(context, &zepi_context_type) || !out_memory ||
+                             size_bytes - 1 >= context->usm.own->most_bytes,
+                         0))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    struct zepi_usm_heap *heap = context->usm.own->heaps; // of the first device
+    if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
+        heap = zepi_usm_pool_heap(context->usm.own, device, kind);
+    const uintptr_t shard = zepi_thread_shard_known();
+    if (__builtin_expect(!heap || shard >= ZEPI_POOL_SHARDS, 0))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    struct zepi_usm_share *share = &heap->shares[shard];
+    if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
+        return allocate_slowly(share, size_bytes, out_memory);
+    void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes);
+    if (__builtin_expect(!memory, 0))
+        return allocate_more(share, size_bytes, out_memory);
+    *out_memory = memory;
+    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
+}
+
+static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
+{
+    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    const size_t size_bytes = zepi_usm_region_room(region, memory);
+    if (!zepi_usm_region_claim(region, (uintptr_t)memory))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "%p is not where an allocation begins, or was freed", memory);
+    if (pool != pool->context->usm.own)
+        zepi_usm_pool_discount(pool, size_bytes);
+    return zepi_usm_region_free(region);
+}
+
+zepi_result_t zepi_usm_give(const struct zepi_context *context, void *memory)
+{
+    struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
+    if (!region || !zepi_usm_region_has(region, memory) ||
+        atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
+        return ZEPI_ZE(zeMemFree, context->ze, memory);
+    if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
+    struct zepi_usm_share *share = atomic_load_explicit(&region->share, memory_order_relaxed);
+    if (!share)
+        return free_alone(region, memory);
+    return zepi_usm_share_give(share, region, (uintptr_t)memory)
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "%p is not where an allocation begins, or was freed", memory);
+}
+
+static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, void *memory)
 {
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!memory)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
-    return ZEPI_ZE(zeMemFree, context->ze, memory);
+    return zepi_usm_give(context, memory);
+}
+
+static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_share *share,
+                                                            struct zepi_usm_region *slab)
+{
+    zepi_usm_share_settle_locked(share, slab);
+    return ZEPI_SUCCESS;
+}
+
+// No allocation of the share, which is locked, begins at the address.
+static __attribute__((noinline, cold)) zepi_result_t
+free_nothing(zepi_context_t context, void *memory, struct zepi_usm_share *share)
+{
+    zepi_mutex_unlock(&share->mutex);
+    return free_any(context, memory);
+}
+
+zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
+{
+    if (__builtin_expect(!zepi_object_is(context, &zepi_context_type), 0))
+        return free_any(context, memory);
+    struct zepi_usm_region *region = zepi_usm_region_find_own(context, memory);
+    struct zepi_usm_share *share =
+        region ? atomic_load_explicit(&region->uncounted, memory_order_relaxed) : NULL;
+    if (__builtin_expect(!share || !zepi_mutex_try_lock(&share->mutex), 0))
+        return free_any(context, memory);
+    if (__builtin_expect(!zepi_usm_share_give_locked(share, region, (uintptr_t)memory), 0))
+        return free_nothing(context, memory, share);
+    if (zepi_usm_slab_is_unsettled(region))
+        return settle(share, region);
+    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
+}
+
+void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address)
+{
+    const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
+    if (!region || zepi_usm_region_room(region, address) == 0)
+        return NULL;
+    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    return atomic_load_explicit(&pool->user, memory_order_relaxed);
 }
 
 static zepi_usm_kind_t kind_of(ze_memory_type_t type)
@@ -120,13 +312,20 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
         return result;
     if (!address)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the address is NULL");
+    zepi_usm_info_t info = {.kind = ZEPI_USM_UNKNOWN};
+    const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
+    if (region && zepi_usm_region_has(region, address)) {
+        zepi_usm_region_describe(region, address, &info);
+        return zepi_copy_info(out_info, &info, sizeof(info));
+    }
     ze_memory_allocation_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     ze_device_handle_t device = NULL;
     result = ZEPI_ZE(zeMemGetAllocProperties, context->ze, address, &properties, &device);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_usm_info_t info = {.kind = kind_of(properties.type), .id = properties.id};
+    info.kind = kind_of(properties.type);
+    info.id = properties.id;
     if (info.kind != ZEPI_USM_UNKNOWN) {
         result = ZEPI_ZE(zeMemGetAddressRange, context->ze, address, &info.base, &info.size_bytes);
         if (result != ZEPI_SUCCESS)
@@ -137,9 +336,13 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
-bool zepi_usm_is_inside(const struct zepi_context *context, const void *address, size_t size_bytes)
+bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *address,
+                            size_t size_bytes)
 {
     const char *next = address;
+    const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
+    if (region && zepi_usm_region_has(region, address))
+        return size_bytes <= zepi_usm_region_room(region, address);
     // Mappings of virtual memory may lie side by side, and be used as one.
     while (size_bytes > 0) {
         void *base = NULL;

@@ -2,7 +2,8 @@
 #ifndef ZEPI_MEMORY_USM_H
 #define ZEPI_MEMORY_USM_H
 
-#include <zepi/zepi.h>
+#include "device/context.h"
+#include "memory/usm_pool.h"
 
 zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                                 size_t size_bytes, size_t alignment_bytes, void **out_memory);
@@ -10,8 +11,34 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory);
 zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
                                 zepi_usm_info_t *out_info);
 
-// False if the bytes begin in an allocation and reach past its end. Of memory that is no USM
-// nothing is known. `context` has been checked.
-bool zepi_usm_is_inside(const struct zepi_context *context, const void *address, size_t size_bytes);
+// From a pool of a context.
+zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
+                                     zepi_usm_kind_t kind, size_t size_bytes,
+                                     size_t alignment_bytes, void **out_memory);
+// The `user` of the pool that the address is from, borrowed; NULL: none.
+void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
+// zepi_usm_free without checks of its arguments: also of a context that is on its way out.
+zepi_result_t zepi_usm_give(const struct zepi_context *context, void *memory);
+
+bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *address,
+                            size_t size_bytes) __attribute__((noinline));
+
+// Whether the bytes are in one allocation that the table knows. `context` has been checked.
+static inline bool zepi_usm_is_known_inside(const struct zepi_context *context, const void *address,
+                                            size_t size_bytes)
+{
+    const struct zepi_usm_region *region = zepi_usm_region_find_own(context, address);
+    return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1);
+}
+
+// False if the bytes begin in an allocation and reach past its end, or begin where one was. Of
+// memory that is no USM nothing is known. `context` has been checked. No lock, and no call of the
+// driver for memory that the table knows.
+static inline bool zepi_usm_is_inside(const struct zepi_context *context, const void *address,
+                                      size_t size_bytes)
+{
+    return zepi_usm_is_known_inside(context, address, size_bytes) ||
+           zepi_usm_is_inside_any(context, address, size_bytes);
+}
 
 #endif

@@ -3,10 +3,11 @@
 #include "ur/command.h"
 #include "ur/transfer.h"
 
-ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
-                                    const void *pSrc, size_t size, uint32_t numEventsInWaitList,
-                                    const ur_event_handle_t *phEventWaitList,
-                                    ur_event_handle_t *phEvent)
+static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue, bool blocking,
+                                                        void *pDst, const void *pSrc, size_t size,
+                                                        uint32_t numEventsInWaitList,
+                                                        const ur_event_handle_t *phEventWaitList,
+                                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
@@ -27,6 +28,24 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                zepi_queue_copy(command.queue, pDst, pSrc, size, command.wait,
                                                zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_MEMCPY);
+}
+
+ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
+                                    const void *pSrc, size_t size, uint32_t numEventsInWaitList,
+                                    const ur_event_handle_t *phEventWaitList,
+                                    ur_event_handle_t *phEvent)
+{
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    // The frame of a command is for its event and what it waits for.
+    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || blocking || phEvent ||
+                             numEventsInWaitList || phEventWaitList || size == 0 ||
+                             !zepi_usm_is_known_inside(queue->context, pDst, size) ||
+                             !zepi_usm_is_known_inside(queue->context, pSrc, size),
+                         0))
+        return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
+                          phEvent);
+    return zepi_ur_result(
+        zepi_queue_copy(queue, pDst, pSrc, size, (zepi_wait_list_t){NULL, 0}, NULL));
 }
 
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/usm.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 #include "ur/check.h"
@@ -59,8 +60,15 @@ ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_
                                          uint32_t *out_index);
 
 // `size` bytes at `memory` (not NULL) do not reach past the end of their allocation.
-ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
-                                    size_t size, const char *name);
+ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
+    __attribute__((cold, noinline));
+static inline ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context,
+                                                  const void *memory, size_t size, const char *name)
+{
+    return __builtin_expect(zepi_usm_is_inside(context, memory, size), 1)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse_usm_range(memory, size, name);
+}
 
 // What retain and release of every noun do, once the handle was checked.
 static inline ur_result_t zepi_ur_retain(ur_result_t checked, void *object)

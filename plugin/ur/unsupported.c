@@ -162,13 +162,6 @@ ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
                   "pools of a device for allocations in the order of a queue: Level Zero has none");
 }
 
-ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
-                                     void *pPropValue, size_t propSize)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
 ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                            ur_usm_pool_handle_t hPool)
 {
@@ -178,13 +171,6 @@ ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_devi
 
 ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                            ur_usm_pool_handle_t *pPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                    ur_usm_pool_handle_t hPool, size_t minBytesToKeep)
 {
     return refuse(__func__,
                   "pools of a device for allocations in the order of a queue: Level Zero has none");

@@ -5,13 +5,11 @@
 #include "ur/info.h"
 #include "ur/usm_pool.h"
 
-ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context, const void *memory,
-                                    size_t size, const char *name)
+ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
 {
-    return zepi_usm_is_inside(context, memory, size)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "%zu bytes at %s reach past the end of its allocation", size, name);
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                          "%zu bytes at %s (%p) reach past the end of its allocation", size, name,
+                          memory);
 }
 
 // Any of the context's devices may use host memory: `device` is NULL.
@@ -41,6 +39,9 @@ static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t de
         result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && pool)
         result = zepi_ur_check_usm_pool(pool);
+    if (result == UR_RESULT_SUCCESS && pool &&
+        zepi_ur_usm_pool(pool)->context != zepi_ur_context(context))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context");
     if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "an alignment of %u bytes, expected a power of two", desc->align);
@@ -49,70 +50,82 @@ static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t de
                : result;
 }
 
-static ur_result_t allocate(struct zepi_context *context, struct zepi_device *device,
-                            zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
-                            ur_usm_pool_handle_t pool, size_t size, void **out)
+static __attribute__((noinline)) ur_result_t
+allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
+             const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
 {
-    if (pool)
-        return zepi_ur_usm_pool_allocate(pool, context, device, kind, size, desc ? desc->align : 0,
-                                         out);
+    const size_t alignment = desc ? desc->align : 0;
+    ur_result_t checked = kind == ZEPI_USM_HOST
+                              ? zepi_ur_check_context(context)
+                              : zepi_ur_check_context_device(context, device, NULL);
+    if (checked == UR_RESULT_SUCCESS)
+        checked = check_desc(context, device, desc, pool, size, out);
+    if (checked != UR_RESULT_SUCCESS)
+        return checked;
     const zepi_result_t result =
-        zepi_usm_allocate(context, device, kind, size, desc ? desc->align : 0, out);
+        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->pool, zepi_ur_device(device), kind,
+                                      size, alignment, out)
+             : zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device), kind, size,
+                                 alignment, out);
     // More than the driver has room for at all.
     return result == ZEPI_ERROR_INVALID_SIZE
                ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_USM_SIZE)
                : zepi_ur_result(result);
 }
 
+// The core checks what it takes, and takes from its pool what is small. What it refuses is asked
+// for once more, for the error that the header wants.
+static inline ur_result_t allocate(ur_context_handle_t context, ur_device_handle_t device,
+                                   zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
+                                   ur_usm_pool_handle_t pool, size_t size, void **out)
+{
+    const bool is_usual = !pool && size <= ZEPI_USM_GRANULE_BYTES &&
+                          (!desc || !(desc->hints & UR_USM_ADVICE_FLAGS_MASK));
+    if (__builtin_expect(is_usual && zepi_usm_allocate(zepi_ur_context(context),
+                                                       zepi_ur_device(device), kind, size,
+                                                       desc ? desc->align : 0, out) == ZEPI_SUCCESS,
+                         1))
+        return UR_RESULT_SUCCESS;
+    return allocate_any(context, device, kind, desc, pool, size, out);
+}
+
 ur_result_t zepi_urUSMHostAlloc(ur_context_handle_t hContext, const ur_usm_desc_t *pUSMDesc,
                                 ur_usm_pool_handle_t pool, size_t size, void **ppMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_desc(hContext, NULL, pUSMDesc, pool, size, ppMem);
-    return result == UR_RESULT_SUCCESS ? allocate(zepi_ur_context(hContext), NULL, ZEPI_USM_HOST,
-                                                  pUSMDesc, pool, size, ppMem)
-                                       : result;
+    return allocate(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMDeviceAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
                                   size_t size, void **ppMem)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
-    return result == UR_RESULT_SUCCESS
-               ? allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_DEVICE,
-                          pUSMDesc, pool, size, ppMem)
-               : result;
+    return allocate(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
                                   size_t size, void **ppMem)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    return allocate_any(hContext, hDevice, ZEPI_USM_SHARED, pUSMDesc, pool, size, ppMem);
+}
+
+static __attribute__((cold, noinline)) ur_result_t
+fail_free(ur_context_handle_t context, const void *memory, zepi_result_t freed)
+{
+    ur_result_t result = zepi_ur_check_context(context);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
-    return result == UR_RESULT_SUCCESS
-               ? allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_SHARED,
-                          pUSMDesc, pool, size, ppMem)
-               : result;
+        result = zepi_ur_check_pointer(memory, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_ur_fail(freed);
+    return freed == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_MEM_OBJECT : result;
 }
 
 ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_ur_usm_pools_forget(zepi_ur_context(hContext), pMem);
     const zepi_result_t freed = zepi_usm_free(zepi_ur_context(hContext), pMem);
-    return freed == ZEPI_ERROR_INVALID_VALUE
-               ? (zepi_ur_fail(freed), UR_RESULT_ERROR_INVALID_MEM_OBJECT)
-               : zepi_ur_result(freed);
+    return __builtin_expect(freed == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS
+                                                      : fail_free(hContext, pMem, freed);
 }
 
 ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *pMem,
@@ -140,7 +153,7 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
     case UR_USM_ALLOC_INFO_DEVICE:
         return zepi_ur_answer_handle(&info, usm.device);
     case UR_USM_ALLOC_INFO_POOL: {
-        struct zepi_ur_usm_pool *pool = zepi_ur_usm_pools_find(zepi_ur_context(hContext), usm.base);
+        const void *pool = zepi_usm_pool_user_of(zepi_ur_context(hContext), pMem);
         return pool ? zepi_ur_answer_handle(&info, pool)
                     : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                      "the memory is of no pool that the host made");
@@ -199,10 +212,7 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
                                 "%zu rows of %zu bytes, in elements of %zu", height, widthInBytes,
                                 elementSizeBytes);
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(hContext, hDevice, pUSMDesc, pool, size, ppMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = allocate(zepi_ur_context(hContext), zepi_ur_device(hDevice), ZEPI_USM_DEVICE,
-                          pUSMDesc, pool, size, ppMem);
+        result = allocate_any(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
     if (result == UR_RESULT_SUCCESS)
         *pResultPitch = pitch / row_alignment * row_alignment;
     return result;

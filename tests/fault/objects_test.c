@@ -137,6 +137,43 @@ out:
     return result;
 }
 
+// Slabs that are made, filled, given back and given up, in a context of their own.
+static zepi_result_t use_pools(void)
+{
+    enum { COUNT = 70 }; // more than a slab has
+    zepi_context_t context = NULL;
+    void *blocks[2][COUNT] = {{NULL}};
+    void *large = NULL;
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    zepi_result_t result;
+    STEP(zepi.context_create(1, &gear.device, &context));
+    for (int i = 0; i < 2 * COUNT; i++) {
+        const bool is_host = i % 2 == 0;
+        STEP(zepi.usm_allocate(context, is_host ? NULL : gear.device,
+                               is_host ? ZEPI_USM_HOST : ZEPI_USM_DEVICE, 65000, 0,
+                               &blocks[i % 2][i / 2]));
+    }
+    STEP(zepi.usm_get_info(context, blocks[1][COUNT - 1], &info));
+    WALK_EXPECT(info.base == blocks[1][COUNT - 1] && info.size_bytes == 65000);
+    for (int i = 0; i < COUNT; i++) {
+        void *block = blocks[0][i];
+        blocks[0][i] = NULL;
+        STEP(zepi.usm_free(context, block));
+    }
+    STEP(zepi.usm_allocate(context, gear.device, ZEPI_USM_SHARED, 1 << 20, 0, &large));
+    STEP(zepi.usm_get_info(context, large, &info));
+    WALK_EXPECT(info.kind == ZEPI_USM_SHARED);
+out:
+    for (int i = 0; i < 2 * COUNT; i++) {
+        if (blocks[i % 2][i / 2])
+            TEST_OK(zepi.usm_free(context, blocks[i % 2][i / 2]));
+    }
+    if (large)
+        zepi.usm_free(context, large);
+    walk_release(context);
+    return result;
+}
+
 static zepi_result_t use_host_events(void)
 {
     zepi_event_t events[2] = {NULL, NULL};
@@ -242,10 +279,12 @@ int main(void)
     walk_story("queues", create_queues);
     walk_story("a busy queue", drop_a_busy_queue);
     walk_story("memory", allocate_memory);
+    walk_story("pools", use_pools);
     walk_story("kernels", ask_kernels);
     walk_story("contexts", create_contexts);
     walk_allocations("kernels, allocations", ask_kernels);
     walk_allocations("contexts, allocations", create_contexts);
+    walk_allocations("pools, allocations", use_pools);
     TEST_OK(zepi.usm_free(gear.context, memory));
     walk_release(kernel);
     walk_release(executable);

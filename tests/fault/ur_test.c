@@ -202,7 +202,8 @@ static zepi_result_t buffers(void)
 
 static zepi_result_t use_usm_and_events(void)
 {
-    ur_usm_pool_desc_t pool_desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC};
+    ur_usm_pool_desc_t pool_desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC,
+                                    .flags = UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK};
     ur_usm_pool_handle_t pool = NULL;
     unsigned char *shared = NULL;
     void *device = NULL;
@@ -214,7 +215,7 @@ static zepi_result_t use_usm_and_events(void)
     zepi_result_t result;
     UR_STEP(urUSMPoolCreate(gear.context, &pool_desc, &pool));
     UR_STEP(urUSMSharedAlloc(gear.context, gear.device, NULL, pool, 120, (void **)&shared));
-    UR_STEP(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, 120, &device));
+    UR_STEP(urUSMDeviceAlloc(gear.context, gear.device, NULL, pool, 120, &device));
     UR_STEP(urEnqueueUSMFill(gear.queue, shared, 3, pattern, 120, 0, NULL, &filled));
     UR_STEP(urEnqueueUSMMemcpy(gear.queue, false, device, shared, 120, 1, &filled, &copied));
     UR_STEP(urEnqueueUSMMemcpy2D(gear.queue, true, back, 30, device, 30, 20, 4, 1, &copied, NULL));

@@ -128,15 +128,31 @@ Test(checks_memory, of_pools)
     REFUSES_FLAGS(
         UR_USM_POOL_FLAGS_MASK,
         (desc.flags = flags, urUSMPoolCreate(gear.context, &desc, OUT(ur_usm_pool_handle_t))));
-    desc.flags = UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK;
-    REFUSES(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            urUSMPoolCreate(gear.context, &desc, OUT(ur_usm_pool_handle_t)));
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong, urUSMPoolRetain(handle));
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong, urUSMPoolRelease(handle));
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
                    urUSMPoolGetInfo(handle, UR_USM_POOL_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_usm_pool_info_t, UR_USM_POOL_INFO_CONTEXT, UR_USM_POOL_INFO_USED_HIGH_EXP,
                  urUSMPoolGetInfo(own.pool, question, size, value, out_size));
+    size_t number = 1;
+    const ur_usm_pool_info_t threshold = UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP;
+    REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
+                   urUSMPoolSetInfoExp(handle, threshold, &number, sizeof(number)));
+    REFUSES(NULL_POINTER, urUSMPoolSetInfoExp(own.pool, threshold, NULL, sizeof(number)));
+    REFUSES(UR_RESULT_ERROR_INVALID_SIZE, urUSMPoolSetInfoExp(own.pool, threshold, &number, 4));
+    REFUSES(
+        UR_RESULT_ERROR_INVALID_ENUMERATION,
+        urUSMPoolSetInfoExp(own.pool, UR_USM_POOL_INFO_USED_HIGH_EXP + 1, &number, sizeof(number)));
+    REFUSES(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+            urUSMPoolSetInfoExp(own.pool, UR_USM_POOL_INFO_CONTEXT, &number, sizeof(number)));
+    REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
+            urUSMPoolSetInfoExp(own.pool, UR_USM_POOL_INFO_USED_HIGH_EXP, &number, sizeof(number)));
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urUSMPoolTrimToExp(handle, gear.device, own.pool, 0));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                   urUSMPoolTrimToExp(gear.context, handle, own.pool, 0));
+    REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
+                   urUSMPoolTrimToExp(gear.context, gear.device, handle, 0));
 }
 
 Test(checks_memory, of_buffers)

@@ -253,31 +253,169 @@ static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t question)
     return size;
 }
 
-Test(usm, of_a_pool_is_counted_there)
+static ur_usm_pool_handle_t create_pool(size_t poolable, size_t least, ur_usm_pool_flags_t flags)
 {
     ur_usm_pool_limits_desc_t limits = {.stype = UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC,
-                                        .maxPoolableSize = 1 << 20};
-    ur_usm_pool_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC, .pNext = &limits};
+                                        .maxPoolableSize = poolable,
+                                        .minDriverAllocSize = least};
+    ur_usm_pool_desc_t desc = {
+        .stype = UR_STRUCTURE_TYPE_USM_POOL_DESC, .pNext = &limits, .flags = flags};
     ur_usm_pool_handle_t pool;
     UR_OK(urUSMPoolCreate(gear.context, &desc, &pool));
+    return pool;
+}
+
+static ur_usm_pool_handle_t pool_of(const void *memory)
+{
+    ur_usm_pool_handle_t of;
+    INFO(memory, UR_USM_ALLOC_INFO_POOL, of);
+    return of;
+}
+
+static void set_pool(ur_usm_pool_handle_t pool, ur_usm_pool_info_t property, size_t value)
+{
+    UR_OK(urUSMPoolSetInfoExp(pool, property, &value, sizeof(value)));
+}
+
+Test(usm, of_a_pool_is_counted_there)
+{
+    ur_usm_pool_handle_t pool = create_pool(1 << 20, 0, 0);
     void *memory[3];
     for (int i = 0; i < 3; i++)
         memory[i] = allocate((ur_usm_type_t)(UR_USM_TYPE_HOST + i), pool, (size_t)1000 << i, 0);
     cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 7000);
-    for (int i = 0; i < 3; i++) {
-        ur_usm_pool_handle_t of;
-        INFO(memory[i], UR_USM_ALLOC_INFO_POOL, of);
-        cr_assert_eq(of, pool);
-    }
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(pool_of((char *)memory[i] + 999), pool);
     ur_free(memory[2]);
     cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 3000);
     cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_HIGH_EXP), 7000);
-    // Memory may outlive the host's hold on its pool.
+    set_pool(pool, UR_USM_POOL_INFO_USED_HIGH_EXP, 0);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_HIGH_EXP), 3000);
+    // Memory may outlive its pool.
     UR_OK(urUSMPoolRelease(pool));
     memset(memory[0], 1, 1000);
     ur_free(memory[0]);
     ur_free(memory[1]);
     UR_FAILS(urUSMPoolRetain(pool), UR_RESULT_ERROR_INVALID_VALUE);
+}
+
+Test(usm, of_a_pool_goes_back_there)
+{
+    enum { COUNT = 40 };
+    void *memory[COUNT];
+    ur_usm_pool_handle_t pool = create_pool(1 << 20, 0, 0);
+    const uint64_t before = ze_cpu.get_live_objects();
+    for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++)
+        ur_free(allocate(kind, pool, 1 << 20, 0));
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 0);
+    const size_t reserved = pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP);
+    cr_assert_geq(reserved, 3 << 20);
+    ze_cpu.reset_counts();
+    for (int i = 0; i < 1000; i++)
+        ur_free(allocate((ur_usm_type_t)(UR_USM_TYPE_HOST + i % 3), pool, 1 << 20, 0));
+    cr_assert_eq(ze_cpu.get_count("*"), 0);
+    // More than is poolable is the driver's again at once.
+    ur_free(allocate(UR_USM_TYPE_DEVICE, pool, (1 << 20) + 1, 0));
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), reserved);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_HIGH_EXP), reserved + (1 << 20) + 1);
+    // With a threshold nothing goes back by itself.
+    set_pool(pool, UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP, (size_t)1 << 30);
+    for (int i = 0; i < COUNT; i++)
+        memory[i] = allocate(UR_USM_TYPE_DEVICE, pool, 1 << 20, 0);
+    const size_t most = pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP);
+    cr_assert_geq(most, (size_t)COUNT << 20);
+    for (int i = 0; i < COUNT; i++)
+        ur_free(memory[i]);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), most);
+    UR_OK(urUSMPoolTrimToExp(gear.context, gear.device, pool, most / 2));
+    const size_t half = pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP);
+    cr_assert_leq(half, most / 2);
+    cr_assert_geq(half, most / 2 - (4 << 20));
+    UR_OK(urUSMPoolTrimToExp(gear.context, gear.device, pool, 0));
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 0);
+    cr_assert_eq(ze_cpu.get_live_objects(), before);
+    UR_OK(urUSMPoolRelease(pool));
+}
+
+Test(usm, of_a_pool_keeps_to_its_maximum)
+{
+    void *memory[3];
+    void *none;
+    ur_usm_pool_handle_t pool = create_pool(4096, 8 << 20, 0);
+    set_pool(pool, UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP, (size_t)16 << 20);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP), 16 << 20);
+    memory[0] = allocate(UR_USM_TYPE_DEVICE, pool, 100, 0);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 8 << 20);
+    memory[1] = allocate(UR_USM_TYPE_HOST, pool, 100, 0);
+    memory[2] = allocate(UR_USM_TYPE_HOST, pool, 100, 0);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 16 << 20);
+    UR_FAILS(urUSMHostAlloc(gear.context, NULL, pool, 5000, &none),
+             UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    ur_free(memory[0]);
+    // What is idle makes room.
+    memory[0] = allocate(UR_USM_TYPE_HOST, pool, 5000, 0);
+    cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 16 << 20);
+    for (int i = 0; i < 3; i++)
+        ur_free(memory[i]);
+    UR_OK(urUSMPoolRelease(pool));
+}
+
+Test(usm, of_a_zeroed_pool_comes_from_the_driver_as_zeros)
+{
+    enum { SIZE = 100000 };
+    static unsigned char back[SIZE];
+    ur_usm_pool_handle_t pool = create_pool(4096, 0, UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK);
+    for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
+        for (size_t size = 1000; size <= SIZE; size *= 100) {
+            void *memory = allocate(kind, pool, size, 0);
+            memset(back, 0xff, sizeof(back));
+            copy(back, memory, size);
+            for (size_t i = 0; i < size; i++)
+                cr_assert_eq(back[i], 0);
+            ur_free(memory);
+        }
+    }
+    UR_OK(urUSMPoolRelease(pool));
+}
+
+Test(usm, pools_come_and_go_without_a_trace)
+{
+    ur_usm_pool_handle_t pool = create_pool(65536, 0, 0);
+    const uint64_t before = ze_cpu.get_live_objects();
+    UR_OK(urUSMPoolRelease(pool));
+    for (int i = 0; i < 2000; i++) {
+        pool = create_pool(65536, 0, 0);
+        void *memory = allocate(UR_USM_TYPE_DEVICE, pool, 4096, 0);
+        cr_assert_eq(pool_of(memory), pool);
+        cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_USED_CURRENT_EXP), 4096);
+        if (i % 2) {
+            UR_OK(urUSMPoolRelease(pool));
+            ur_free(memory);
+        } else {
+            ur_free(memory);
+            UR_OK(urUSMPoolRelease(pool));
+        }
+        cr_assert_eq(ze_cpu.get_live_objects(), before);
+    }
+}
+
+Test(usm, small_copies_between_memory_of_the_adapter_ask_the_driver_nothing)
+{
+    for (size_t size = 64; size < 10000000; size *= 1000) {
+        for (ur_usm_type_t kind = UR_USM_TYPE_HOST; kind <= UR_USM_TYPE_SHARED; kind++) {
+            char *from = allocate(kind, NULL, size, 0);
+            char *to = allocate(kind, NULL, size, 0);
+            copy(to, from, 64);
+            ze_cpu.reset_counts();
+            copy(to, from, 64);
+            cr_assert_eq(ze_cpu.get_count("zeMemGetAddressRange"), 0);
+            cr_assert_eq(ze_cpu.get_count("zeMemGetAllocProperties"), 0);
+            UR_FAILS(urEnqueueUSMMemcpy(gear.queue, true, to + size - 63, from, 64, 0, NULL, NULL),
+                     UR_RESULT_ERROR_INVALID_SIZE);
+            ur_free(from);
+            ur_free(to);
+        }
+    }
 }
 
 // Memory of one device is reached through a queue of the other.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "memory/usm_driver.h"
+
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "memory/usm_pool.h"
+#include "queue/copy.h"
+#include "queue/queue.h"
+
+#include <string.h>
+
+static ze_result_t allocate(const struct zepi_context *context, const struct zepi_device *device,
+                            zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
+                            const void *next, void **out_memory)
+{
+    const ze_device_mem_alloc_desc_t device_desc = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, .pNext = next};
+    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    if (kind == ZEPI_USM_HOST)
+        return zepi_ze.zeMemAllocHost(context->ze, &host_desc, size_bytes, alignment_bytes,
+                                      out_memory);
+    if (kind == ZEPI_USM_DEVICE)
+        return zepi_ze.zeMemAllocDevice(context->ze, &device_desc, size_bytes, alignment_bytes,
+                                        device->ze, out_memory);
+    return zepi_ze.zeMemAllocShared(context->ze, &device_desc, &host_desc, size_bytes,
+                                    alignment_bytes, device ? device->ze : NULL, out_memory);
+}
+
+static bool is_out_of_memory(ze_result_t ze)
+{
+    return ze == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY || ze == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// The host may not reach a device's memory: through a queue for this alone.
+static zepi_result_t zero(struct zepi_context *context, struct zepi_device *device,
+                          zepi_usm_kind_t kind, void *memory, size_t size_bytes)
+{
+    static const unsigned char nothing;
+    zepi_queue_t queue;
+    if (kind != ZEPI_USM_DEVICE) {
+        memset(memory, 0, size_bytes);
+        return ZEPI_SUCCESS;
+    }
+    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result =
+        zepi_queue_fill(queue, memory, &nothing, 1, size_bytes, (zepi_wait_list_t){NULL, 0}, NULL);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return result;
+}
+
+zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_device *device,
+                                       zepi_usm_kind_t kind, size_t size_bytes,
+                                       size_t alignment_bytes, const void *next, void **out_memory)
+{
+    static const char *const functions[] = {[ZEPI_USM_HOST] = "zeMemAllocHost",
+                                            [ZEPI_USM_DEVICE] = "zeMemAllocDevice",
+                                            [ZEPI_USM_SHARED] = "zeMemAllocShared"};
+    struct zepi_context *context = pool->context;
+    void *memory;
+    ze_result_t ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
+    if (is_out_of_memory(ze) && zepi_usm_pools_trim(&context->usm))
+        ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
+    zepi_result_t result = zepi_check_ze(ze, functions[kind]);
+    if (result == ZEPI_SUCCESS && pool->is_zeroed) {
+        result = zero(context, device, kind, memory, size_bytes);
+        if (result != ZEPI_SUCCESS)
+            zepi_ze.zeMemFree(context->ze, memory);
+    }
+    if (result == ZEPI_SUCCESS)
+        *out_memory = memory;
+    return result;
+}

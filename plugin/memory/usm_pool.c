@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: MIT
+#include "memory/usm_pool.h"
+
+#include "base/alloc.h"
+#include "base/options.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "memory/usm_driver.h"
+
+#define SLAB_BLOCKS 64
+#define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer
+#define OWN_MOST_BYTES                                                                             \
+    ((size_t)64 << 10)               // above, the driver's call costs less than using the memory
+#define IDLE_BYTES ((size_t)4 << 20) // of a share, kept without a block in use
+#define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
+// A slab's blocks are counted in 32 bits, and known one by one.
+#define DRIVER_MOST_BYTES ((size_t)1 << 30)
+
+// ---- Slabs ----
+
+static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
+{
+    size_t bytes = (size_t)SLAB_BLOCKS << shift;
+    if (bytes > SLAB_MOST_BYTES)
+        bytes = SLAB_MOST_BYTES;
+    while (bytes < ZEPI_USM_GRANULE_BYTES || bytes < pool->least_driver_bytes)
+        bytes *= 2;
+    return bytes;
+}
+
+// The end of every list of slabs: no block is ever had from it.
+static struct zepi_usm_region no_slab;
+
+static struct zepi_usm_region **first_of(struct zepi_usm_share *share,
+                                         const struct zepi_usm_region *slab)
+{
+    const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
+    return &share->first[shift - ZEPI_USM_LEAST_SHIFT];
+}
+
+// What a slab that is not the first of its class adds to the share's idle bytes.
+static size_t idle_bytes_of(const struct zepi_usm_region *slab)
+{
+    return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
+                                 : 0;
+}
+
+// Behind the first: that one is used up first.
+static void link_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    struct zepi_usm_region **first = first_of(share, slab);
+    slab->hold_count -= ZEPI_USM_UNLINKED;
+    if (*first == &no_slab) {
+        slab->previous = NULL;
+        slab->next = &no_slab;
+        slab->hold_count++;
+        *first = slab;
+        return;
+    }
+    slab->previous = *first;
+    slab->next = (*first)->next;
+    slab->previous->next = slab;
+    if (slab->next != &no_slab)
+        slab->next->previous = slab;
+    share->idle_bytes += idle_bytes_of(slab);
+}
+
+static void unlink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    struct zepi_usm_region *next = slab->next;
+    if (next != &no_slab)
+        next->previous = slab->previous;
+    if (slab->previous) {
+        slab->previous->next = next;
+        share->idle_bytes -= idle_bytes_of(slab);
+    } else {
+        *first_of(share, slab) = next;
+        slab->hold_count--;
+        if (next != &no_slab) {
+            share->idle_bytes -= idle_bytes_of(next);
+            next->hold_count++;
+        }
+    }
+    slab->hold_count += ZEPI_USM_UNLINKED;
+}
+
+zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
+{
+    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    const uintptr_t base = atomic_load_explicit(&region->base, memory_order_relaxed);
+    const size_t size_bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    zepi_usm_table_remove(base, size_bytes);
+    zepi_usm_region_give(region);
+    const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
+    zepi_usm_pool_unreserve(pool, size_bytes);
+    return result;
+}
+
+static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_bytes,
+                      struct zepi_usm_region *slab)
+{
+    struct zepi_usm_heap *heap = share->heap;
+    struct zepi_usm_pool *pool = heap->pool;
+    const size_t block_bytes = (size_t)1 << shift;
+    const size_t alignment_bytes =
+        block_bytes > ZEPI_USM_GRANULE_BYTES ? block_bytes : ZEPI_USM_GRANULE_BYTES;
+    void *memory;
+    const zepi_result_t result = zepi_usm_driver_allocate(
+        pool, heap->device, heap->kind, size_bytes, alignment_bytes, NULL, &memory);
+    // A driver that does not align, or whose addresses look like another's, will do so again.
+    if (result == ZEPI_ERROR_INVALID_VALUE)
+        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+    if (result != ZEPI_SUCCESS)
+        return false;
+    zepi_usm_region_fill(slab, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
+                                                              .size_bytes = size_bytes,
+                                                              .shift = shift,
+                                                              .context = pool->context,
+                                                              .device = heap->device,
+                                                              .kind = heap->kind,
+                                                              .pool = pool,
+                                                              .share = share,
+                                                              .is_counted = share->is_counted});
+    const enum zepi_usm_entry entry = (uintptr_t)memory % alignment_bytes == 0
+                                          ? zepi_usm_table_add((uintptr_t)memory, size_bytes, slab)
+                                          : ZEPI_USM_NOT_ALONE;
+    if (entry == ZEPI_USM_ENTERED)
+        return true;
+    if (entry == ZEPI_USM_NOT_ALONE)
+        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+    zepi_ze.zeMemFree(pool->context->ze, memory);
+    return false;
+}
+
+bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class)
+{
+    const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
+    struct zepi_usm_pool *pool = share->heap->pool;
+    const size_t size_bytes = slab_bytes_of(pool, shift);
+    if (atomic_load_explicit(&share->heap->is_off, memory_order_relaxed))
+        return false;
+    struct zepi_usm_region *slab = zepi_usm_region_take((uint32_t)(size_bytes >> shift));
+    if (!slab)
+        return false;
+    const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
+    if (is_reserved && fill_slab(share, shift, size_bytes, slab)) {
+        zepi_mutex_lock(&share->mutex);
+        link_locked(share, slab);
+        zepi_mutex_unlock(&share->mutex);
+        return true;
+    }
+    if (is_reserved)
+        zepi_usm_pool_unreserve(pool, size_bytes);
+    zepi_usm_region_give(slab);
+    return false;
+}
+
+// ---- Counts ----
+
+static void raise_to(atomic_size_t *high, size_t value)
+{
+    size_t before = atomic_load_explicit(high, memory_order_relaxed);
+    while (before < value && !atomic_compare_exchange_weak_explicit(
+                                 high, &before, value, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+// Relaxed, here and below: only the numbers matter.
+static size_t add(atomic_size_t *counter, size_t value)
+{
+    return atomic_fetch_add_explicit(counter, value, memory_order_relaxed) + value;
+}
+
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
+{
+    const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
+    size_t after = add(&pool->reserved_bytes, size_bytes);
+    if (after > maximum && size_bytes <= maximum) {
+        // What is idle may make room.
+        zepi_usm_pool_trim(pool, maximum);
+        after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    }
+    if (after > maximum) {
+        zepi_usm_pool_unreserve(pool, size_bytes);
+        return false;
+    }
+    raise_to(&pool->reserved_high_bytes, after);
+    return true;
+}
+
+void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
+{
+    // Release: whoever finds a released pool empty uses it anew.
+    atomic_fetch_sub_explicit(&pool->reserved_bytes, size_bytes, memory_order_release);
+}
+
+void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes)
+{
+    raise_to(&pool->used_high_bytes, add(&pool->used_bytes, size_bytes));
+}
+
+void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
+{
+    atomic_fetch_sub_explicit(&pool->used_bytes, size_bytes, memory_order_relaxed);
+}
+
+// ---- Trimming ----
+
+static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size_t *excess_bytes)
+{
+    struct zepi_usm_region *idle = NULL;
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
+        struct zepi_usm_region *slab = share->first[size_class];
+        while (slab != &no_slab && *excess_bytes > 0) {
+            struct zepi_usm_region *next = slab->next;
+            if (slab->hold_count == (slab->previous ? 0 : 1)) {
+                const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
+                *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
+                unlink_locked(share, slab);
+                // Nobody gives a block back to it any more.
+                atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+                slab->next = idle;
+                idle = slab;
+            }
+            slab = next;
+        }
+    }
+    return idle;
+}
+
+static void free_all(struct zepi_usm_region *first)
+{
+    while (first) {
+        struct zepi_usm_region *slab = first;
+        first = slab->next;
+        zepi_usm_region_free(slab);
+    }
+}
+
+static bool trim_share(struct zepi_usm_share *share, size_t *excess_bytes)
+{
+    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_region *idle = collect_locked(share, excess_bytes);
+    zepi_mutex_unlock(&share->mutex);
+    free_all(idle);
+    return idle != NULL;
+}
+
+bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
+{
+    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    size_t excess_bytes = reserved > keep_bytes ? reserved - keep_bytes : 0;
+    bool is_any = false;
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS && excess_bytes > 0; at++)
+            is_any = trim_share(&pool->heaps[i].shares[at], &excess_bytes) || is_any;
+    }
+    return is_any;
+}
+
+bool zepi_usm_pools_trim(struct zepi_usm_pools *pools)
+{
+    bool is_any = false;
+    for (struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
+         pool; pool = pool->next)
+        is_any = zepi_usm_pool_trim(pool, 0) || is_any;
+    return is_any;
+}
+
+static void shrink_locked(struct zepi_usm_share *share)
+{
+    const struct zepi_usm_pool *pool = share->heap->pool;
+    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
+    size_t excess_bytes = share->idle_bytes - IDLE_BYTES;
+    if (reserved <= threshold)
+        excess_bytes = 0;
+    else if (reserved - threshold < excess_bytes)
+        excess_bytes = reserved - threshold;
+    struct zepi_usm_region *idle = collect_locked(share, &excess_bytes);
+    zepi_mutex_unlock(&share->mutex);
+    free_all(idle);
+}
+
+// ---- Blocks ----
+
+void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    const bool is_over = share->is_closed && slab->hold_count == ZEPI_USM_UNLINKED;
+    if (share->is_closed) {
+        if (is_over)
+            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+        zepi_mutex_unlock(&share->mutex);
+        if (is_over)
+            zepi_usm_region_free(slab);
+        return;
+    }
+    if (slab->hold_count < 0)
+        link_locked(share, slab);
+    else if (slab->previous)
+        share->idle_bytes += idle_bytes_of(slab);
+    if (share->idle_bytes > IDLE_BYTES)
+        shrink_locked(share);
+    else
+        zepi_mutex_unlock(&share->mutex);
+}
+
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes)
+{
+    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_region *full = share->first[size_class];
+    while (full != &no_slab && !full->first_free) {
+        unlink_locked(share, full);
+        full = share->first[size_class];
+    }
+    void *memory = zepi_usm_share_take_locked(share, size_class, size_bytes);
+    zepi_mutex_unlock(&share->mutex);
+    if (memory && share->is_counted)
+        zepi_usm_pool_count(share->heap->pool, size_bytes);
+    return memory;
+}
+
+bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                         uintptr_t address)
+{
+    zepi_mutex_lock(&share->mutex);
+    const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
+    const bool is_given = zepi_usm_share_give_locked(share, slab, address);
+    if (is_given && share->is_counted)
+        zepi_usm_pool_discount(share->heap->pool, size_bytes);
+    if (is_given && zepi_usm_slab_is_unsettled(slab))
+        zepi_usm_share_settle_locked(share, slab);
+    else
+        zepi_mutex_unlock(&share->mutex);
+    return is_given;
+}
+
+// ---- Pools ----
+
+static uint32_t heap_count_of(const struct zepi_context *context,
+                              const struct zepi_usm_pool_desc *desc)
+{
+    return 1 + context->device_count * (desc->has_shared ? 2 : 1);
+}
+
+static void open_shares(struct zepi_usm_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++)
+            pool->heaps[i].shares[at].is_closed = false;
+    }
+}
+
+// From here on a slab is freed with its last block: it is not linked for another.
+static void close_share(struct zepi_usm_share *share)
+{
+    struct zepi_usm_region *idle = NULL;
+    zepi_mutex_lock(&share->mutex);
+    share->is_closed = true;
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
+        while (share->first[size_class] != &no_slab) {
+            struct zepi_usm_region *slab = share->first[size_class];
+            unlink_locked(share, slab);
+            if (slab->hold_count != ZEPI_USM_UNLINKED)
+                continue;
+            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+            slab->next = idle;
+            idle = slab;
+        }
+    }
+    zepi_mutex_unlock(&share->mutex);
+    free_all(idle);
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// One that is empty.
+static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
+{
+    pool->most_bytes = zepi_options()->usm_pool ? least_of(desc->most_bytes, POOLED_MOST_BYTES) : 0;
+    pool->least_driver_bytes = least_of(desc->least_driver_bytes, DRIVER_MOST_BYTES);
+    pool->is_zeroed = desc->is_zeroed;
+    // Relaxed: nobody else knows it yet.
+    atomic_store_explicit(&pool->user, desc->user, memory_order_relaxed);
+    atomic_store_explicit(&pool->used_high_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->maximum_bytes, SIZE_MAX, memory_order_relaxed);
+    atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
+    open_shares(pool);
+}
+
+static struct zepi_usm_pool *create(struct zepi_context *context,
+                                    const struct zepi_usm_pool_desc *desc)
+{
+    const uint32_t heap_count = heap_count_of(context, desc);
+    const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
+    struct zepi_usm_pool *pool = zepi_seam_allocate_lines(size);
+    if (!pool)
+        return NULL;
+    memset(pool, 0, size);
+    pool->context = context;
+    pool->heap_count = heap_count;
+    for (uint32_t i = 0; i < heap_count; i++) {
+        struct zepi_usm_heap *heap = &pool->heaps[i];
+        heap->pool = pool;
+        const uint32_t device_count = context->device_count;
+        heap->kind = i < device_count    ? ZEPI_USM_DEVICE
+                     : i == device_count ? ZEPI_USM_HOST
+                                         : ZEPI_USM_SHARED;
+        if (heap->kind != ZEPI_USM_HOST)
+            heap->device = context->devices[i < device_count ? i : i - device_count - 1];
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++) {
+            heap->shares[at].heap = heap;
+            heap->shares[at].is_counted = desc->is_counted;
+            for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
+                heap->shares[at].first[size_class] = &no_slab;
+        }
+    }
+    return pool;
+}
+
+// One that was released and is empty, or NULL.
+static struct zepi_usm_pool *find_released(struct zepi_context *context, uint32_t heap_count)
+{
+    struct zepi_usm_pool *pool = atomic_load_explicit(&context->usm.first, memory_order_acquire);
+    for (; pool; pool = pool->next) {
+        bool is_released = true;
+        // Acquire: what its last user wrote. Of two that find it one takes it.
+        if (pool->heap_count == heap_count &&
+            atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0 &&
+            atomic_compare_exchange_strong_explicit(&pool->is_released, &is_released, false,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return pool;
+    }
+    return NULL;
+}
+
+zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
+                                   const struct zepi_usm_pool_desc *desc,
+                                   struct zepi_usm_pool **out_pool)
+{
+    struct zepi_usm_pool *pool = find_released(context, heap_count_of(context, desc));
+    if (pool) {
+        fill(pool, desc);
+        *out_pool = pool;
+        return ZEPI_SUCCESS;
+    }
+    pool = create(context, desc);
+    if (!pool)
+        return zepi_fail_no_memory();
+    fill(pool, desc);
+    pool->next = atomic_load_explicit(&context->usm.first, memory_order_relaxed);
+    // Release: who walks along the list reads what this thread wrote.
+    while (!atomic_compare_exchange_weak_explicit(&context->usm.first, &pool->next, pool,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    *out_pool = pool;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_usm_pool_release(struct zepi_usm_pool *pool)
+{
+    atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        for (unsigned at = 0; at < ZEPI_POOL_SHARDS; at++)
+            close_share(&pool->heaps[i].shares[at]);
+    }
+    // Release: as find_released says.
+    atomic_store_explicit(&pool->is_released, true, memory_order_release);
+}
+
+zepi_result_t zepi_usm_pools_init(struct zepi_usm_pools *pools, struct zepi_context *context)
+{
+    return zepi_usm_pool_create(context, &(struct zepi_usm_pool_desc){.most_bytes = OWN_MOST_BYTES},
+                                &pools->own);
+}
+
+// What the host did not free goes with the context, unless each allocation is to be the driver's
+// alone: then whoever looks for leaks finds it there.
+static void finish_regions(struct zepi_context *context)
+{
+    for (struct zepi_usm_region *region = zepi_usm_regions(); region;
+         region = region->next_of_all) {
+        if (atomic_load_explicit(&region->context, memory_order_relaxed) != context)
+            continue;
+        if (zepi_options()->usm_pool) {
+            zepi_usm_region_free(region);
+            continue;
+        }
+        zepi_usm_table_remove(atomic_load_explicit(&region->base, memory_order_relaxed),
+                              atomic_load_explicit(&region->size_bytes, memory_order_relaxed));
+        zepi_usm_region_give(region);
+    }
+}
+
+void zepi_usm_pools_finish(struct zepi_usm_pools *pools, struct zepi_context *context)
+{
+    if (atomic_load_explicit(&pools->first, memory_order_acquire))
+        finish_regions(context);
+    struct zepi_usm_pool *next = atomic_load_explicit(&pools->first, memory_order_acquire);
+    while (next) {
+        struct zepi_usm_pool *pool = next;
+        next = pool->next;
+        zepi_seam_free(pool);
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_USM_POOL_H
+#define ZEPI_MEMORY_USM_POOL_H
+
+#include "base/object.h"
+#include "cache/mutex.h"
+#include "memory/usm_region.h"
+
+// Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of
+// two long, and aligned to their length. A block that is given back serves the next allocation of
+// its class at once. Slabs without a block in use stay up to a limit, until the driver has no
+// memory left, or until somebody trims. Larger allocations go to the driver one by one.
+//
+// A context has a pool of its own, for host and device memory: shared memory moves between host and
+// device by pages, which allocations should not have in common unless the host wants a pool for it.
+// Others are made on demand. No two have a page in common.
+
+#define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: what alignment 0 means in a pool
+#define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
+#define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
+
+// What a thread has of the memory of one kind and device. Blocks go back to the share that they are
+// from, whoever frees them.
+struct zepi_usm_share {
+    // Guards what is below and the blocks of the share's slabs; no driver call under it.
+    alignas(64) struct zepi_mutex mutex;
+    bool is_closed;             // the pool was released
+    bool is_counted;            // by the pool; never written again
+    size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
+    struct zepi_usm_heap *heap; // that it is part of
+    // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
+    struct zepi_usm_region *first[ZEPI_USM_CLASSES];
+};
+
+struct zepi_usm_heap {
+    struct zepi_usm_pool *pool; // that it is part of
+    struct zepi_device *device; // borrowed; NULL: host memory
+    zepi_usm_kind_t kind;
+    atomic_bool is_off; // the driver's memory cannot be pooled
+    struct zepi_usm_share shares[ZEPI_POOL_SHARDS];
+};
+
+struct zepi_usm_pool_desc {
+    size_t most_bytes;         // longer allocations are not pooled
+    size_t least_driver_bytes; // what the driver is asked for at least
+    bool is_counted;           // the bytes in use
+    bool has_shared;           // shared memory is pooled, too
+    bool is_zeroed;            // what comes from the driver is zeroed first
+    void *user;                // for zepi_usm_pool_user_of
+};
+
+struct zepi_usm_pool {
+    struct zepi_context *context; // borrowed
+    struct zepi_usm_pool *next;   // of the context
+    size_t most_bytes;            // 0: nothing is pooled
+    size_t least_driver_bytes;
+    bool is_zeroed;
+    _Atomic(void *) user;
+    atomic_bool is_released;  // nobody allocates from it; free for another host once it is empty
+    atomic_size_t used_bytes; // if counted
+    atomic_size_t used_high_bytes;
+    atomic_size_t reserved_bytes; // of the driver's
+    atomic_size_t reserved_high_bytes;
+    atomic_size_t maximum_bytes;   // of reserved_bytes
+    atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
+    uint32_t heap_count;
+    struct zepi_usm_heap
+        heaps[]; // each device's, the host's, and maybe each device's shared memory
+};
+
+// A context's pools. A member of it.
+struct zepi_usm_pools {
+    struct zepi_usm_pool *own;             // of the context
+    _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
+};
+
+zepi_result_t zepi_usm_pools_init(struct zepi_usm_pools *pools, struct zepi_context *context);
+// Gives everything back to the driver, in use or not. Zeroed pools are fine.
+void zepi_usm_pools_finish(struct zepi_usm_pools *pools, struct zepi_context *context);
+// Gives the driver all slabs without a block in use. False: there were none.
+bool zepi_usm_pools_trim(struct zepi_usm_pools *pools);
+
+zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
+                                   const struct zepi_usm_pool_desc *desc,
+                                   struct zepi_usm_pool **out_pool);
+// What is in use stays so until it is freed.
+void zepi_usm_pool_release(struct zepi_usm_pool *pool);
+// Gives back slabs without a block in use while the pool has more than `keep_bytes` of the
+// driver's. False: none.
+bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
+
+// Takes a region of the context, which is in no share, out of the table, and frees its memory.
+zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
+
+// Counts bytes of the driver's that the pool is about to have; false: beyond its maximum.
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes);
+void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes);
+// Bytes that came into use, or go out of it.
+void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
+void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
+
+// A slab more. False: there is none to be had; what is needed may still be.
+bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class);
+// Puts a slab that was given a block where it belongs now, gives back what is too much, and unlocks
+// the share.
+void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+    __attribute__((cold, noinline));
+
+// Where memory of the kind is pooled, or NULL.
+static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *pool,
+                                                       const struct zepi_device *device,
+                                                       zepi_usm_kind_t kind)
+{
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        if (pool->heaps[i].device == device && pool->heaps[i].kind == kind)
+            return &pool->heaps[i];
+    }
+    return NULL;
+}
+
+// For 1 to 2 MiB bytes.
+static inline unsigned zepi_usm_class_of(size_t size_bytes)
+{
+    const unsigned long most = (size_bytes - 1) | ((1u << ZEPI_USM_LEAST_SHIFT) - 1);
+    return ((unsigned)__builtin_clzl(most) ^ (unsigned)(sizeof(long) * 8 - 1)) + 1 -
+           ZEPI_USM_LEAST_SHIFT;
+}
+
+// A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
+static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned size_class,
+                                               size_t size_bytes)
+{
+    struct zepi_usm_region *slab = share->first[size_class];
+    struct zepi_usm_block *block = slab->first_free;
+    if (__builtin_expect(!block, 0))
+        return NULL;
+    slab->first_free = block->next;
+    // Relaxed: whoever asks about the block got its address from here.
+    atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
+                          memory_order_relaxed);
+    block->serial++;
+    slab->hold_count++;
+    if (!block->address)
+        __builtin_unreachable();
+    return block->address;
+}
+
+// Gives back the block that begins at the address, of a slab that was found there. False: no
+// allocation begins there.
+static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
+                                              struct zepi_usm_region *slab, uintptr_t address)
+{
+    const uintptr_t offset = address - atomic_load_explicit(&slab->base, memory_order_relaxed);
+    const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
+    const uintptr_t index = offset >> shift;
+    // Another share's: the slab went back meanwhile.
+    if (__builtin_expect(index >= slab->block_capacity || index << shift != offset ||
+                             atomic_load_explicit(&slab->share, memory_order_relaxed) != share,
+                         0))
+        return false;
+    struct zepi_usm_block *block = &slab->blocks[index];
+    if (__builtin_expect(atomic_load_explicit(&block->end, memory_order_relaxed) == 0, 0))
+        return false;
+    atomic_store_explicit(&block->end, 0, memory_order_relaxed);
+    block->next = slab->first_free;
+    slab->first_free = block;
+    slab->hold_count--;
+    return true;
+}
+
+// Whether that calls for zepi_usm_share_settle_locked: the slab is idle now, or was full.
+static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)
+{
+    return __builtin_expect(slab->hold_count <= 0, 0);
+}
+
+// The same with the lock, and counted.
+void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes);
+// False: no allocation begins there.
+bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                         uintptr_t address);
+
+#endif

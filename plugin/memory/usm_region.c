@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "memory/usm_region.h"
+
+#include "base/alloc.h"
+#include "base/unload.h"
+#include "cache/mutex.h"
+#include "device/context.h"
+
+// More blocks than any slab has.
+#define CAPACITIES 32
+#define SERIAL_BITS 29
+
+static struct zepi_mutex mutex; // guards the free regions, and claims; nothing is called under it
+static struct zepi_usm_region *free_regions[CAPACITIES]; // by the power of two of their blocks
+static _Atomic(struct zepi_usm_region *) regions;        // owned
+
+struct zepi_usm_region *zepi_usm_regions(void)
+{
+    return atomic_load_explicit(&regions, memory_order_acquire);
+}
+
+static void unload_regions(void)
+{
+    struct zepi_usm_region *next = atomic_exchange_explicit(&regions, NULL, memory_order_acquire);
+    while (next) {
+        struct zepi_usm_region *region = next;
+        next = region->next_of_all;
+        zepi_free(region);
+    }
+}
+
+static struct zepi_usm_region *create(uint32_t block_count)
+{
+    struct zepi_usm_region *region =
+        zepi_allocate(1, sizeof(*region) + block_count * sizeof(region->blocks[0]));
+    if (!region)
+        return NULL;
+    region->block_capacity = block_count;
+    region->block_mask = block_count - 1;
+    zepi_at_unload(ZEPI_UNLOAD_REGIONS, unload_regions);
+    region->next_of_all = atomic_load_explicit(&regions, memory_order_relaxed);
+    // Release: who walks along the list reads what this thread wrote.
+    while (!atomic_compare_exchange_weak_explicit(&regions, &region->next_of_all, region,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return region;
+}
+
+struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count)
+{
+    struct zepi_usm_region **first = &free_regions[__builtin_ctz(block_count)];
+    zepi_mutex_lock(&mutex);
+    struct zepi_usm_region *region = *first;
+    if (region)
+        *first = region->next;
+    zepi_mutex_unlock(&mutex);
+    return region ? region : create(block_count);
+}
+
+void zepi_usm_region_give(struct zepi_usm_region *region)
+{
+    struct zepi_usm_region **first = &free_regions[__builtin_ctz(region->block_capacity)];
+    atomic_store_explicit(&region->context, NULL, memory_order_relaxed);
+    atomic_store_explicit(&region->base, 0, memory_order_relaxed);
+    zepi_mutex_lock(&mutex);
+    region->next = *first;
+    *first = region;
+    zepi_mutex_unlock(&mutex);
+}
+
+#define SET(member, value) atomic_store_explicit(&region->member, (value), memory_order_relaxed)
+#define GET(member) atomic_load_explicit(&region->member, memory_order_relaxed)
+
+void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc)
+{
+    static _Atomic uint64_t numbers;
+    const uint32_t count = region->block_capacity;
+    SET(base, desc->base);
+    SET(size_bytes, desc->size_bytes);
+    SET(shift, desc->shift);
+    SET(ze, desc->context->ze);
+    SET(context, desc->context);
+    SET(platform, desc->context->platform);
+    SET(device, desc->device);
+    SET(kind, (int)desc->kind);
+    SET(number, atomic_fetch_add_explicit(&numbers, count, memory_order_relaxed));
+    SET(pool, desc->pool);
+    SET(share, desc->share);
+    SET(uncounted, desc->is_counted ? NULL : desc->share);
+    region->first_free = region->blocks;
+    region->hold_count = ZEPI_USM_UNLINKED;
+    for (uint32_t i = 0; i < count; i++) {
+        SET(blocks[i].end, 0);
+        region->blocks[i].serial = 0;
+        region->blocks[i].address = (void *)(desc->base + ((uintptr_t)i << desc->shift));
+        region->blocks[i].next = i + 1 < count ? &region->blocks[i + 1] : NULL;
+    }
+    if (!desc->share)
+        SET(blocks[0].end, desc->base + desc->used_bytes);
+}
+
+bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
+{
+    zepi_mutex_lock(&mutex);
+    const bool is_claimed = GET(base) == address && !GET(share) && GET(blocks[0].end) != 0;
+    if (is_claimed)
+        SET(blocks[0].end, 0);
+    zepi_mutex_unlock(&mutex);
+    return is_claimed;
+}
+
+static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t index)
+{
+    struct zepi_usm_share *share = GET(share);
+    if (!share)
+        return 0;
+    zepi_mutex_lock(&share->mutex);
+    const uint32_t serial = region->blocks[index].serial;
+    zepi_mutex_unlock(&share->mutex);
+    return serial;
+}
+
+bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
+                              zepi_usm_info_t *out_info)
+{
+    const uintptr_t end = zepi_usm_region_end(region, address);
+    const uintptr_t base = GET(base);
+    const unsigned shift = GET(shift);
+    const uintptr_t index = ((uintptr_t)address - base) >> shift;
+    if (end <= (uintptr_t)address || index >= region->block_capacity)
+        return false;
+    out_info->kind = (zepi_usm_kind_t)GET(kind);
+    out_info->base = (void *)(base + (index << shift));
+    out_info->size_bytes = end - (base + (index << shift));
+    out_info->device = GET(device);
+    // Drivers count from one, and do not come that far.
+    const uint64_t serial = serial_of(region, index) & ((UINT64_C(1) << SERIAL_BITS) - 1);
+    out_info->id = UINT64_C(1) << 63 | (GET(number) + index) << SERIAL_BITS | serial;
+    return true;
+}

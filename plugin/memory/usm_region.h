@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_USM_REGION_H
+#define ZEPI_MEMORY_USM_REGION_H
+
+#include "base/object.h"
+#include "memory/usm_table.h"
+
+struct zepi_context;
+struct zepi_device;
+struct zepi_platform;
+struct zepi_usm_pool;
+struct zepi_usm_share;
+
+// What is known of one allocation of the driver: a slab that is cut into blocks of a power of two
+// bytes, or one allocation of the host's, which is then the only block. It lies beside the memory,
+// which the host may not be able to reach, and is itself never given back before the plugin is
+// unloaded: whoever finds a pointer to it may look.
+
+#define ZEPI_USM_UNLINKED INT32_MIN // what a slab that is not among those of its class counts more
+#define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
+
+struct zepi_usm_block {
+    _Atomic uintptr_t end; // of what was asked for; 0: free
+    // Under the share's mutex.
+    struct zepi_usm_block *next; // free one
+    void *address;
+    uint32_t serial; // of the allocation
+};
+
+struct zepi_usm_region {
+    // What readers see without a lock. It changes only while the region is in no table.
+    _Atomic uintptr_t base; // 0: no memory
+    atomic_size_t size_bytes;
+    atomic_uint shift;               // of a block's length
+    uint32_t block_mask;             // never another, as the next
+    uint32_t block_capacity;         // a power of two, and never another
+    _Atomic(ze_context_handle_t) ze; // borrowed, as all that follow
+    _Atomic(struct zepi_context *) context;
+    _Atomic(struct zepi_platform *) platform;
+    _Atomic(struct zepi_device *) device; // NULL: none
+    atomic_int kind;
+    _Atomic uint64_t number; // of the first block, which no other has
+    _Atomic(struct zepi_usm_pool *) pool;
+    _Atomic(struct zepi_usm_share *) share;     // NULL: one allocation of the host's
+    _Atomic(struct zepi_usm_share *) uncounted; // the share, if its pool does not count
+    // Under the share's mutex.
+    struct zepi_usm_block *first_free;
+    int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
+    struct zepi_usm_region *next; // of its class, or without memory
+    struct zepi_usm_region *previous;
+    struct zepi_usm_region *next_of_all;
+    struct zepi_usm_block blocks[];
+};
+
+// A region without memory, for `block_count` blocks (a power of two), or NULL without memory (not
+// noted).
+struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count);
+// Gives back one that is in no table.
+void zepi_usm_region_give(struct zepi_usm_region *region);
+
+// Says what memory it is, `region->size_bytes` and all; its blocks are free. `share` NULL: the only
+// block is in use, with `used_bytes`.
+struct zepi_usm_region_desc {
+    uintptr_t base;
+    size_t size_bytes;
+    unsigned shift;
+    struct zepi_context *context;
+    struct zepi_device *device;
+    zepi_usm_kind_t kind;
+    struct zepi_usm_pool *pool;
+    struct zepi_usm_share *share;
+    bool is_counted; // by the pool
+    size_t used_bytes;
+};
+void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
+
+// Frees the only block of a region without a share, for the caller to do the rest. False: `address`
+// is not where it begins, or somebody else freed it.
+bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
+
+// The newest region that was ever made: the others follow by `next_of_all`.
+struct zepi_usm_region *zepi_usm_regions(void);
+
+// The region of this driver's context that the address is in; NULL: none, or nobody can tell.
+static inline struct zepi_usm_region *zepi_usm_region_find(ze_context_handle_t ze,
+                                                           const void *address)
+{
+    struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)address);
+    // Relaxed here and below: the table ordered it.
+    return region && atomic_load_explicit(&region->ze, memory_order_relaxed) == ze ? region : NULL;
+}
+
+// The same for a context; those of others that have the same one of the driver's are not found.
+static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi_context *context,
+                                                               const void *address)
+{
+    struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)address);
+    return region && atomic_load_explicit(&region->context, memory_order_relaxed) == context
+               ? region
+               : NULL;
+}
+
+// Where the allocation ends that the address is in, or one before it; 0: none.
+static inline uintptr_t zepi_usm_region_end(const struct zepi_usm_region *region,
+                                            const void *address)
+{
+    const uintptr_t offset =
+        (uintptr_t)address - atomic_load_explicit(&region->base, memory_order_relaxed);
+    const uintptr_t index = offset >> atomic_load_explicit(&region->shift, memory_order_relaxed);
+    // The mask keeps what is not the region's inside its blocks.
+    return atomic_load_explicit(&region->blocks[index & region->block_mask].end,
+                                memory_order_relaxed);
+}
+
+// The bytes from the address to the end of the allocation that it is in; 0: in none.
+static inline size_t zepi_usm_region_room(const struct zepi_usm_region *region, const void *address)
+{
+    const uintptr_t end = zepi_usm_region_end(region, address);
+    return __builtin_expect(end > (uintptr_t)address, 1) ? end - (uintptr_t)address : 0;
+}
+
+// Whether the address is in the region's memory at all.
+static inline bool zepi_usm_region_has(const struct zepi_usm_region *region, const void *address)
+{
+    return (uintptr_t)address - atomic_load_explicit(&region->base, memory_order_relaxed) <
+           atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+}
+
+// What usm_get_info says of the address. False: it is in no allocation.
+bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
+                              zepi_usm_info_t *out_info);
+
+#endif

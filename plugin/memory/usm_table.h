@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_USM_TABLE_H
+#define ZEPI_MEMORY_USM_TABLE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Which region of USM an address may be in: a page table of two levels over 48 bits of address, of
+// the whole process. Regions begin with a granule, so that no two share one. What follows the end
+// of a region in its last granule may be anybody's. Whoever looks takes no lock: leaves stay until
+// the plugin is unloaded.
+
+#define ZEPI_USM_GRANULE_SHIFT 16 // 64 KiB
+#define ZEPI_USM_GRANULE_BYTES ((size_t)1 << ZEPI_USM_GRANULE_SHIFT)
+#define ZEPI_USM_LEAF_BITS 14
+#define ZEPI_USM_ROOT_BITS (48 - ZEPI_USM_GRANULE_SHIFT - ZEPI_USM_LEAF_BITS)
+
+struct zepi_usm_region;
+
+struct zepi_usm_leaf {
+    _Atomic(struct zepi_usm_region *) regions[1u << ZEPI_USM_LEAF_BITS];
+    struct zepi_usm_leaf *next_of_all;
+};
+
+// Pages of it that nobody has looked at take no memory.
+extern _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
+
+enum zepi_usm_entry {
+    ZEPI_USM_ENTERED,
+    ZEPI_USM_NOT_ALONE, // not at the beginning of a granule, or 48 bits are another's, too
+    ZEPI_USM_NO_MEMORY, // not noted
+};
+
+// Enters a region that begins at `address`, `size_bytes` long.
+enum zepi_usm_entry zepi_usm_table_add(uintptr_t address, size_t size_bytes,
+                                       struct zepi_usm_region *region);
+// Before the memory goes back to the driver, which may give it to anybody.
+void zepi_usm_table_remove(uintptr_t address, size_t size_bytes);
+
+// The region that the address may be in, as far as its granule tells; NULL: none.
+static inline struct zepi_usm_region *zepi_usm_table_find(uintptr_t address)
+{
+    const uint32_t granule = (uint32_t)(address >> ZEPI_USM_GRANULE_SHIFT);
+    // Acquire, twice: what it leads to was written before.
+    struct zepi_usm_leaf *leaf =
+        atomic_load_explicit(&zepi_usm_root[granule >> ZEPI_USM_LEAF_BITS], memory_order_acquire);
+    return leaf ? atomic_load_explicit(&leaf->regions[granule & ((1u << ZEPI_USM_LEAF_BITS) - 1)],
+                                       memory_order_acquire)
+                : NULL;
+}
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Pools of USM: small allocations share what the driver allocates, and say what they are without
+// it.
+#include "test_env.h"
+#include "test_plugin.h"
+#include "test_ze_cpu.h"
+
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool is_sanitized = true;
+#else
+static const bool is_sanitized = false;
+#endif
+
+static struct test_gear gear;
+static struct test_ze_cpu ze_cpu;
+
+static void set_up(void)
+{
+    ze_cpu = test_ze_cpu_use();
+    test_plugin_load();
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+}
+
+static void set_up_off(void)
+{
+    setenv("ZEPI_USM_POOL", "off", 1);
+    set_up();
+}
+
+static void tear_down(void)
+{
+    test_gear_destroy(&gear);
+    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+}
+
+TestSuite(usm_pool, .init = set_up, .fini = tear_down);
+TestSuite(usm_pool_off, .init = set_up_off, .fini = tear_down);
+
+static char *allocate(zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes)
+{
+    void *memory;
+    TEST_OK(zepi.usm_allocate(gear.context, kind == ZEPI_USM_HOST ? NULL : gear.device, kind,
+                              size_bytes, alignment_bytes, &memory));
+    return memory;
+}
+
+static void give(void *memory)
+{
+    TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
+static zepi_usm_info_t info_of(const void *address)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.usm_get_info(gear.context, address, &info));
+    return info;
+}
+
+static uint64_t driver_allocations(void)
+{
+    return ze_cpu.get_count("zeMemAllocHost") + ze_cpu.get_count("zeMemAllocDevice") +
+           ze_cpu.get_count("zeMemAllocShared");
+}
+
+static size_t resident_pages(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    cr_assert_not_null(file);
+    cr_assert_eq(fscanf(file, "%*u %zu", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+Test(usm_pool, a_million_allocations_make_no_call_and_take_no_memory)
+{
+    static const size_t sizes[] = {1, 300, 4096, 5000, 65536};
+    for (int i = 0; i < 5; i++) {
+        give(allocate(ZEPI_USM_DEVICE, sizes[i], 0));
+        give(allocate(ZEPI_USM_HOST, sizes[i], 0));
+    }
+    const size_t pages = resident_pages();
+    ze_cpu.reset_counts();
+    for (int i = 0; i < 1000000; i++)
+        give(allocate(i % 2 ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, sizes[i % 5], 0));
+    cr_assert_eq(ze_cpu.get_count("*"), 0);
+    // A sanitizer's own memory grows.
+    cr_assert(is_sanitized || resident_pages() <= pages + 64);
+}
+
+Test(usm_pool, questions_about_memory_of_zepis_make_no_call)
+{
+    for (int kind = ZEPI_USM_HOST; kind <= ZEPI_USM_SHARED; kind++) {
+        for (size_t size = 100; size < 10000000; size *= 30) {
+            char *memory = allocate((zepi_usm_kind_t)kind, size, 0);
+            ze_cpu.reset_counts();
+            for (size_t at = 0; at < size; at += size / 7 + 1) {
+                const zepi_usm_info_t info = info_of(memory + at);
+                cr_assert_eq(info.kind, kind);
+                cr_assert_eq(info.base, memory);
+                cr_assert_eq(info.size_bytes, size);
+                cr_assert_eq(info.device, kind == ZEPI_USM_HOST ? NULL : gear.device);
+            }
+            cr_assert_eq(ze_cpu.get_count("*"), 0);
+            cr_assert_eq(info_of(memory + size).base == memory, 0);
+            give(memory);
+            cr_assert_eq(info_of(memory).kind, ZEPI_USM_UNKNOWN);
+        }
+    }
+}
+
+Test(usm_pool, allocations_are_apart_aligned_and_have_ids_of_their_own)
+{
+    enum { COUNT = 3000 };
+    static char *memories[COUNT];
+    static uint64_t ids[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        const size_t size = 1 + (size_t)i * 37 % 3000;
+        const size_t alignment = i % 4 ? (size_t)1 << i % 14 : 0;
+        memories[i] = allocate(ZEPI_USM_HOST, size, alignment);
+        cr_assert_eq((uintptr_t)memories[i] % (alignment ? alignment : 1), 0);
+        memset(memories[i], i & 255, size);
+        ids[i] = info_of(memories[i]).id;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        const size_t size = 1 + (size_t)i * 37 % 3000;
+        for (size_t at = 0; at < size; at++)
+            cr_assert_eq((unsigned char)memories[i][at], i & 255);
+        for (int k = 0; k < i; k += 17)
+            cr_assert_neq(ids[k], ids[i]);
+    }
+    for (int i = 0; i < COUNT; i++)
+        give(memories[i]);
+    char *again = allocate(ZEPI_USM_HOST, 100, 0);
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_neq(info_of(again).id, ids[i]);
+    give(again);
+}
+
+Test(usm_pool, blocks_work_as_memory_of_kernels_and_copies)
+{
+    int32_t in[50];
+    int32_t back[50] = {0};
+    void *first = allocate(ZEPI_USM_DEVICE, sizeof(in), 0);
+    void *second = allocate(ZEPI_USM_DEVICE, sizeof(in), 0);
+    for (int i = 0; i < 50; i++)
+        in[i] = i * i;
+    TEST_OK(zepi.queue_copy(gear.queue, first, in, sizeof(in), TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_copy(gear.queue, second, first, sizeof(in), TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_copy(gear.queue, back, second, sizeof(in), TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(memcmp(in, back, sizeof(in)), 0);
+    give(first);
+    give(second);
+}
+
+Test(usm_pool, what_is_no_allocation_is_not_freed)
+{
+    zepi_context_t other;
+    TEST_OK(zepi.context_create(1, &gear.device, &other));
+    static const struct {
+        zepi_usm_kind_t kind;
+        size_t size_bytes;
+    } cases[] = {{ZEPI_USM_HOST, 300},
+                 {ZEPI_USM_DEVICE, 4096},
+                 {ZEPI_USM_DEVICE, 1 << 20},
+                 {ZEPI_USM_SHARED, 64}};
+    for (int i = 0; i < 4; i++) {
+        char *memory = allocate(cases[i].kind, cases[i].size_bytes, 0);
+        char *neighbour = allocate(cases[i].kind, cases[i].size_bytes, 0);
+        TEST_FAILS_SAYING(zepi.usm_free(gear.context, memory + 1), ZEPI_ERROR_INVALID_VALUE,
+                          "not where an allocation begins");
+        TEST_FAILS_SAYING(zepi.usm_free(other, memory), ZEPI_ERROR_INVALID_VALUE,
+                          "another context");
+        give(memory);
+        TEST_FAILS(zepi.usm_free(gear.context, memory), ZEPI_ERROR_INVALID_VALUE);
+        cr_assert_eq(info_of(neighbour).size_bytes, cases[i].size_bytes);
+        give(neighbour);
+    }
+    TEST_OK(zepi.release(other));
+}
+
+Test(usm_pool, idle_slabs_go_back_beyond_a_limit)
+{
+    enum { COUNT = 512 };
+    static char *memories[COUNT];
+    const uint64_t before = ze_cpu.get_live_objects();
+    for (int i = 0; i < COUNT; i++)
+        memories[i] = allocate(ZEPI_USM_DEVICE, 65536, 0);
+    const uint64_t most = ze_cpu.get_live_objects();
+    cr_assert_leq(most - before, COUNT / 8);
+    for (int i = 0; i < COUNT; i++)
+        give(memories[i]);
+    // 32 MiB were in use; some are kept.
+    const uint64_t kept = ze_cpu.get_live_objects() - before;
+    cr_assert_gt(kept, 0);
+    cr_assert_leq(kept, 3);
+}
+
+Test(usm_pool, idle_slabs_are_given_up_when_the_driver_has_no_memory)
+{
+    give(allocate(ZEPI_USM_HOST, 1000, 0));
+    give(allocate(ZEPI_USM_DEVICE, 1000, 0));
+    const uint64_t with_slabs = ze_cpu.get_live_objects();
+    ze_cpu.reset_counts();
+    ze_cpu.set_fail("zeMemAllocShared:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    char *memory = allocate(ZEPI_USM_SHARED, 1 << 20, 0);
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocShared"), 2);
+    cr_assert_eq(ze_cpu.get_count("zeMemFree"), 2);
+    cr_assert_eq(ze_cpu.get_live_objects(), with_slabs - 1);
+    give(memory);
+    // Nothing to give up: the error comes through.
+    ze_cpu.reset_counts();
+    ze_cpu.set_fail("zeMemAllocShared:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    void *none = &none;
+    TEST_FAILS(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 64, 0, &none),
+               ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
+    cr_assert_eq(none, &none);
+    ze_cpu.set_fail("");
+}
+
+Test(usm_pool, what_the_host_forgot_goes_with_the_context)
+{
+    zepi_context_t context;
+    void *memory;
+    const uint64_t before = ze_cpu.get_live_objects();
+    TEST_OK(zepi.context_create(1, &gear.device, &context));
+    TEST_OK(zepi.usm_allocate(context, gear.device, ZEPI_USM_DEVICE, 4096, 0, &memory));
+    TEST_OK(zepi.usm_allocate(context, gear.device, ZEPI_USM_SHARED, 1 << 20, 0, &memory));
+    TEST_OK(zepi.release(context));
+    cr_assert_eq(ze_cpu.get_live_objects(), before);
+}
+
+Test(usm_pool_off, every_allocation_is_the_drivers)
+{
+    void *memories[10];
+    ze_cpu.reset_counts();
+    for (int i = 0; i < 10; i++) {
+        memories[i] = allocate(i % 2 ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, 64, 0);
+        cr_assert_eq(driver_allocations(), (uint64_t)i + 1);
+    }
+    ze_cpu.reset_counts();
+    cr_assert_eq(info_of(memories[3]).size_bytes, 64);
+    cr_assert_eq(ze_cpu.get_count("*"), 0);
+    for (int i = 0; i < 10; i++)
+        give(memories[i]);
+    cr_assert_eq(ze_cpu.get_count("zeMemFree"), 10);
+}
+
+Test(usm_pool_off, a_leak_is_seen_in_the_driver)
+{
+    zepi_context_t context;
+    void *memory;
+    const uint64_t before = ze_cpu.get_live_objects();
+    TEST_OK(zepi.context_create(1, &gear.device, &context));
+    TEST_OK(zepi.usm_allocate(context, gear.device, ZEPI_USM_DEVICE, 4096, 0, &memory));
+    TEST_OK(zepi.release(context));
+    cr_assert_eq(ze_cpu.get_live_objects(), before + 1);
+    // Any context of the driver frees it, now that nobody answers for it.
+    give(memory);
+}
