@@ -55,17 +55,18 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
 {
     // Whatever is not as usual goes elsewhere, before anything has happened.
     if (__builtin_expect(wait.count > 0 || out_event || !zepi_object_is(queue, &zepi_queue_type) ||
-                             queue->needs_barriers || size_bytes == 0 ||
-                             !is_range(destination, size_bytes) || !is_range(source, size_bytes),
+                             size_bytes == 0 || !is_range(destination, size_bytes) ||
+                             !is_range(source, size_bytes),
                          0) ||
-        !zepi_mutex_try_lock(&queue->mutex))
+        !zepi_queue_copy_begin(queue))
         return copy_any(queue, destination, source, size_bytes, wait, out_event);
-    const struct zepi_queue_list *list =
-        queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
-    const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
-                                                                 size_bytes, NULL, 0, NULL);
-    zepi_retire_count(&queue->retire);
-    zepi_mutex_unlock(&queue->mutex);
+    return zepi_queue_copy_end(queue, destination, source, size_bytes);
+}
+
+zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sleeps, ze_result_t ze)
+{
+    if (somebody_sleeps)
+        zepi_mutex_wake(&queue->mutex);
     return zepi_check_ze(ze, "zeCommandListAppendMemoryCopy");
 }
 

@@ -2,7 +2,8 @@
 #ifndef ZEPI_QUEUE_COPY_H
 #define ZEPI_QUEUE_COPY_H
 
-#include <zepi/zepi.h>
+#include "base/ze.h"
+#include "queue/queue.h"
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
@@ -32,5 +33,32 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
                                   zepi_wait_list_t wait, zepi_event_t *out_event);
 zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                 zepi_advice_t advice, zepi_event_t *out_event);
+
+// ---- Copies without events, of a front door that has checked queue and ranges ----
+
+// False: it takes more than zepi_queue_copy_end does. Else the queue's mutex is held.
+static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)
+{
+    return __builtin_expect(!queue->needs_barriers, 1) && zepi_mutex_try_lock(&queue->mutex);
+}
+
+// What is left to do when somebody sleeps at the mutex or the driver refused.
+zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sleeps, ze_result_t ze)
+    __attribute__((cold, noinline));
+
+// Appends and unlocks.
+static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *destination,
+                                                const void *source, size_t size_bytes)
+{
+    const struct zepi_queue_list *list =
+        queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
+    const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
+                                                                 size_bytes, NULL, 0, NULL);
+    zepi_retire_count(&queue->retire);
+    if (zepi_mutex_unlock_and_tell(&queue->mutex))
+        return zepi_queue_copy_finish(queue, true, ze);
+    return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS
+                                                        : zepi_queue_copy_finish(queue, false, ze);
+}
 
 #endif

@@ -30,22 +30,30 @@ static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue
                                UR_COMMAND_USM_MEMCPY);
 }
 
+// Between bytes that the table of allocations knows.
+static __attribute__((noinline)) ur_result_t memcpy_plain(ur_queue_handle_t hQueue, void *pDst,
+                                                          const void *pSrc, size_t size)
+{
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
+                             !zepi_usm_is_known_inside(queue->context, pDst, size) ||
+                             !zepi_usm_is_known_inside(queue->context, pSrc, size),
+                         0) ||
+        !zepi_queue_copy_begin(queue))
+        return memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
+    return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
+}
+
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
                                     const void *pSrc, size_t size, uint32_t numEventsInWaitList,
                                     const ur_event_handle_t *phEventWaitList,
                                     ur_event_handle_t *phEvent)
 {
-    struct zepi_queue *queue = zepi_ur_queue(hQueue);
     // The frame of a command is for its event and what it waits for.
-    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || blocking || phEvent ||
-                             numEventsInWaitList || phEventWaitList || size == 0 ||
-                             !zepi_usm_is_known_inside(queue->context, pDst, size) ||
-                             !zepi_usm_is_known_inside(queue->context, pSrc, size),
-                         0))
-        return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
-                          phEvent);
-    return zepi_ur_result(
-        zepi_queue_copy(queue, pDst, pSrc, size, (zepi_wait_list_t){NULL, 0}, NULL));
+    if (!blocking && ((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
+        return memcpy_plain(hQueue, pDst, pSrc, size);
+    return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
+                      phEvent);
 }
 
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
