@@ -150,16 +150,12 @@ static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, uns
 static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
                                               struct zepi_usm_region *slab, uintptr_t address)
 {
-    const uintptr_t offset = address - atomic_load_explicit(&slab->base, memory_order_relaxed);
-    const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-    const uintptr_t index = offset >> shift;
+    struct zepi_usm_block *block = &slab->blocks[zepi_usm_region_slot(slab, address)];
     // Another share's: the slab went back meanwhile.
-    if (__builtin_expect(index >= slab->block_capacity || index << shift != offset ||
-                             atomic_load_explicit(&slab->share, memory_order_relaxed) != share,
+    if (__builtin_expect(atomic_load_explicit(&slab->share, memory_order_relaxed) != share ||
+                             (uintptr_t)block->address != address ||
+                             atomic_load_explicit(&block->end, memory_order_relaxed) == 0,
                          0))
-        return false;
-    struct zepi_usm_block *block = &slab->blocks[index];
-    if (__builtin_expect(atomic_load_explicit(&block->end, memory_order_relaxed) == 0, 0))
         return false;
     atomic_store_explicit(&block->end, 0, memory_order_relaxed);
     block->next = slab->first_free;

@@ -71,6 +71,11 @@ void zepi_usm_region_give(struct zepi_usm_region *region)
 #define SET(member, value) atomic_store_explicit(&region->member, (value), memory_order_relaxed)
 #define GET(member) atomic_load_explicit(&region->member, memory_order_relaxed)
 
+static struct zepi_usm_block *block_at(struct zepi_usm_region *region, uintptr_t address)
+{
+    return &region->blocks[zepi_usm_region_slot(region, address)];
+}
+
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc)
 {
     static _Atomic uint64_t numbers;
@@ -87,13 +92,16 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     SET(pool, desc->pool);
     SET(share, desc->share);
     SET(uncounted, desc->is_counted ? NULL : desc->share);
-    region->first_free = region->blocks;
+    region->first_free = block_at(region, desc->base);
     region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {
-        SET(blocks[i].end, 0);
-        region->blocks[i].serial = 0;
-        region->blocks[i].address = (void *)(desc->base + ((uintptr_t)i << desc->shift));
-        region->blocks[i].next = i + 1 < count ? &region->blocks[i + 1] : NULL;
+        const uintptr_t address = desc->base + ((uintptr_t)i << desc->shift);
+        struct zepi_usm_block *block = block_at(region, address);
+        atomic_store_explicit(&block->end, 0, memory_order_relaxed);
+        block->serial = 0;
+        block->address = (void *)address;
+        block->next =
+            i + 1 < count ? block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
     }
     if (!desc->share)
         SET(blocks[0].end, desc->base + desc->used_bytes);
@@ -109,13 +117,13 @@ bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
     return is_claimed;
 }
 
-static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t index)
+static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t address)
 {
     struct zepi_usm_share *share = GET(share);
     if (!share)
         return 0;
     zepi_mutex_lock(&share->mutex);
-    const uint32_t serial = region->blocks[index].serial;
+    const uint32_t serial = region->blocks[zepi_usm_region_slot(region, address)].serial;
     zepi_mutex_unlock(&share->mutex);
     return serial;
 }
@@ -134,7 +142,8 @@ bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *
     out_info->size_bytes = end - (base + (index << shift));
     out_info->device = GET(device);
     // Drivers count from one, and do not come that far.
-    const uint64_t serial = serial_of(region, index) & ((UINT64_C(1) << SERIAL_BITS) - 1);
+    const uint64_t serial =
+        serial_of(region, (uintptr_t)address) & ((UINT64_C(1) << SERIAL_BITS) - 1);
     out_info->id = UINT64_C(1) << 63 | (GET(number) + index) << SERIAL_BITS | serial;
     return true;
 }

@@ -49,8 +49,16 @@ struct zepi_usm_region {
     struct zepi_usm_region *next; // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
-    struct zepi_usm_block blocks[];
+    struct zepi_usm_block blocks[]; // each in its slot
 };
+
+// Of the block that the address is in. What is not the region's is in one of its slots, too.
+static inline uint32_t zepi_usm_region_slot(const struct zepi_usm_region *region, uintptr_t address)
+{
+    // Relaxed: the table, or the share's mutex, ordered it.
+    return (uint32_t)(address >> atomic_load_explicit(&region->shift, memory_order_relaxed)) &
+           region->block_mask;
+}
 
 // A region without memory, for `block_count` blocks (a power of two), or NULL without memory (not
 // noted).
@@ -104,12 +112,8 @@ static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi
 static inline uintptr_t zepi_usm_region_end(const struct zepi_usm_region *region,
                                             const void *address)
 {
-    const uintptr_t offset =
-        (uintptr_t)address - atomic_load_explicit(&region->base, memory_order_relaxed);
-    const uintptr_t index = offset >> atomic_load_explicit(&region->shift, memory_order_relaxed);
-    // The mask keeps what is not the region's inside its blocks.
-    return atomic_load_explicit(&region->blocks[index & region->block_mask].end,
-                                memory_order_relaxed);
+    const uint32_t slot = zepi_usm_region_slot(region, (uintptr_t)address);
+    return atomic_load_explicit(&region->blocks[slot].end, memory_order_relaxed);
 }
 
 // The bytes from the address to the end of the allocation that it is in; 0: in none.

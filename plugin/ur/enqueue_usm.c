@@ -50,7 +50,7 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                     ur_event_handle_t *phEvent)
 {
     // The frame of a command is for its event and what it waits for.
-    if (!blocking && ((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
+    if (!blocking && numEventsInWaitList == 0 && !phEventWaitList && !phEvent)
         return memcpy_plain(hQueue, pDst, pSrc, size);
     return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
                       phEvent);
