@@ -116,17 +116,16 @@ void zepi_kernels_destroy_resting(struct zepi_module *module)
     }
 }
 
-static void destroy_resting_if_of(void *user, void *object)
+static void destroy_resting_in(void *user, struct zepi_module *module)
 {
-    struct zepi_module *module = object;
-    if (module->context == user)
-        zepi_kernels_destroy_resting(module);
+    (void)user;
+    zepi_kernels_destroy_resting(module);
     zepi_release(module);
 }
 
 void zepi_kernels_destroy_resting_of(struct zepi_context *context)
 {
-    zepi_object_visit_all(&zepi_module_type, destroy_resting_if_of, context);
+    zepi_module_visit_all(context, destroy_resting_in, NULL);
 }
 
 // ---- Making ----
