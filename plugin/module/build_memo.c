@@ -60,3 +60,33 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
     }
     return memo;
 }
+
+struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code)
+{
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_build_memo *memo = zepi_build_memo_retain(code->memo);
+    zepi_mutex_unlock(&code->memo_mutex);
+    return memo;
+}
+
+void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo)
+{
+    zepi_build_memo_retain(memo);
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_build_memo *old = code->memo;
+    code->memo = memo;
+    zepi_mutex_unlock(&code->memo_mutex);
+    zepi_build_memo_release(old);
+}
+
+bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_values *values)
+{
+    zepi_spec_values_retain(values);
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_spec_values *old = code->last_values;
+    code->last_values = values;
+    zepi_mutex_unlock(&code->memo_mutex);
+    const bool is_same = zepi_spec_values_are_equal(old, values);
+    zepi_spec_values_release(old);
+    return is_same;
+}

@@ -61,18 +61,36 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
     return result;
 }
 
+static void module_images_destroy(void *object)
+{
+    struct zepi_module_images *images = object;
+    for (uint32_t i = 0; i < images->count; i++)
+        zepi_release(images->images[i]);
+    zepi_release(images->context);
+    if (images->own_declarations)
+        zepi_free(images->own_declarations);
+    if (images->images != images->inline_image)
+        zepi_free(images->images);
+}
+
+ZEPI_DEFINE_TYPE(module_images, module_images_destroy);
+
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *list,
                                         struct zepi_module_images **out_images)
 {
-    // On cache lines of its own: threads that build from different inputs share none.
-    const size_t size = sizeof(struct zepi_module_images) + count * sizeof(struct zepi_image *);
-    struct zepi_module_images *images = zepi_seam_allocate_lines(size);
+    struct zepi_module_images *images = zepi_object_create(&zepi_module_images_type);
     if (!images)
-        return zepi_fail_no_memory();
-    memset(images, 0, size);
-    atomic_init(&images->references, 1);
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     images->context = zepi_retain(context);
+    images->images = images->inline_image;
+    if (count > 1) {
+        images->images = zepi_allocate(count, sizeof(struct zepi_image *));
+        if (!images->images) {
+            zepi_release(images);
+            return zepi_fail_no_memory();
+        }
+    }
     images->count = count;
     for (uint32_t i = 0; i < count; i++)
         images->images[i] = zepi_retain(list[i]);
@@ -84,23 +102,11 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
         result = unite_declarations(images, state);
     }
     if (result != ZEPI_SUCCESS) {
-        zepi_module_images_release(images);
+        zepi_release(images);
         return result;
     }
     for (uint32_t i = 0; i < images->declaration_count; i++)
         images->has_required = images->has_required || images->declarations[i].is_required;
     *out_images = images;
     return ZEPI_SUCCESS;
-}
-
-void zepi_module_images_release(struct zepi_module_images *images)
-{
-    // Acquire and release: what others read is over before the memory goes.
-    if (!images || atomic_fetch_sub_explicit(&images->references, 1, memory_order_acq_rel) > 1)
-        return;
-    for (uint32_t i = 0; i < images->count; i++)
-        zepi_release(images->images[i]);
-    zepi_release(images->context);
-    zepi_free(images->own_declarations);
-    zepi_free(images);
 }
