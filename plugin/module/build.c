@@ -284,19 +284,23 @@ static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_
                                    struct zepi_module **out_module)
 {
     struct zepi_module *output;
-    struct zepi_build_options options = {.text = memo->options.text,
-                                         .length = memo->options.length};
+    struct zepi_build_options with_log;
+    const struct zepi_build_options *options = &memo->options;
     zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
     if (result != ZEPI_SUCCESS)
         return result;
-    options.log = desc ? desc->log : NULL;
-    options.log_data = desc ? desc->log_data : NULL;
+    if (desc && desc->log) {
+        with_log = *options;
+        with_log.log = desc->log;
+        with_log.log_data = desc->log_data;
+        options = &with_log;
+    }
     struct zepi_module_part *part = &output->parts[0];
     part->images[0] = input->images[0];
     for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_code_get_by_key(input->context, i, input->images[0], values, &options,
+        result = zepi_code_get_by_key(input->context, i, input->images[0], values, options,
                                       memo->kind, &memo->keys[i], &part->code[i]);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);

@@ -102,24 +102,29 @@ static zepi_result_t describe(struct zepi_image *image, const zepi_image_desc_t 
 
 zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_image **out_image)
 {
-    zepi_image_desc_t desc;
-    zepi_result_t result = zepi_read_desc(&desc, sizeof(desc), offsetof(zepi_image_desc_t, devices),
-                                          outside, "image description");
+    zepi_image_desc_t copy;
+    const zepi_image_desc_t *desc = outside;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!outside || outside->size != sizeof(copy)) {
+        result = zepi_read_desc(&copy, sizeof(copy), offsetof(zepi_image_desc_t, devices), outside,
+                                "image description");
+        desc = &copy;
+    }
     if (result == ZEPI_SUCCESS)
-        result = check(&desc);
+        result = check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_image *image = zepi_object_create(&zepi_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    image->format = desc.format;
-    image->state = desc.state;
+    image->format = desc->format;
+    image->state = desc->state;
     result =
-        zepi_intern(desc.bytes, desc.size_bytes, desc.format == ZEPI_IMAGE_SPIRV, &image->code);
-    if (result == ZEPI_SUCCESS && is_plain(&desc))
+        zepi_intern(desc->bytes, desc->size_bytes, desc->format == ZEPI_IMAGE_SPIRV, &image->code);
+    if (result == ZEPI_SUCCESS && is_plain(desc))
         describe_plain(image);
     else if (result == ZEPI_SUCCESS)
-        result = describe(image, &desc);
+        result = describe(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
         return result;
