@@ -5,8 +5,6 @@
 #include "module/module.h"
 #include "ur/handles.h"
 
-#include <pthread.h>
-
 // Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
 // input that it was made of, and the object or executable that came of the last operation.
 struct zepi_ur_program {
@@ -14,11 +12,12 @@ struct zepi_ur_program {
     struct zepi_context *context; // retained
     struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
     bool is_il;                   // the input is SPIR-V; else native code
-    pthread_mutex_t mutex;        // guards what is below; no build under it
+    struct zepi_mutex mutex;      // guards what is below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     ur_program_build_status_t status;
-    char *options;      // owned; of the last operation
-    char **device_logs; // owned list of owned texts, one a device of the context; each may be NULL
+    char *options; // owned; of the last operation; NULL: none
+    // Owned list of owned texts, one a device of the context; each, and the list, may be NULL.
+    char **device_logs;
 };
 
 extern const struct zepi_type zepi_ur_program_type;
@@ -49,7 +48,7 @@ void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_u
 struct zepi_ur_build {
     struct zepi_context *context;
     zepi_build_desc_t desc;
-    char *options;      // owned copy
+    char *options;      // owned copy; NULL: none
     char **device_logs; // owned; as in the program
 };
 ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,

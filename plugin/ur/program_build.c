@@ -229,10 +229,10 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
     release_modules(count, objects);
     for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
         struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);
-        pthread_mutex_lock(&program->mutex);
+        zepi_mutex_lock(&program->mutex);
         struct zepi_module *old = program->built;
         program->built = zepi_retain(linked);
-        pthread_mutex_unlock(&program->mutex);
+        zepi_mutex_unlock(&program->mutex);
         zepi_release(old);
     }
     zepi_release(linked);

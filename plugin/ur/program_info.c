@@ -272,8 +272,8 @@ ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_h
         result = zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    pthread_mutex_lock(&program->mutex);
+    zepi_mutex_lock(&program->mutex);
     result = build_info_locked(program, index, propName, &info);
-    pthread_mutex_unlock(&program->mutex);
+    zepi_mutex_unlock(&program->mutex);
     return result;
 }
