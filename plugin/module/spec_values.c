@@ -3,7 +3,10 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdio.h>
+
+static_assert(sizeof(struct zepi_spec_entry) == 16, "entries have no padding");
 
 void zepi_spec_values_release(struct zepi_spec_values *values)
 {
@@ -59,12 +62,8 @@ bool zepi_spec_values_are_equal(const struct zepi_spec_values *a, const struct z
         return true;
     if (!a || !b || a->count != b->count || a->composite_count != b->composite_count)
         return false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        if (a->entries[i].id != b->entries[i].id ||
-            a->entries[i].size_bytes != b->entries[i].size_bytes ||
-            memcmp(a->entries[i].value, b->entries[i].value, sizeof(a->entries[i].value)) != 0)
-            return false;
-    }
+    if (memcmp(a->entries, b->entries, a->count * sizeof(a->entries[0])) != 0)
+        return false;
     for (uint32_t i = 0; i < a->composite_count; i++) {
         const struct zepi_spec_composite *composite = &a->composites[i];
         const struct zepi_spec_composite *other =

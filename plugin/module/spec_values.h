@@ -25,7 +25,8 @@ struct zepi_spec_declaration {
 struct zepi_spec_entry {
     uint32_t id;
     uint8_t size_bytes;
-    uint8_t value[8]; // first size_bytes; the rest zero
+    uint8_t unused[3]; // zero: entries are compared as bytes
+    uint8_t value[8];  // first size_bytes; the rest zero
 };
 
 // The bytes of a composite as they were set: what lies between its elements is kept with them.
