@@ -120,7 +120,7 @@ static zepi_result_t mark_required(struct zepi_image *image, const zepi_image_de
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             // An id that the compiler dropped needs no value.
             if (image->declarations[at].id == desc->required_ids[i])
-                image->own_declarations[at].is_required = true;
+                image->own_declarations[at].is_required = image->has_required = true;
         }
     }
     return ZEPI_SUCCESS;

@@ -2,12 +2,15 @@
 #ifndef ZEPI_MODULE_MODULE_IMAGES_H
 #define ZEPI_MODULE_MODULE_IMAGES_H
 
-#include "module/image.h"
+#include "base/object.h"
 
 struct zepi_context;
+struct zepi_image;
+struct zepi_spec_declaration;
 
 // The images of a module in their context, shared with every module that is made from it: a build
-// from the cache touches one count of references for all of them. Immutable.
+// from the cache touches one count of references for all of them. Immutable. That of a module of
+// one image lies in the image, where no other module has it.
 struct zepi_module_images {
     struct zepi_object object;    // for its memory and references: no handle
     struct zepi_context *context; // retained
@@ -18,13 +21,17 @@ struct zepi_module_images {
     bool has_required;                              // one of them must be set before a build
     struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
     uint32_t count;
-    struct zepi_image **images; // retained; the list is owned, or inline_image
-    struct zepi_image *inline_image[1];
+    struct zepi_image **images; // retained; the list is owned, or only_image
+    struct zepi_image *only_image;
+    bool is_inside; // its memory is that image's
 };
+
+extern const struct zepi_type zepi_module_images_type;
 
 // Retains context and images. The images of an input must agree about the sizes of constants. One
 // reference, in *out_images.
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *images,
                                         struct zepi_module_images **out_images);
+
 #endif
