@@ -69,6 +69,19 @@ struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code)
     return memo;
 }
 
+struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
+                                                        const struct zepi_spec_entry *entries)
+{
+    struct zepi_spec_values *found = NULL;
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_spec_values *values = code->memo ? code->memo->values : NULL;
+    if (values && values->count == count && values->composite_count == 0 &&
+        memcmp(values->entries, entries, count * sizeof(*entries)) == 0)
+        found = zepi_spec_values_retain(values);
+    zepi_mutex_unlock(&code->memo_mutex);
+    return found;
+}
+
 void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo)
 {
     zepi_build_memo_retain(memo);

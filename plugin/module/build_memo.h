@@ -42,6 +42,9 @@ static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_m
 
 // The memo of the bytes, a reference; NULL: there is none.
 struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code);
+// The values of that memo if they are these and no others, a reference; else NULL.
+struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
+                                                        const struct zepi_spec_entry *entries);
 // Replaces it.
 void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo);
 // Notes the values of a build without a memo. Whether the one before had the same.
