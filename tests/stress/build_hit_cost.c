@@ -36,8 +36,8 @@ static const struct kind {
     const char *function; // whose instructions count
     double limit;         // 0: not judged
 } kinds[] = {
-    {"plain", "zepi_module_build", 700},   {"values", "zepi_module_build", 800},
-    {"options", "zepi_module_build", 850}, {"changed", "zepi_module_build", 0},
+    {"plain", "zepi_module_build", 650},   {"values", "zepi_module_build", 660},
+    {"options", "zepi_module_build", 720}, {"changed", "zepi_module_build", 0},
     {"whole", "make_and_release*", 3500},
 };
 
