@@ -85,23 +85,30 @@ zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t si
     return result == ZEPI_SUCCESS ? put_values(input, 1, &entry, NULL) : result;
 }
 
+#define INLINE_ENTRIES 16
+
 zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
                                           const zepi_spec_value_t *values)
 {
+    struct zepi_spec_entry inline_entries[INLINE_ENTRIES];
     zepi_result_t result = check_settable(input);
     if (result != ZEPI_SUCCESS)
         return result;
     if (count > 0 && !values)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of values is NULL");
-    struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
-    if (!entries)
-        return zepi_fail_no_memory();
+    struct zepi_spec_entry *entries = inline_entries;
+    if (count > INLINE_ENTRIES) {
+        entries = zepi_allocate(count, sizeof(*entries));
+        if (!entries)
+            return zepi_fail_no_memory();
+    }
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result =
             check_value(input, values[i].id, values[i].size_bytes, values[i].value, &entries[i]);
     if (result == ZEPI_SUCCESS && count > 0)
         result = put_values(input, count, entries, NULL);
-    zepi_free(entries);
+    if (entries != inline_entries)
+        zepi_free(entries);
     return result;
 }
 
