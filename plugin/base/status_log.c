@@ -1,55 +1,77 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's last build log. It has no bound, so it has owned memory, which a destructor
-// of the thread frees.
+// The calling thread's last build log. It has no bound, so it has owned memory, which grows with
+// the largest log, and which a destructor of the thread frees.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/unload.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct log {
+    size_t capacity; // of the text, without the end
+    char text[];
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
+// The thread's; NULL: it never had one. The key has it, too, for the destructor.
+static _Thread_local struct log *own;
+
+static void destroy(void *log)
+{
+    own = NULL;
+    zepi_free(log);
+}
+
 static void delete_key(void)
 {
     // The last thread's log: its destructor does not run any more.
-    zepi_free(pthread_getspecific(key));
+    destroy(pthread_getspecific(key));
     pthread_key_delete(key);
 }
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, zepi_free) == 0;
+    has_key = pthread_key_create(&key, destroy) == 0;
     if (has_key)
         zepi_at_unload(ZEPI_UNLOAD_LOG, delete_key);
 }
 
-// Whether the calling thread has a log: spares the rest of the way to most builds.
-static _Thread_local bool is_set;
+static bool grow(size_t size_bytes)
+{
+    pthread_once(&once, make_key);
+    struct log *log = has_key && size_bytes < SIZE_MAX - sizeof(*log)
+                          ? zepi_seam_allocate(sizeof(*log) + size_bytes + 1)
+                          : NULL;
+    struct log *old = own;
+    if (log && pthread_setspecific(key, log) != 0) {
+        zepi_free(log);
+        log = NULL;
+    }
+    if (!log)
+        return false;
+    log->capacity = size_bytes;
+    own = log;
+    zepi_free(old);
+    return true;
+}
 
 void zepi_build_log_set(const char *log, size_t size_bytes)
 {
-    if (size_bytes == 0 && !is_set)
+    struct log *to = own;
+    if (to)
+        to->text[0] = '\0';
+    if (size_bytes == 0 || ((!to || to->capacity < size_bytes) && !grow(size_bytes)))
         return;
-    pthread_once(&once, make_key);
-    if (!has_key)
-        return;
-    char *old = pthread_getspecific(key);
-    char *copy = size_bytes ? zepi_allocate(size_bytes + 1, 1) : NULL;
-    if (copy)
-        memcpy(copy, log, size_bytes);
-    if (pthread_setspecific(key, copy) != 0) {
-        zepi_free(copy);
-        return;
-    }
-    is_set = copy != NULL;
-    zepi_free(old);
+    memcpy(own->text, log, size_bytes);
+    own->text[size_bytes] = '\0';
 }
 
 const char *zepi_build_log_get(void)
 {
-    pthread_once(&once, make_key);
-    const char *log = has_key ? pthread_getspecific(key) : NULL;
-    return log ? log : "";
+    return own ? own->text : "";
 }

@@ -280,29 +280,34 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
 
 // The build that the memo remembers. Consumes the values on success.
 static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_build_memo *memo,
-                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
+                                   struct zepi_spec_values *values, const zepi_build_desc_t *desc,
+                                   struct zepi_module **out_module)
 {
     struct zepi_module *output;
-    struct zepi_build_options options = {.text = memo->options.text,
-                                         .length = memo->options.length};
+    struct zepi_build_options with_log;
+    const struct zepi_build_options *options = &memo->options;
     zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
     if (result != ZEPI_SUCCESS)
         return result;
-    options.log = desc ? desc->log : NULL;
-    options.log_data = desc ? desc->log_data : NULL;
+    if (desc && desc->log) {
+        with_log = *options;
+        with_log.log = desc->log;
+        with_log.log_data = desc->log_data;
+        options = &with_log;
+    }
     struct zepi_module_part *part = &output->parts[0];
     part->images[0] = input->images[0];
     for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, &options,
+        result = zepi_code_get_by_key(input->context, i, input->images[0], values, options,
                                       memo->kind, &memo->keys[i], &part->code[i]);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);
         return result;
     }
     part->image_count = 1;
-    part->values[0] = memo->values;
+    part->values[0] = values;
     *out_module = output;
     return ZEPI_SUCCESS;
 }
@@ -323,6 +328,26 @@ static bool is_shared(const struct zepi_module *input, enum zepi_variables varia
     return true;
 }
 
+// The memo that fits, a reference: the input's, or that of a plain image's bytes. Consumes the
+// input's.
+static struct zepi_build_memo *find_memo(const struct zepi_module *input,
+                                         struct zepi_build_memo *memo,
+                                         const struct zepi_spec_values *values,
+                                         const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+{
+    if (zepi_build_memo_fits(memo, values, desc, kind))
+        return memo;
+    zepi_build_memo_release(memo);
+    if (input->image_count != 1 || !input->images[0]->is_plain)
+        return NULL;
+    memo = zepi_build_memo_of_code(input->images[0]->code);
+    if (zepi_build_memo_fits(memo, values, desc, kind) &&
+        memo->key_count == input->context->device_count)
+        return memo;
+    zepi_build_memo_release(memo);
+    return NULL;
+}
+
 static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
                                         enum zepi_code_kind kind, enum zepi_variables variables,
                                         zepi_module_t *out_module)
@@ -334,8 +359,9 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
     const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
-    if (may_remember && zepi_build_memo_fits(memo, values, desc, kind)) {
-        result = build_by_memo(input, memo, desc, &output);
+    memo = may_remember ? find_memo(input, memo, values, desc, kind) : memo;
+    if (may_remember && memo) {
+        result = build_by_memo(input, memo, values, desc, &output);
         if (result == ZEPI_SUCCESS)
             values = NULL;
     } else {

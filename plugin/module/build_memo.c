@@ -60,3 +60,46 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
     }
     return memo;
 }
+
+struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code)
+{
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_build_memo *memo = zepi_build_memo_retain(code->memo);
+    zepi_mutex_unlock(&code->memo_mutex);
+    return memo;
+}
+
+struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
+                                                        const struct zepi_spec_entry *entries)
+{
+    struct zepi_spec_values *found = NULL;
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_spec_values *values = code->memo ? code->memo->values : NULL;
+    if (values && values->count == count && values->composite_count == 0 &&
+        memcmp(values->entries, entries, count * sizeof(*entries)) == 0)
+        found = zepi_spec_values_retain(values);
+    zepi_mutex_unlock(&code->memo_mutex);
+    return found;
+}
+
+void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo)
+{
+    zepi_build_memo_retain(memo);
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_build_memo *old = code->memo;
+    code->memo = memo;
+    zepi_mutex_unlock(&code->memo_mutex);
+    zepi_build_memo_release(old);
+}
+
+bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_values *values)
+{
+    zepi_spec_values_retain(values);
+    zepi_mutex_lock(&code->memo_mutex);
+    struct zepi_spec_values *old = code->last_values;
+    code->last_values = values;
+    zepi_mutex_unlock(&code->memo_mutex);
+    const bool is_same = zepi_spec_values_are_equal(old, values);
+    zepi_spec_values_release(old);
+    return is_same;
+}

@@ -10,9 +10,10 @@
 
 struct zepi_module;
 
-// What an input remembers of a build that was asked for twice: options in canonical form, and the
-// key for each device. A third one goes to the cache at once. Immutable. Inputs of one SPIR-V image
-// only: with others, what is built depends on more than the key.
+// What is remembered of a build that was asked for twice: options in canonical form, and the key
+// for each device. A third one goes to the cache at once. Immutable. Of one SPIR-V image only: with
+// others, what is built depends on more than the key. Inputs have one, and so have the bytes of a
+// plain image, for inputs that are made anew for each build; nothing in it is of a context.
 struct zepi_build_memo {
     atomic_uint references;
     enum zepi_code_kind kind;
@@ -39,12 +40,22 @@ static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_m
     return memo;
 }
 
+// The memo of the bytes, a reference; NULL: there is none.
+struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code);
+// The values of that memo if they are these and no others, a reference; else NULL.
+struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
+                                                        const struct zepi_spec_entry *entries);
+// Replaces it.
+void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo);
+// Notes the values of a build without a memo. Whether the one before had the same.
+bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_values *values);
+
 // Whether a build with these values is the one remembered. `desc` may be NULL.
 static inline bool zepi_build_memo_fits(const struct zepi_build_memo *memo,
                                         const struct zepi_spec_values *values,
                                         const zepi_build_desc_t *desc, enum zepi_code_kind kind)
 {
-    if (!memo || memo->values != values || memo->kind != kind)
+    if (!memo || memo->kind != kind || !zepi_spec_values_are_equal(memo->values, values))
         return false;
     if (!desc || desc->size != sizeof(*desc))
         return !desc && !memo->asked && memo->flags == 0;

@@ -9,6 +9,10 @@
 static void image_destroy(void *object)
 {
     struct zepi_image *image = object;
+    if (image->is_plain) {
+        zepi_intern_release(image->code);
+        return;
+    }
     for (uint32_t i = 0; i < image->layout_count; i++) {
         zepi_free(image->layouts[i].name);
         zepi_free(image->layouts[i].default_bytes);
@@ -19,7 +23,7 @@ static void image_destroy(void *object)
     zepi_free(image->emulated_kernels);
     zepi_free(image->emulated);
     zepi_free(image->layouts);
-    zepi_free(image->declarations);
+    zepi_free(image->own_declarations);
     zepi_free(image->devices);
     zepi_intern_release(image->code);
 }
@@ -69,30 +73,58 @@ static zepi_result_t copy_devices(struct zepi_image *image, const zepi_image_des
     return ZEPI_SUCCESS;
 }
 
+// Whether the description says nothing but the bytes of SPIR-V.
+static bool is_plain(const zepi_image_desc_t *desc)
+{
+    return desc->format == ZEPI_IMAGE_SPIRV && desc->device_count == 0 && desc->layout_count == 0 &&
+           desc->required_id_count == 0;
+}
+
+static void describe_plain(struct zepi_image *image)
+{
+    image->is_plain = true;
+    image->declarations = image->code->declarations;
+    image->declaration_count = image->code->spirv.constant_count;
+    image->identity = image->code->identity;
+}
+
+static zepi_result_t describe(struct zepi_image *image, const zepi_image_desc_t *desc)
+{
+    zepi_result_t result = copy_devices(image, desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_constants(image, desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_layouts(image, desc);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_image_build_identity(image);
+    return result;
+}
+
 zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_image **out_image)
 {
-    zepi_image_desc_t desc;
-    zepi_result_t result = zepi_read_desc(&desc, sizeof(desc), offsetof(zepi_image_desc_t, devices),
-                                          outside, "image description");
+    zepi_image_desc_t copy;
+    const zepi_image_desc_t *desc = outside;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!outside || outside->size != sizeof(copy)) {
+        result = zepi_read_desc(&copy, sizeof(copy), offsetof(zepi_image_desc_t, devices), outside,
+                                "image description");
+        desc = &copy;
+    }
     if (result == ZEPI_SUCCESS)
-        result = check(&desc);
+        result = check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_image *image = zepi_object_create(&zepi_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    image->format = desc.format;
-    image->state = desc.state;
+    image->format = desc->format;
+    image->state = desc->state;
     result =
-        zepi_intern(desc.bytes, desc.size_bytes, desc.format == ZEPI_IMAGE_SPIRV, &image->code);
-    if (result == ZEPI_SUCCESS)
-        result = copy_devices(image, &desc);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_constants(image, &desc);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_layouts(image, &desc);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_identity(image);
+        zepi_intern(desc->bytes, desc->size_bytes, desc->format == ZEPI_IMAGE_SPIRV, &image->code);
+    if (result == ZEPI_SUCCESS && is_plain(desc))
+        describe_plain(image);
+    else if (result == ZEPI_SUCCESS)
+        result = describe(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
         return result;

@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 #include "module/intern.h"
+#include "module/module_images.h"
 #include "module/spec_values.h"
 
 // A device image: code in one format with what its maker knows about it. Immutable, shared by the
@@ -14,14 +15,20 @@ struct zepi_image {
     zepi_module_state_t state;   // as declared
     struct zepi_interned *code;  // reference; NULL: imported from a native handle
     struct zepi_digest identity; // of the code and the description: equal images are equal in all
-    // Sorted by id.
-    struct zepi_spec_declaration *declarations; // owned
+    // Sorted by id: `own_declarations`, or those of a plain image's code.
+    const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
-    bool has_own_defaults;             // some differ from the literals of the SPIR-V
-    struct zepi_image_layout *layouts; // owned
+    bool has_required;                              // one of them must be set before a build
+    bool is_plain;                                  // SPIR-V of which nothing else is known
+    struct zepi_spec_declaration *own_declarations; // owned; NULL if it is plain
+    bool has_own_defaults;                          // some differ from the literals of the SPIR-V
+    struct zepi_image_layout *layouts;              // owned
     uint32_t layout_count;
     zepi_device_t *devices; // owned list of borrowed devices; none: any that accepts it
     uint32_t device_count;
+    // What a module has that has this image alone; taken by the first such module.
+    struct zepi_module_images alone;
+    atomic_bool is_alone_taken;
     // Native images.
     uint32_t emulated_count;
     struct zepi_image_emulated *emulated; // owned; in the order of the buffer

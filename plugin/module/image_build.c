@@ -23,11 +23,11 @@ static zepi_scalar_type_t type_of(const struct zepi_spirv_constant *constant)
     return types[constant->size_bytes][constant->is_signed];
 }
 
-static void declare_spirv(struct zepi_image *image)
+static void declare_spirv(const struct zepi_spirv *spirv,
+                          struct zepi_spec_declaration *declarations)
 {
-    const struct zepi_spirv *spirv = &image->code->spirv;
     for (uint32_t i = 0; i < spirv->constant_count; i++) {
-        struct zepi_spec_declaration *declaration = &image->declarations[i];
+        struct zepi_spec_declaration *declaration = &declarations[i];
         *declaration =
             (struct zepi_spec_declaration){.id = spirv->constants[i].id,
                                            .type = type_of(&spirv->constants[i]),
@@ -36,7 +36,6 @@ static void declare_spirv(struct zepi_image *image)
         memcpy(declaration->default_value, spirv->constants[i].default_value,
                sizeof(declaration->default_value));
     }
-    image->declaration_count = spirv->constant_count;
 }
 
 static int compare_declarations(const void *left, const void *right)
@@ -66,7 +65,7 @@ static zepi_result_t declare_emulated(struct zepi_image *image, const zepi_image
                              "emulated constant %u has no known type (%d)", constant->id,
                              (int)constant->type);
         struct zepi_spec_declaration *declaration =
-            &image->declarations[image->declaration_count++];
+            &image->own_declarations[image->declaration_count++];
         *declaration = (struct zepi_spec_declaration){
             .id = constant->id, .type = constant->type, .size_bytes = (uint8_t)size};
         if (constant->default_value)
@@ -91,7 +90,7 @@ static zepi_result_t declare_baked(struct zepi_image *image, const zepi_image_de
                              "not NULL",
                              value->id, size);
         struct zepi_spec_declaration *declaration =
-            &image->declarations[image->declaration_count++];
+            &image->own_declarations[image->declaration_count++];
         *declaration = (struct zepi_spec_declaration){.id = value->id,
                                                       .type = unsigned_of(size),
                                                       .size_bytes = (uint8_t)size,
@@ -121,7 +120,7 @@ static zepi_result_t mark_required(struct zepi_image *image, const zepi_image_de
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             // An id that the compiler dropped needs no value.
             if (image->declarations[at].id == desc->required_ids[i])
-                image->declarations[at].is_required = true;
+                image->own_declarations[at].is_required = image->has_required = true;
         }
     }
     return ZEPI_SUCCESS;
@@ -132,14 +131,16 @@ zepi_result_t zepi_image_build_constants(struct zepi_image *image, const zepi_im
     const struct zepi_spirv *spirv = zepi_image_spirv(image);
     const size_t room = spirv ? spirv->constant_count
                               : (size_t)desc->baked_value_count + desc->emulated_constant_count;
-    image->declarations = zepi_allocate(room, sizeof(image->declarations[0]));
+    image->own_declarations = zepi_allocate(room, sizeof(image->own_declarations[0]));
+    image->declarations = image->own_declarations;
     image->emulated = zepi_allocate(desc->emulated_constant_count, sizeof(image->emulated[0]));
     image->emulated_kernels = zepi_allocate(desc->emulated_kernel_count, sizeof(char *));
-    if (!image->declarations || !image->emulated || !image->emulated_kernels)
+    if (!image->own_declarations || !image->emulated || !image->emulated_kernels)
         return zepi_fail_no_memory();
     zepi_result_t result = ZEPI_SUCCESS;
     if (spirv) {
-        declare_spirv(image);
+        declare_spirv(spirv, image->own_declarations);
+        image->declaration_count = spirv->constant_count;
         return mark_required(image, desc);
     }
     result = declare_emulated(image, desc);
@@ -149,7 +150,7 @@ zepi_result_t zepi_image_build_constants(struct zepi_image *image, const zepi_im
         result = copy_kernels(image, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    qsort(image->declarations, image->declaration_count, sizeof(image->declarations[0]),
+    qsort(image->own_declarations, image->declaration_count, sizeof(image->own_declarations[0]),
           compare_declarations);
     for (uint32_t i = 1; i < image->declaration_count; i++) {
         if (image->declarations[i].id == image->declarations[i - 1].id)
@@ -308,4 +309,20 @@ zepi_result_t zepi_image_build_identity(struct zepi_image *image)
         image->identity = zepi_key_digest(&key);
     zepi_key_finish(&key);
     return is_sealed ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+zepi_result_t zepi_image_describe_code(struct zepi_interned *code)
+{
+    code->declarations = zepi_allocate(code->spirv.constant_count, sizeof(code->declarations[0]));
+    if (!code->declarations)
+        return zepi_fail_no_memory();
+    declare_spirv(&code->spirv, code->declarations);
+    struct zepi_image plain = {.format = ZEPI_IMAGE_SPIRV,
+                               .state = ZEPI_MODULE_INPUT,
+                               .code = code,
+                               .declarations = code->declarations,
+                               .declaration_count = code->spirv.constant_count};
+    const zepi_result_t result = zepi_image_build_identity(&plain);
+    code->identity = plain.identity;
+    return result;
 }

@@ -11,4 +11,7 @@ zepi_result_t zepi_image_build_constants(struct zepi_image *image, const zepi_im
 zepi_result_t zepi_image_build_layouts(struct zepi_image *image, const zepi_image_desc_t *desc);
 zepi_result_t zepi_image_build_identity(struct zepi_image *image);
 
+// What a plain image of SPIR-V is: fills declarations and identity of its bytes.
+zepi_result_t zepi_image_describe_code(struct zepi_interned *code);
+
 #endif

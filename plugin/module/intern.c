@@ -2,28 +2,32 @@
 #include "module/intern.h"
 
 #include "base/alloc.h"
-#include "cache/mutex.h"
+#include "module/build_memo.h"
+#include "module/image_build.h"
 
 #define BUCKETS 256
-#define SAMPLES 16
-#define SAMPLE_BYTES 64
+#define SAMPLES 8
 
 // Guards the table and the move of a count from 0; nothing is called under it but memcmp.
 static struct zepi_mutex mutex;
 static struct zepi_interned *buckets[BUCKETS];
 
+// Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
+// differ sooner or later: what is found is compared.
 static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
 {
-    uint8_t samples[SAMPLES * SAMPLE_BYTES];
-    if (size_bytes <= sizeof(samples))
+    uint64_t hash = size_bytes;
+    uint64_t word = 0;
+    if (size_bytes < sizeof(word))
         return zepi_digest_hash(bytes, size_bytes);
-    // First and last bytes, and pieces at equal distances between.
-    const size_t step = (size_bytes - SAMPLE_BYTES) / (SAMPLES - 1);
+    const size_t step = (size_bytes - sizeof(word)) / (SAMPLES - 1);
     for (size_t i = 0; i < SAMPLES; i++) {
-        const size_t at = i + 1 < SAMPLES ? i * step : size_bytes - SAMPLE_BYTES;
-        memcpy(samples + i * SAMPLE_BYTES, bytes + at, SAMPLE_BYTES);
+        memcpy(&word, bytes + (i + 1 < SAMPLES ? i * step : size_bytes - sizeof(word)),
+               sizeof(word));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
     }
-    return zepi_digest_hash(samples, sizeof(samples));
+    return hash;
 }
 
 static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
@@ -40,6 +44,9 @@ static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, u
 
 static void destroy(struct zepi_interned *interned)
 {
+    zepi_build_memo_release(interned->memo);
+    zepi_spec_values_release(interned->last_values);
+    zepi_free(interned->declarations);
     zepi_spirv_finish(&interned->spirv);
     zepi_free(interned);
 }
@@ -71,6 +78,13 @@ static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash,
         }
     }
     interned->digest = zepi_digest_of(interned->bytes, size_bytes);
+    if (is_spirv) {
+        const zepi_result_t result = zepi_image_describe_code(interned);
+        if (result != ZEPI_SUCCESS) {
+            destroy(interned);
+            return result;
+        }
+    }
     *out_interned = interned;
     return ZEPI_SUCCESS;
 }

@@ -4,22 +4,31 @@
 
 #include "base/status.h"
 #include "cache/digest.h"
+#include "cache/mutex.h"
+#include "module/spec_values.h"
 #include "module/spirv.h"
 
 #include <stdatomic.h>
 
 // The bytes of an image, once in the process however often a host hands them in, with what is
-// computed from them: digest and SPIR-V walk. Known bytes are recognised by their length, a hash of
-// samples and a comparison with the copy, which costs less than a digest. Immutable.
+// computed from them: digest, SPIR-V walk and what a plain image of it declares. Known bytes are
+// recognised by their length, a hash of samples and a comparison with the copy, which costs less
+// than a digest. Immutable, but for the memo.
 struct zepi_interned {
     struct zepi_interned *next; // in the table; guarded by its lock
     atomic_uint references;
-    uint64_t sample_hash;
+    uint64_t sample_hash;      // of the length, too
     struct zepi_digest digest; // XXH3-128 of the bytes
     size_t size_bytes;
     const uint8_t *bytes;
     bool is_spirv;
-    struct zepi_spirv spirv; // zeroed if the bytes are native
+    // Zeroed if the bytes are native.
+    struct zepi_spirv spirv;
+    struct zepi_spec_declaration *declarations; // owned; of its constants, sorted by id
+    struct zepi_digest identity;                // of a plain image
+    struct zepi_mutex memo_mutex;               // guards what is below; nothing is called under it
+    struct zepi_build_memo *memo;               // reference; of a plain image's build; NULL: none
+    struct zepi_spec_values *last_values;       // reference; of the last build without a memo
 };
 
 // New reference to the interned copy of the bytes. SPIR-V that the walk refuses is

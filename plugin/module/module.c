@@ -15,9 +15,14 @@ static void module_destroy(void *object)
     struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    zepi_module_destroy_exports(module);
     zepi_kernels_destroy_resting(module);
-    zepi_named_kernels_destroy(atomic_load_explicit(&module->named_kernels, memory_order_acquire));
+    struct zepi_named_kernels *named =
+        atomic_load_explicit(&module->named_kernels, memory_order_acquire);
+    if (named)
+        zepi_named_kernels_destroy(named);
+    // Acquire: what was exported is seen whole.
+    if (atomic_load_explicit(&module->exports, memory_order_acquire))
+        zepi_module_destroy_exports(module);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count; at++)
@@ -33,7 +38,7 @@ static void module_destroy(void *object)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
         zepi_free(module->storage);
-    zepi_module_images_release(module->shared);
+    zepi_release(module->shared);
 }
 
 ZEPI_DEFINE_TYPE(module, module_destroy);
@@ -76,7 +81,7 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
 {
     struct zepi_module *module = zepi_object_create(&zepi_module_type);
     if (!module) {
-        zepi_module_images_release(shared);
+        zepi_release(shared);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
     module->shared = shared;
@@ -111,7 +116,7 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module)
 {
-    return make(zepi_module_images_retain(input->shared), state, part_count, out_module);
+    return make(zepi_retain(input->shared), state, part_count, out_module);
 }
 
 void zepi_module_publish(struct zepi_module *module)
@@ -174,13 +179,18 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
         (desc && desc->size != sizeof(*desc)))
         return;
     zepi_mutex_lock(&module->values_mutex);
-    const bool is_second = module->last_built == values;
+    bool is_second = module->last_built == values;
     module->last_built = values;
     zepi_mutex_unlock(&module->values_mutex);
+    const struct zepi_image *image = module->images[0];
+    if (image->is_plain && zepi_build_memo_note_values(image->code, values))
+        is_second = true;
     struct zepi_build_memo *memo =
         is_second ? zepi_build_memo_create(module, values, desc, kind) : NULL;
     if (!memo)
         return;
+    if (image->is_plain)
+        zepi_build_memo_keep(image->code, memo);
     zepi_mutex_lock(&module->values_mutex);
     struct zepi_build_memo *old = module->memo;
     module->memo = memo;
@@ -353,7 +363,9 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    struct zepi_image **images = zepi_allocate(image_count, sizeof(struct zepi_image *));
+    struct zepi_image *one_image = NULL;
+    struct zepi_image **images =
+        image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_image *)) : &one_image;
     if (!images)
         return zepi_fail_no_memory();
     result = create_images(state, image_count, descs, images);
@@ -362,7 +374,8 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                                             ZEPI_REFUSE_UNUSABLE, &module);
     for (uint32_t i = 0; i < image_count; i++)
         zepi_release(images[i]);
-    zepi_free(images);
+    if (images != &one_image)
+        zepi_free(images);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_module_publish(module);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "device/context.h"
+#include "module/image.h"
 
 // What one image declares, beside what others do. The literal of SPIR-V, or the default of an
 // emulated constant, counts for more than what native code was made with; else the first image's.
@@ -61,18 +62,74 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
     return result;
 }
 
+static void finish(struct zepi_module_images *images)
+{
+    for (uint32_t i = 0; i < images->count; i++)
+        zepi_release(images->images[i]);
+    zepi_release(images->context);
+    if (images->own_declarations)
+        zepi_free(images->own_declarations);
+    if (images->images != &images->only_image)
+        zepi_free(images->images);
+}
+
+static zepi_result_t module_images_recycle(void *object)
+{
+    struct zepi_module_images *images = object;
+    struct zepi_image *image = images->only_image;
+    if (images->is_inside) {
+        zepi_release(images->context);
+        // Release: who takes it next writes after this.
+        atomic_store_explicit(&image->is_alone_taken, false, memory_order_release);
+        zepi_release(image);
+    } else {
+        finish(images);
+        zepi_object_discard(images);
+    }
+    return ZEPI_SUCCESS;
+}
+
+ZEPI_DEFINE_RECYCLED_TYPE(module_images, NULL, module_images_recycle);
+
+static struct zepi_module_images *take_inside(struct zepi_context *context,
+                                              struct zepi_image *image)
+{
+    if (atomic_exchange_explicit(&image->is_alone_taken, true, memory_order_acquire))
+        return NULL;
+    struct zepi_module_images *images = &image->alone;
+    images->context = zepi_retain(context);
+    images->count = 1;
+    images->images = &images->only_image;
+    images->only_image = zepi_retain(image);
+    images->is_inside = true;
+    images->declarations = image->declarations;
+    images->declaration_count = image->declaration_count;
+    images->has_required = image->has_required;
+    zepi_object_revive(images, &zepi_module_images_type);
+    return images;
+}
+
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *list,
                                         struct zepi_module_images **out_images)
 {
-    // On cache lines of its own: threads that build from different inputs share none.
-    const size_t size = sizeof(struct zepi_module_images) + count * sizeof(struct zepi_image *);
-    struct zepi_module_images *images = zepi_seam_allocate_lines(size);
+    struct zepi_module_images *images = count == 1 ? take_inside(context, list[0]) : NULL;
+    if (images) {
+        *out_images = images;
+        return ZEPI_SUCCESS;
+    }
+    images = zepi_object_create(&zepi_module_images_type);
     if (!images)
-        return zepi_fail_no_memory();
-    memset(images, 0, size);
-    atomic_init(&images->references, 1);
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     images->context = zepi_retain(context);
+    images->images = &images->only_image;
+    if (count > 1) {
+        images->images = zepi_allocate(count, sizeof(struct zepi_image *));
+        if (!images->images) {
+            zepi_release(images);
+            return zepi_fail_no_memory();
+        }
+    }
     images->count = count;
     for (uint32_t i = 0; i < count; i++)
         images->images[i] = zepi_retain(list[i]);
@@ -84,23 +141,11 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
         result = unite_declarations(images, state);
     }
     if (result != ZEPI_SUCCESS) {
-        zepi_module_images_release(images);
+        zepi_release(images);
         return result;
     }
-    for (uint32_t i = 0; i < images->declaration_count; i++)
-        images->has_required = images->has_required || images->declarations[i].is_required;
+    for (uint32_t i = 0; i < count; i++)
+        images->has_required = images->has_required || list[i]->has_required;
     *out_images = images;
     return ZEPI_SUCCESS;
-}
-
-void zepi_module_images_release(struct zepi_module_images *images)
-{
-    // Acquire and release: what others read is over before the memory goes.
-    if (!images || atomic_fetch_sub_explicit(&images->references, 1, memory_order_acq_rel) > 1)
-        return;
-    for (uint32_t i = 0; i < images->count; i++)
-        zepi_release(images->images[i]);
-    zepi_release(images->context);
-    zepi_free(images->own_declarations);
-    zepi_free(images);
 }

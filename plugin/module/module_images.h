@@ -2,14 +2,17 @@
 #ifndef ZEPI_MODULE_MODULE_IMAGES_H
 #define ZEPI_MODULE_MODULE_IMAGES_H
 
-#include "module/image.h"
+#include "base/object.h"
 
 struct zepi_context;
+struct zepi_image;
+struct zepi_spec_declaration;
 
 // The images of a module in their context, shared with every module that is made from it: a build
-// from the cache touches one count of references for all of them. Immutable.
+// from the cache touches one count of references for all of them. Immutable. That of a module of
+// one image lies in the image, where no other module has it.
 struct zepi_module_images {
-    atomic_uint references;
+    struct zepi_object object;    // for its memory and references: no handle
     struct zepi_context *context; // retained
     // What the images declare together, sorted by id: the first image's own list if there is one
     // image.
@@ -18,21 +21,17 @@ struct zepi_module_images {
     bool has_required;                              // one of them must be set before a build
     struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
     uint32_t count;
-    struct zepi_image *images[]; // retained
+    struct zepi_image **images; // retained; the list is owned, or only_image
+    struct zepi_image *only_image;
+    bool is_inside; // its memory is that image's
 };
+
+extern const struct zepi_type zepi_module_images_type;
 
 // Retains context and images. The images of an input must agree about the sizes of constants. One
 // reference, in *out_images.
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *images,
                                         struct zepi_module_images **out_images);
-static inline struct zepi_module_images *
-zepi_module_images_retain(struct zepi_module_images *images)
-{
-    // Relaxed: a reference is made from a reference.
-    atomic_fetch_add_explicit(&images->references, 1, memory_order_relaxed);
-    return images;
-}
-void zepi_module_images_release(struct zepi_module_images *images); // NULL is fine
 
 #endif

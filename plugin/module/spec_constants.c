@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
+#include "module/build_memo.h"
 #include "module/module.h"
 #include "module/this_module.h"
 
@@ -37,18 +38,35 @@ static zepi_result_t check_value(const struct zepi_module *module, uint32_t id, 
                        : fail_unknown(module, id);
 }
 
+// What the module's image was built with before, if it is these entries: shared by modules that set
+// the same. A reference, or NULL.
+static struct zepi_spec_values *find_known(const struct zepi_module *module, uint32_t count,
+                                           const struct zepi_spec_entry *entries)
+{
+    // Relaxed: under the lock it is looked at again.
+    if (atomic_load_explicit(&module->values, memory_order_relaxed) || module->image_count != 1 ||
+        !module->images[0]->is_plain)
+        return NULL;
+    return zepi_build_memo_values_of_code(module->images[0]->code, count, entries);
+}
+
 // Replaces the module's values by a set with these entries in it.
 static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
                                 const struct zepi_spec_entry *entries,
                                 const struct zepi_spec_composite *composite)
 {
+    struct zepi_spec_values *known = composite ? NULL : find_known(module, count, entries);
     zepi_mutex_lock(&module->values_mutex);
     // Relaxed: the mutex orders.
     struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
-    struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
+    const bool is_known = known && !old;
+    struct zepi_spec_values *values =
+        is_known ? known : zepi_spec_values_with(old, count, entries, composite);
     if (values)
         atomic_store_explicit(&module->values, values, memory_order_relaxed);
     zepi_mutex_unlock(&module->values_mutex);
+    if (!is_known)
+        zepi_spec_values_release(known);
     if (!values)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     if (module->unit)
@@ -67,23 +85,30 @@ zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t si
     return result == ZEPI_SUCCESS ? put_values(input, 1, &entry, NULL) : result;
 }
 
+#define INLINE_ENTRIES 16
+
 zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
                                           const zepi_spec_value_t *values)
 {
+    struct zepi_spec_entry inline_entries[INLINE_ENTRIES];
     zepi_result_t result = check_settable(input);
     if (result != ZEPI_SUCCESS)
         return result;
     if (count > 0 && !values)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of values is NULL");
-    struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
-    if (!entries)
-        return zepi_fail_no_memory();
+    struct zepi_spec_entry *entries = inline_entries;
+    if (count > INLINE_ENTRIES) {
+        entries = zepi_allocate(count, sizeof(*entries));
+        if (!entries)
+            return zepi_fail_no_memory();
+    }
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result =
             check_value(input, values[i].id, values[i].size_bytes, values[i].value, &entries[i]);
     if (result == ZEPI_SUCCESS && count > 0)
         result = put_values(input, count, entries, NULL);
-    zepi_free(entries);
+    if (entries != inline_entries)
+        zepi_free(entries);
     return result;
 }
 

@@ -3,7 +3,10 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdio.h>
+
+static_assert(sizeof(struct zepi_spec_entry) == 16, "entries have no padding");
 
 void zepi_spec_values_release(struct zepi_spec_values *values)
 {
@@ -14,8 +17,8 @@ void zepi_spec_values_release(struct zepi_spec_values *values)
         zepi_free(values->composites[i].name);
         zepi_free(values->composites[i].bytes);
     }
-    zepi_free(values->composites);
-    zepi_free(values->entries);
+    if (values->composites)
+        zepi_free(values->composites);
     zepi_free(values);
 }
 
@@ -51,6 +54,25 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
             return &values->composites[i];
     }
     return NULL;
+}
+
+bool zepi_spec_values_are_equal(const struct zepi_spec_values *a, const struct zepi_spec_values *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->count != b->count || a->composite_count != b->composite_count)
+        return false;
+    if (memcmp(a->entries, b->entries, a->count * sizeof(a->entries[0])) != 0)
+        return false;
+    for (uint32_t i = 0; i < a->composite_count; i++) {
+        const struct zepi_spec_composite *composite = &a->composites[i];
+        const struct zepi_spec_composite *other =
+            zepi_spec_values_find_composite(b, composite->name);
+        if (!other || other->size_bytes != composite->size_bytes ||
+            memcmp(other->bytes, composite->bytes, composite->size_bytes) != 0)
+            return false;
+    }
+    return true;
 }
 
 static void put(struct zepi_spec_values *values, const struct zepi_spec_entry *entry)
@@ -94,18 +116,22 @@ struct zepi_spec_values *zepi_spec_values_with(const struct zepi_spec_values *ol
 {
     const uint32_t old_count = old ? old->count : 0;
     const uint32_t old_composites = old ? old->composite_count : 0;
-    struct zepi_spec_values *values = zepi_allocate(1, sizeof(*values));
-    if (values) {
+    struct zepi_spec_values *values = zepi_seam_allocate(
+        sizeof(*values) + ((size_t)old_count + count) * sizeof(values->entries[0]));
+    bool is_good = values;
+    if (is_good) {
         atomic_init(&values->references, 1);
-        values->entries = zepi_allocate((size_t)old_count + count, sizeof(values->entries[0]));
-        values->composites =
-            zepi_allocate((size_t)old_composites + 1, sizeof(values->composites[0]));
+        values->count = old_count;
+        values->composite_count = 0;
+        values->composites = NULL;
     }
-    bool is_good = values && values->entries && values->composites;
     if (is_good && old_count > 0)
         memcpy(values->entries, old->entries, old_count * sizeof(values->entries[0]));
-    if (is_good)
-        values->count = old_count;
+    if (is_good && (old_composites > 0 || composite)) {
+        values->composites =
+            zepi_allocate((size_t)old_composites + 1, sizeof(values->composites[0]));
+        is_good = values->composites;
+    }
     for (uint32_t i = 0; i < old_composites && is_good; i++)
         is_good = put_composite(values, &old->composites[i]);
     for (uint32_t i = 0; i < count && is_good; i++)

@@ -25,7 +25,8 @@ struct zepi_spec_declaration {
 struct zepi_spec_entry {
     uint32_t id;
     uint8_t size_bytes;
-    uint8_t value[8]; // first size_bytes; the rest zero
+    uint8_t unused[3]; // zero: entries are compared as bytes
+    uint8_t value[8];  // first size_bytes; the rest zero
 };
 
 // The bytes of a composite as they were set: what lies between its elements is kept with them.
@@ -39,9 +40,9 @@ struct zepi_spec_composite {
 struct zepi_spec_values {
     atomic_uint references;
     uint32_t count;
-    struct zepi_spec_entry *entries;
     uint32_t composite_count;
-    struct zepi_spec_composite *composites;
+    struct zepi_spec_composite *composites; // owned; NULL: none
+    struct zepi_spec_entry entries[];
 };
 
 static inline struct zepi_spec_values *zepi_spec_values_retain(struct zepi_spec_values *values)
@@ -58,6 +59,10 @@ const struct zepi_spec_entry *zepi_spec_values_find(const struct zepi_spec_value
                                                     uint32_t id);
 const struct zepi_spec_composite *
 zepi_spec_values_find_composite(const struct zepi_spec_values *values, const char *name);
+
+// Whether two sets have the same values; composites as they were set count, too. Either may be
+// NULL.
+bool zepi_spec_values_are_equal(const struct zepi_spec_values *a, const struct zepi_spec_values *b);
 
 // A new set: `old` (may be NULL) with `count` entries (any order, ids may repeat: the last counts)
 // and, if `composite` is not NULL, that composite's bytes. One reference, or NULL without memory

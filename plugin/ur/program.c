@@ -8,7 +8,7 @@
 
 static void free_logs(char **logs, const struct zepi_context *context)
 {
-    for (uint32_t i = 0; logs && i < context->device_count; i++)
+    for (uint32_t i = 0; i < context->device_count; i++)
         zepi_free(logs[i]);
     zepi_free(logs);
 }
@@ -18,8 +18,10 @@ static void program_destroy(void *object)
     struct zepi_ur_program *program = object;
     zepi_release(program->input);
     zepi_release(program->built);
-    zepi_free(program->options);
-    free_logs(program->device_logs, program->context);
+    if (program->options)
+        zepi_free(program->options);
+    if (program->device_logs)
+        free_logs(program->device_logs, program->context);
     zepi_release(program->context);
 }
 
@@ -45,15 +47,19 @@ struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
     return module;
 }
 
+// Most builds have nothing to say. Without memory the log is lost.
 static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
 {
     struct zepi_ur_build *build = data;
     const uint32_t index = zepi_context_device_index(build->context, device);
-    if (index == ZEPI_NO_DEVICE || !build->device_logs)
+    if (index == ZEPI_NO_DEVICE || (size_bytes == 0 && !build->device_logs))
+        return;
+    if (!build->device_logs)
+        build->device_logs = zepi_allocate(build->context->device_count, sizeof(char *));
+    if (!build->device_logs)
         return;
     zepi_free(build->device_logs[index]);
     build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
-    // Without memory the log is lost.
     if (build->device_logs[index])
         memcpy(build->device_logs[index], log, size_bytes);
 }
@@ -68,16 +74,13 @@ ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context 
         result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    build->options = zepi_duplicate_string(options ? options : "");
-    build->device_logs = zepi_allocate(context->device_count, sizeof(char *));
-    if (!build->options || !build->device_logs) {
-        zepi_ur_build_finish(build);
-        return zepi_ur_result(zepi_fail_no_memory());
+    if (options && options[0]) {
+        build->options = zepi_duplicate_string(options);
+        if (!build->options)
+            return zepi_ur_result(zepi_fail_no_memory());
     }
-    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
-                                      .options = options && options[0] ? options : NULL,
-                                      .log = keep_log,
-                                      .log_data = build};
+    build->desc = (zepi_build_desc_t){
+        .size = sizeof(build->desc), .options = build->options, .log = keep_log, .log_data = build};
     // A list of all devices is no list: that is what a module remembers best.
     if (device_count > 0 && device_count < context->device_count) {
         build->desc.devices = (const zepi_device_t *)devices;
@@ -88,29 +91,30 @@ ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context 
 
 void zepi_ur_build_finish(struct zepi_ur_build *build)
 {
-    zepi_free(build->options);
-    free_logs(build->device_logs, build->context);
+    if (build->options)
+        zepi_free(build->options);
+    if (build->device_logs)
+        free_logs(build->device_logs, build->context);
     build->options = NULL;
     build->device_logs = NULL;
 }
 
 // A failure that no compiler had a word about, for the first device: the core's sentence.
-static void explain(struct zepi_ur_build *build, zepi_result_t result)
+static void explain(struct zepi_ur_build *build)
 {
-    for (uint32_t i = 0; i < build->context->device_count; i++) {
+    for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
         if (build->device_logs[i] && build->device_logs[i][0])
             return;
     }
-    if (result == ZEPI_SUCCESS)
-        return;
-    zepi_free(build->device_logs[0]);
-    build->device_logs[0] = zepi_duplicate_string(zepi_last_error(NULL));
+    const char *sentence = zepi_last_error(NULL);
+    keep_log(build, build->context->devices[0], sentence, strlen(sentence));
 }
 
 void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_ur_build *build,
                                   zepi_result_t result, struct zepi_module *built)
 {
-    explain(build, result);
+    if (result != ZEPI_SUCCESS)
+        explain(build);
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *options = program->options;

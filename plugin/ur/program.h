@@ -15,8 +15,9 @@ struct zepi_ur_program {
     struct zepi_mutex mutex;      // guards what is below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     ur_program_build_status_t status;
-    char *options;      // owned; of the last operation
-    char **device_logs; // owned list of owned texts, one a device of the context; each may be NULL
+    char *options; // owned; of the last operation; NULL: none
+    // Owned list of owned texts, one a device of the context; each, and the list, may be NULL.
+    char **device_logs;
 };
 
 extern const struct zepi_type zepi_ur_program_type;
@@ -47,7 +48,7 @@ void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_u
 struct zepi_ur_build {
     struct zepi_context *context;
     zepi_build_desc_t desc;
-    char *options;      // owned copy
+    char *options;      // owned copy; NULL: none
     char **device_logs; // owned; as in the program
 };
 ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,

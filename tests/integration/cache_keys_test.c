@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct test_ze_cpu ze_cpu;
@@ -186,4 +187,90 @@ Test(cache_keys, the_log_is_the_same_from_every_level)
     for (int i = 0; i < 3; i++)
         TEST_OK(zepi.release(executables[i]));
     TEST_OK(zepi.release(input));
+}
+
+// Builds a module that is made for this build alone; NULL: the default of constant 7 stays.
+static void build_anew(const zepi_image_desc_t *image, const int32_t *number, const char *options,
+                       int32_t expected)
+{
+    const zepi_build_desc_t desc = {.size = sizeof(desc), .options = options};
+    zepi_module_t input;
+    zepi_module_t executable;
+    int32_t built = 0;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, image, &input));
+    if (number)
+        TEST_OK(zepi.spec_constant_set(input, 7, sizeof(*number), number));
+    TEST_OK(zepi.module_build(input, &desc, &executable));
+    // What comes later on the input is no matter of what was built.
+    const int32_t other = -5;
+    TEST_OK(zepi.spec_constant_set(input, 7, sizeof(other), &other));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.spec_constant_get(executable, NULL, 7, sizeof(built), &built));
+    cr_assert_eq(built, expected);
+    TEST_OK(zepi.release(executable));
+}
+
+Test(cache_keys, modules_made_anew_for_each_build_are_the_same_build_only_with_the_same_values)
+{
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const int32_t numbers[] = {8, 9};
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 4; i++)
+            build_anew(&image, &numbers[0], NULL, 8);
+        for (int i = 0; i < 4; i++)
+            build_anew(&image, &numbers[1], NULL, 9);
+        for (int i = 0; i < 4; i++)
+            build_anew(&image, &numbers[1], "-cl-mad-enable", 9);
+        for (int i = 0; i < 4; i++)
+            build_anew(&image, NULL, NULL, 1);
+        for (int i = 0; i < 4; i++)
+            build_anew(&image, &numbers[i % 2], NULL, numbers[i % 2]);
+        expect_compiles(4);
+    }
+    TEST_OK(zepi.cache_clear(gear.context));
+    TEST_OK(zepi.cache_clear(NULL));
+    build_anew(&image, NULL, NULL, 1);
+}
+
+Test(cache_keys, what_an_image_requires_holds_for_bytes_that_were_built_without_it)
+{
+    const uint32_t required = 7;
+    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_module_t input;
+    zepi_module_t executable;
+    for (int i = 0; i < 4; i++)
+        build_anew(&image, NULL, NULL, 1);
+    image.required_ids = &required;
+    image.required_id_count = 1;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_FAILS(zepi.module_build(input, NULL, &executable), ZEPI_ERROR_SPEC_CONSTANT_REQUIRED);
+    TEST_OK(zepi.release(input));
+}
+
+Test(cache_keys, bytes_that_change_where_they_lie_are_another_image)
+{
+    static const char name[] = "scaled_copy_int";
+    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    char *bytes = malloc(image.size_bytes);
+    memcpy(bytes, image.bytes, image.size_bytes);
+    image.bytes = bytes;
+    for (int i = 0; i < 4; i++)
+        build_anew(&image, NULL, NULL, 1);
+    for (size_t at = 0; at + sizeof(name) <= image.size_bytes; at++) {
+        if (memcmp(bytes + at, name, sizeof(name)) == 0)
+            bytes[at] = 'S';
+    }
+    zepi_module_t input;
+    zepi_module_t executable;
+    bool has = true;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    TEST_OK(zepi.module_has_kernel(executable, name, &has));
+    cr_assert_not(has);
+    TEST_OK(zepi.module_has_kernel(executable, "Scaled_copy_int", &has));
+    cr_assert(has);
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+    free(bytes);
+    expect_compiles(2);
 }
