@@ -7,8 +7,9 @@
 
 #define BUCKETS 256
 #define SAMPLES 8
+#define MOST_MISTAKEN 4 // then a digest is worth its price: there are many variants of these bytes
 
-// Guards the table and the move of a count from 0; nothing is called under it but memcmp.
+// Guards the table and the move of a count from 0; nothing is called under it but what reads bytes.
 static struct zepi_mutex mutex;
 static struct zepi_interned *buckets[BUCKETS];
 
@@ -33,10 +34,18 @@ static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
 static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
                                          bool is_spirv)
 {
+    struct zepi_digest digest = {0};
+    unsigned mistaken = 0; // for these bytes
     struct zepi_interned *at = buckets[hash % BUCKETS];
-    while (at && (at->sample_hash != hash || at->size_bytes != size_bytes ||
-                  at->is_spirv != is_spirv || memcmp(at->bytes, bytes, size_bytes) != 0))
-        at = at->next;
+    for (; at; at = at->next) {
+        if (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv ||
+            (mistaken >= MOST_MISTAKEN && !zepi_digest_equal(at->digest, digest)))
+            continue;
+        if (memcmp(at->bytes, bytes, size_bytes) == 0)
+            break;
+        if (++mistaken == MOST_MISTAKEN)
+            digest = zepi_digest_of(bytes, size_bytes);
+    }
     if (at)
         atomic_fetch_add_explicit(&at->references, 1, memory_order_relaxed);
     return at;
