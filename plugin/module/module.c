@@ -15,7 +15,8 @@ static void module_destroy(void *object)
     struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    zepi_kernels_destroy_resting(module);
+    if (module->state == ZEPI_MODULE_EXECUTABLE)
+        zepi_kernels_destroy_resting(module);
     struct zepi_named_kernels *named =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
     if (named)
