@@ -10,6 +10,11 @@
 #include "kernel/kernel_pool.h"
 #include "memory/buffer.h"
 
+struct zepi_kernel_lease zepi_no_lease = {
+    .last_sizes = &zepi_no_lease.sizes[0],
+    .sizes[0].counts = UINT64_MAX, // nothing has as many arguments
+};
+
 void zepi_kernel_lease_free(struct zepi_kernel_lease *lease)
 {
     zepi_ze.zeKernelDestroy(lease->ze);

@@ -90,6 +90,9 @@ struct zepi_kernel_lease {
 
 typedef _Atomic(struct zepi_kernel_lease *) zepi_lease_slot;
 
+// What a queue has of a kernel before its first launch: no launch looks like the last one of this.
+extern struct zepi_kernel_lease zepi_no_lease;
+
 // Makes a handle, which is in no pool yet.
 zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
                                        struct zepi_kernel_lease **out_lease);

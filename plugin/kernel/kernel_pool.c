@@ -21,7 +21,7 @@ static void destroy_now(struct zepi_retired *retired)
     for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS; i++) {
         struct zepi_kernel_lease *lease =
             atomic_load_explicit(&pool->of_queue[i], memory_order_acquire);
-        if (lease)
+        if (lease != &zepi_no_lease)
             zepi_kernel_lease_free(lease);
     }
     zepi_build_result_release(pool->code);
@@ -110,6 +110,8 @@ static zepi_result_t create_pool(struct zepi_build_result *code, const char *nam
     struct zepi_kernel_pool *pool = zepi_allocate(1, sizeof(*pool));
     if (!pool)
         return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS + 1; i++)
+        atomic_init(&pool->of_queue[i], &zepi_no_lease);
     pool->code = zepi_build_result_retain(code);
     pool->name = zepi_code_kernel_name(zepi_code_of(code), name);
     pool->module = zepi_code_find_kernel(zepi_code_of(code), name);

@@ -35,7 +35,7 @@ struct zepi_kernel_pool {
     struct zepi_kernel_argument *arguments; // owned
     // By queue number: owned handles, made by the first launch and kept for the next queue that
     // gets the number. Written once, under the mutex of a queue with the number; what they point to
-    // is used under it. The last stays NULL.
+    // is used under it. zepi_no_lease until then, and the last for ever.
     zepi_lease_slot of_queue[ZEPI_QUEUE_NUMBERS + 1];
     // Handles that nobody has. A slot changes by exchange and compare-exchange alone.
     zepi_lease_slot slots[ZEPI_KERNEL_POOL_SLOTS];

@@ -62,7 +62,7 @@ static struct zepi_kernel_lease *choose_lease(const struct launch *launch,
     // Relaxed: the queue's mutex orders.
     struct zepi_kernel_lease *own =
         atomic_load_explicit(&launch->pool->of_queue[number], memory_order_relaxed);
-    if (own)
+    if (own != &zepi_no_lease)
         return own;
     own = *lent;
     if (number != ZEPI_NO_QUEUE_NUMBER) {
@@ -82,7 +82,8 @@ static zepi_result_t launch_pool(const struct launch *launch, zepi_wait_list_t w
     bool is_empty = false;
     zepi_result_t result = ZEPI_SUCCESS;
     // A queue that has a lease keeps it. Relaxed: only a hint, but for its absence.
-    if (!atomic_load_explicit(&launch->pool->of_queue[queue->number], memory_order_relaxed))
+    if (atomic_load_explicit(&launch->pool->of_queue[queue->number], memory_order_relaxed) ==
+        &zepi_no_lease)
         result = zepi_kernel_lease_take(launch->pool, &lent);
     if (result != ZEPI_SUCCESS)
         return result;

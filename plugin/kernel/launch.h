@@ -25,10 +25,10 @@ static inline ze_result_t zepi_append_with_arguments(const struct zepi_queue *qu
                                                      ze_event_handle_t signal, uint32_t wait_count,
                                                      ze_event_handle_t *waits)
 {
-    const struct zepi_work_size *size = &lease->last_sizes->size;
+    const struct zepi_launch_sizes *sizes = lease->last_sizes;
     ze_command_list_handle_t list_ze = list->launch_ze;
     lease->is_state_known = false;
-    return queue->launch(list_ze, lease->driver_ze, size->count, size->ze_group,
+    return queue->launch(list_ze, lease->driver_ze, sizes->size.count, sizes->size.ze_group,
                          lease->pointers, NULL, signal, wait_count, waits);
 }
 // Whether a launch of a kernel object, which has been checked, would be refused on a device of the

@@ -48,15 +48,28 @@ static __attribute__((noinline)) zepi_result_t unlock_and_launch(zepi_queue_t qu
     return zepi_launch_any(queue, desc, wait, out_event);
 }
 
+// Without parameters that the way to them would have to keep.
 static __attribute__((noinline)) zepi_result_t
-launch_without_events(zepi_queue_t queue, const zepi_launch_desc_t *desc, zepi_wait_list_t wait)
+launch_any_without_events(zepi_queue_t queue, const zepi_launch_desc_t *desc)
+{
+    return zepi_launch_any(queue, desc, (zepi_wait_list_t){NULL, 0}, NULL);
+}
+
+static __attribute__((noinline)) zepi_result_t
+unlock_and_launch_without_events(zepi_queue_t queue, const zepi_launch_desc_t *desc)
+{
+    return unlock_and_launch(queue, desc, (zepi_wait_list_t){NULL, 0}, NULL);
+}
+
+static __attribute__((noinline)) zepi_result_t launch_without_events(zepi_queue_t queue,
+                                                                     const zepi_launch_desc_t *desc)
 {
     zepi_lease_slot *leases = find_leases(queue, desc);
     if (__builtin_expect(!leases, 0) || !zepi_mutex_try_lock(&queue->mutex))
-        return zepi_launch_any(queue, desc, wait, NULL);
+        return launch_any_without_events(queue, desc);
     struct zepi_kernel_lease *lease = zepi_relaunch_lease(leases, queue->launch_number);
-    if (__builtin_expect(!lease || !zepi_kernel_lease_matches(lease, desc), 0))
-        return unlock_and_launch(queue, desc, wait, NULL);
+    if (__builtin_expect(!zepi_kernel_lease_matches(lease, desc), 0))
+        return unlock_and_launch_without_events(queue, desc);
     const struct zepi_relaunched done = zepi_relaunch(queue, lease);
     if (done.somebody_sleeps)
         return zepi_relaunch_finish(queue, true, done.ze, NULL, NULL);
@@ -74,7 +87,7 @@ launch_for_event(zepi_queue_t queue, const zepi_launch_desc_t *desc, zepi_wait_l
     if (__builtin_expect(!leases, 0) || !zepi_mutex_try_lock(&queue->mutex))
         return zepi_launch_any(queue, desc, wait, out_event);
     struct zepi_kernel_lease *lease = zepi_relaunch_lease(leases, queue->launch_event_number);
-    if (__builtin_expect(!lease || !zepi_kernel_lease_matches(lease, desc) ||
+    if (__builtin_expect(!zepi_kernel_lease_matches(lease, desc) ||
                              !zepi_relaunch_for_event(queue, lease, wait, &done),
                          0))
         return unlock_and_launch(queue, desc, wait, out_event);
@@ -113,7 +126,7 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
 {
     if (wait.count == 0)
         return out_event ? launch_before_event(queue, desc, out_event)
-                         : launch_without_events(queue, desc, wait);
+                         : launch_without_events(queue, desc);
     if (!out_event)
         return zepi_launch_any(queue, desc, wait, NULL);
     return wait.count == 1 ? launch_after_one(queue, desc, wait.events, out_event)

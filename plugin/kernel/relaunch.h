@@ -17,7 +17,7 @@
 //     if (!leases || !zepi_mutex_try_lock(&queue->mutex))
 //         return slowly(...);
 //     struct zepi_kernel_lease *lease = zepi_relaunch_lease(leases, queue->launch_number);
-//     if (!lease || !... matches ...)
+//     if (!... matches ...)
 //         return unlock_and_slowly(...);
 //     const struct zepi_relaunched done = zepi_relaunch(queue, lease);
 

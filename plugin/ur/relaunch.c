@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) bool matches(struct zepi_kernel_lea
     (void)numEventsInWaitList, (void)phEventWaitList, (void)phEvent;
     const struct zepi_argument_list list = {(uintptr_t)pArgs + ARGUMENT_OFFSET, sizeof(*pArgs),
                                             true};
-    return lease && (pArgs || numArgs == 0) &&
+    return (pArgs || numArgs == 0) &&
            sizes_match(lease->last_sizes, numArgs, workDim, pGlobalWorkOffset, pGlobalWorkSize,
                        pLocalWorkSize) &&
            zepi_kernel_lease_take_values(lease, list);
