@@ -38,7 +38,7 @@ static const struct kind {
 } kinds[] = {
     {"plain", "zepi_module_build", 650},   {"values", "zepi_module_build", 660},
     {"options", "zepi_module_build", 720}, {"changed", "zepi_module_build", 0},
-    {"whole", "make_and_release*", 3400},
+    {"whole", "make_and_release*", 3600},
 };
 
 static bool is_kind(const char *kind, const char *name)
