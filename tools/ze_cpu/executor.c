@@ -90,6 +90,8 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor)
     return cpu_opencl_result(code);
 }
 
+_Atomic bool cpu_executors_are_over;
+
 static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_command_queue *out)
 {
     cl_command_queue *queue = for_small ? &executor->small : &executor->large;
@@ -235,6 +237,8 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
 {
     size_t global[3], local[3], offset[3];
     size_t work_items = 1;
+    if (atomic_load(&cpu_executors_are_over))
+        return ZE_RESULT_ERROR_DEVICE_LOST;
     bool has_offset = false;
     for (int i = 0; i < 3; i++) {
         local[i] = launch->group_size[i];
@@ -288,9 +292,10 @@ static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uin
     if (cpu_event_has_reached(event, goal))
         return;
     cpu_executor_finish(executor);
-    atomic_store_explicit(&executor->is_waiting, 1, memory_order_relaxed);
+    atomic_store(&executor->is_waiting, 1);
     cpu_event_wait(event, goal, UINT64_MAX);
-    atomic_store_explicit(&executor->is_waiting, 0, memory_order_relaxed);
+    // Sequentially consistent: who closes the runtime sees this, or the next launch sees him.
+    atomic_store(&executor->is_waiting, 0);
 }
 
 static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
@@ -320,6 +325,8 @@ static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_
 static ze_result_t copy_image(struct cpu_executor *executor, const struct cpu_image_copy *copy)
 {
     cl_command_queue queue = NULL;
+    if (atomic_load(&cpu_executors_are_over))
+        return ZE_RESULT_ERROR_DEVICE_LOST;
     ze_result_t result = use_queue(executor, false, &queue);
     return result == ZE_RESULT_SUCCESS ? cpu_image_copy(queue, copy) : result;
 }
@@ -405,5 +412,5 @@ ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_com
 
 bool cpu_executor_is_waiting(const struct cpu_executor *executor)
 {
-    return atomic_load_explicit(&executor->is_waiting, memory_order_relaxed) != 0;
+    return atomic_load(&executor->is_waiting) != 0;
 }

@@ -22,4 +22,7 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor);
 // Whether it sleeps until an event is signalled. For any thread.
 bool cpu_executor_is_waiting(const struct cpu_executor *executor);
 
+// The process ends and the OpenCL runtime with it: launches fail from here on.
+extern _Atomic bool cpu_executors_are_over;
+
 #endif

@@ -248,11 +248,23 @@ static bool are_settled(void)
     return are;
 }
 
-void cpu_workers_settle(void)
+// Until nobody executes anything, for that many milliseconds, or it takes too long.
+static void wait_until_settled(int milliseconds)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    for (int i = 0; i < 2000 && !are_settled(); i++)
+    int settled = 0;
+    for (int i = 0; i < 2000 && settled < milliseconds; i++) {
+        settled = are_settled() ? settled + 1 : 0;
         nanosleep(&pause, NULL);
+    }
+}
+
+void cpu_workers_settle(void)
+{
+    // Whose event was signalled a moment ago may be about to begin.
+    wait_until_settled(3);
+    atomic_store(&cpu_executors_are_over, true);
+    wait_until_settled(1);
 }
 
 void cpu_workers_drain(void)
