@@ -99,13 +99,20 @@ struct run {
     ze_command_list_handle_t lists[3]; // owned, but for the middle one; the first may be NULL
 };
 
+// Not a wait for the command queue: runs that wait for the host may have followed. Twice, as lists
+// that are still being executed cannot be destroyed: a failure may be of the moment.
+static void wait_for_run(const struct run *run)
+{
+    if (zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX) != ZE_RESULT_SUCCESS)
+        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+}
+
 static void run_destroy(struct zepi_retired *retired)
 {
     struct run *run = (struct run *)retired;
-    // Its last event is signalled, but the command queue may not be done with the lists. Not a wait
-    // for the queue: runs that wait for the host may have followed.
+    // Its last event is signalled, but the command queue may not be done with the lists.
     if (run->was_submitted)
-        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+        wait_for_run(run);
     if (run->fence)
         zepi_ze.zeFenceDestroy(run->fence);
     for (int i = 0; i < 3; i += 2) {
@@ -174,7 +181,7 @@ static zepi_result_t submit(struct zepi_queue *queue, const struct zepi_native_l
     result = zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, out_event);
     // Nobody would know when the run is over.
     if (result != ZEPI_SUCCESS)
-        zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+        wait_for_run(run);
     return result;
 }
 
