@@ -9,6 +9,8 @@ struct zepi_build_budget {
     _Atomic uint64_t limit_bytes;
     _Atomic uint64_t limit_entries;
     struct zepi_build_charge charge;
+    void (*reclaim)(void *user); // NULL: there is nothing
+    void *reclaim_user;
     // Guards the list of tables and lets one thread at a time choose a victim, so that two of them
     // do not both answer one excess. Shard mutexes are taken under it, one at a time; victims are
     // destroyed after it.
@@ -29,8 +31,22 @@ struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limi
     atomic_init(&budget->limit_entries, limits.entries);
     atomic_init(&budget->charge.bytes, 0);
     atomic_init(&budget->charge.entries, 0);
+    budget->reclaim = NULL;
     budget->tables = NULL;
     return budget;
+}
+
+void zepi_build_budget_set_reclaim(struct zepi_build_budget *budget, void (*reclaim)(void *user),
+                                   void *user)
+{
+    budget->reclaim = reclaim;
+    budget->reclaim_user = user;
+}
+
+static void reclaim(const struct zepi_build_budget *budget)
+{
+    if (budget->reclaim)
+        budget->reclaim(budget->reclaim_user);
 }
 
 void zepi_build_budget_destroy(struct zepi_build_budget *budget)
@@ -119,6 +135,9 @@ static size_t evict_down_to(struct zepi_build_budget *budget, struct zepi_build_
 {
     size_t evicted = 0;
     // Cheap and usual: nothing to do, no lock.
+    if (!is_exceeded(budget, limits))
+        return 0;
+    reclaim(budget);
     while (is_exceeded(budget, limits)) {
         struct zepi_build_victims victims = {0};
         pthread_mutex_lock(&budget->mutex);
@@ -136,6 +155,7 @@ static size_t evict_down_to(struct zepi_build_budget *budget, struct zepi_build_
 static size_t evict_all_unused(struct zepi_build_budget *budget)
 {
     size_t evicted = 0;
+    reclaim(budget);
     for (;;) {
         struct zepi_build_victims victims = {0};
         pthread_mutex_lock(&budget->mutex);

@@ -280,6 +280,15 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
     return find_or_build_slowly(cache, key, request, result, out_result, out_origin);
 }
 
+void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result)
+{
+    struct zepi_build_gate *gate = zepi_build_gate(&cache->table);
+    zepi_mutex_lock(&gate->mutex);
+    gate->hits++;
+    zepi_lru_touch(&((struct zepi_build_entry *)result)->lru);
+    zepi_mutex_unlock(&gate->mutex);
+}
+
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key)
 {
     struct zepi_build_victims victims = {0};

@@ -165,11 +165,16 @@ void *zepi_object_create(const struct zepi_type *type)
     return object;
 }
 
-void zepi_object_discard(void *pointer)
+void zepi_object_discard(void *object)
 {
-    struct zepi_object *object = pointer;
-    const struct zepi_type *type = atomic_load_explicit(&object->type, memory_order_relaxed);
-    atomic_store_explicit(&object->type, NULL, memory_order_relaxed);
+    const struct zepi_type *type =
+        atomic_load_explicit(&((struct zepi_object *)object)->type, memory_order_relaxed);
+    zepi_object_rest(object);
+    zepi_object_discard_resting(object, type);
+}
+
+void zepi_object_discard_resting(void *object, const struct zepi_type *type)
+{
     struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
     zepi_mutex_lock(&shard->mutex);
     give_locked(shard, object);

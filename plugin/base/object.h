@@ -102,6 +102,8 @@ void *zepi_object_create(const struct zepi_type *type);
 
 // Gives back the memory of an object that never came to be used; its destroy function is not run.
 void zepi_object_discard(void *object);
+// The same for one that rests, whose references stay 0.
+void zepi_object_discard_resting(void *object, const struct zepi_type *type);
 
 // An object without references, of a type with `recycle`, is no handle any more until it is revived
 // with one.
@@ -112,7 +114,8 @@ static inline void zepi_object_rest(void *object)
 static inline void zepi_object_revive(void *object, const struct zepi_type *type)
 {
     struct zepi_object *head = object;
-    atomic_store_explicit(&head->references, 1, memory_order_relaxed);
+    // Release: zepi_object_visit_all sees it whole.
+    atomic_store_explicit(&head->references, 1, memory_order_release);
     // Release: a wrong handle that becomes right at this moment is seen whole.
     atomic_store_explicit(&head->type, type, memory_order_release);
 }

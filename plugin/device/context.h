@@ -6,6 +6,7 @@
 #include "memory/usm_pool.h"
 #include "memory/value_buffer.h"
 #include "memory/virtual_memory.h"
+#include "module/rest.h"
 #include "queue/event_pool.h"
 #include "queue/queue_number.h"
 #include "queue/retire.h"
@@ -29,6 +30,7 @@ struct zepi_context {
     struct zepi_usm_pools usm;
     struct zepi_value_buffers value_buffers;
     struct zepi_mappings mappings;
+    struct zepi_module_rest rest;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels
     _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
 };

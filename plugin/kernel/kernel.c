@@ -40,8 +40,7 @@ ZEPI_DEFINE_RECYCLED_TYPE(kernel, kernel_destroy, kernel_recycle);
 static void destroy_resting(struct zepi_kernel *kernel)
 {
     finish(kernel);
-    zepi_object_revive(kernel, &zepi_kernel_type);
-    zepi_object_discard(kernel);
+    zepi_object_discard_resting(kernel, &zepi_kernel_type);
 }
 
 static _Atomic(struct zepi_kernel *) *resting_place(struct zepi_module *module, const char *name)

@@ -6,6 +6,7 @@
 #include "kernel/emulation.h"
 #include "module/build_memo.h"
 #include "module/module.h"
+#include "module/rest.h"
 #include "module/ze_module.h"
 
 // Whether the image may be tried on the device at all.
@@ -278,17 +279,49 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
     return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
-// The build that the memo remembers. Consumes the values on success.
-static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_build_memo *memo,
-                                   struct zepi_spec_values *values, const zepi_build_desc_t *desc,
-                                   struct zepi_module **out_module)
+// One that nobody has any more, as if the cache had answered.
+static struct zepi_module *wake(const struct zepi_module *input, const struct zepi_build_memo *memo,
+                                const struct zepi_build_options *options)
+{
+    struct zepi_module *output = zepi_module_wake_executable(input, memo);
+    for (uint32_t i = 0; i < memo->key_count && output; i++)
+        zepi_code_count_hit(input->context, i, output->parts[0].code[i], options);
+    return output;
+}
+
+// The executable around what the cache finds.
+static zepi_result_t make_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
+                                  const struct zepi_build_options *options,
+                                  struct zepi_module **out_module)
 {
     struct zepi_module *output;
+    zepi_result_t result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_module_part *part = &output->parts[0];
+    part->image_count = 1;
+    part->images[0] = input->images[0];
+    part->values[0] = zepi_spec_values_retain(memo->values);
+    for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, options,
+                                      memo->kind, &memo->keys[i], &part->code[i]);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(output);
+        return result;
+    }
+    output->memo = zepi_build_memo_retain(memo);
+    zepi_module_publish(output);
+    *out_module = output;
+    return ZEPI_SUCCESS;
+}
+
+// The build that the memo remembers.
+static zepi_result_t build_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
+                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
+{
     struct zepi_build_options with_log;
     const struct zepi_build_options *options = &memo->options;
-    zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS)
-        result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
+    const zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS)
         return result;
     if (desc && desc->log) {
@@ -297,17 +330,9 @@ static zepi_result_t build_by_memo(struct zepi_module *input, const struct zepi_
         with_log.log_data = desc->log_data;
         options = &with_log;
     }
-    struct zepi_module_part *part = &output->parts[0];
-    part->images[0] = input->images[0];
-    for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_code_get_by_key(input->context, i, input->images[0], values, options,
-                                      memo->kind, &memo->keys[i], &part->code[i]);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(output);
-        return result;
-    }
-    part->image_count = 1;
-    part->values[0] = values;
+    struct zepi_module *output = wake(input, memo, options);
+    if (!output)
+        return make_by_memo(input, memo, options, out_module);
     *out_module = output;
     return ZEPI_SUCCESS;
 }
@@ -361,23 +386,21 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
     const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
     memo = may_remember ? find_memo(input, memo, values, desc, kind) : memo;
     if (may_remember && memo) {
-        result = build_by_memo(input, memo, values, desc, &output);
-        if (result == ZEPI_SUCCESS)
-            values = NULL;
+        result = build_by_memo(input, memo, desc, out_module);
     } else {
         result = kind == ZEPI_CODE_EXECUTABLE
                      ? build_executable(input, values, desc, variables, &output)
                      : transform(input, values, desc, kind, variables, &output);
-        if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
-            zepi_module_remember_build(input, values, desc, kind);
+        if (result == ZEPI_SUCCESS) {
+            if (may_remember && !has_devices(desc))
+                zepi_module_remember_build(input, values, desc, kind);
+            zepi_module_publish(output);
+            *out_module = output;
+        }
     }
     zepi_spec_values_release(values);
     zepi_build_memo_release(memo);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_module_publish(output);
-    *out_module = output;
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,

@@ -297,6 +297,13 @@ static void hand_out_log(const struct zepi_build_options *options, struct zepi_d
         options->log(options->log_data, device, log, size_bytes);
 }
 
+void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
+                         struct zepi_build_result *result, const struct zepi_build_options *options)
+{
+    zepi_build_cache_count_hit(context->caches->modules, result);
+    hand_out_log(options, context->devices[device_index], result);
+}
+
 // What became of a build. Consumes the result unless it succeeded.
 static zepi_result_t answer(const struct zepi_build_options *options, struct zepi_device *device,
                             struct zepi_build_result *result, struct zepi_build_result **out_result)

@@ -74,6 +74,12 @@ zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device
                                    enum zepi_code_kind kind, const struct zepi_key *key,
                                    struct zepi_build_result **out_result);
 
+// For a caller that holds the result of such a key, found before: counts a hit, and hands out the
+// log.
+void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
+                         struct zepi_build_result *result,
+                         const struct zepi_build_options *options);
+
 // The same for any key of the context's cache of modules: the result's payload is a struct
 // zepi_code on that device. Hands out the log in any case.
 zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t device_index,

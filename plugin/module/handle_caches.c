@@ -9,7 +9,12 @@
 #include "module/code_cache.h"
 #include "module/this_module.h"
 
-struct zepi_handle_caches *zepi_handle_caches_create(void)
+static void reclaim(void *user)
+{
+    zepi_modules_destroy_resting(user);
+}
+
+struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *context)
 {
     const struct zepi_options *options = zepi_options();
     const struct zepi_build_limits limits = {
@@ -20,6 +25,7 @@ struct zepi_handle_caches *zepi_handle_caches_create(void)
         return NULL;
     caches->budget = zepi_build_budget_create(limits);
     if (caches->budget) {
+        zepi_build_budget_set_reclaim(caches->budget, reclaim, context);
         caches->modules = zepi_build_cache_create(caches->budget, NULL);
         caches->kernels = zepi_build_cache_create(caches->budget, NULL);
     }
@@ -46,6 +52,7 @@ void zepi_handle_caches_destroy(struct zepi_handle_caches *caches)
 static void forget(struct zepi_context *context)
 {
     zepi_unit_note_change();
+    zepi_modules_destroy_resting(context);
     zepi_kernels_destroy_resting_of(context);
 }
 

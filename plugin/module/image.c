@@ -80,6 +80,13 @@ static bool is_plain(const zepi_image_desc_t *desc)
            desc->required_id_count == 0;
 }
 
+bool zepi_image_is_plain(const zepi_image_desc_t *desc)
+{
+    return desc->size == sizeof(*desc) && is_plain(desc) && desc->state == ZEPI_MODULE_INPUT &&
+           desc->bytes && desc->size_bytes > 0 && desc->baked_value_count == 0 &&
+           desc->emulated_constant_count == 0 && desc->emulated_kernel_count == 0;
+}
+
 static void describe_plain(struct zepi_image *image)
 {
     image->is_plain = true;
@@ -129,6 +136,21 @@ zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_im
         zepi_release(image);
         return result;
     }
+    *out_image = image;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_image_create_plain(struct zepi_interned *code, struct zepi_image **out_image)
+{
+    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    if (!image) {
+        zepi_intern_release(code);
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    image->format = ZEPI_IMAGE_SPIRV;
+    image->state = ZEPI_MODULE_INPUT;
+    image->code = code;
+    describe_plain(image);
     *out_image = image;
     return ZEPI_SUCCESS;
 }

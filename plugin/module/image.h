@@ -57,6 +57,12 @@ extern const struct zepi_type zepi_image_type;
 // Checks and copies a description. `desc` comes from outside.
 zepi_result_t zepi_image_create(const zepi_image_desc_t *desc, struct zepi_image **out_image);
 
+// Whether a description, perhaps an older caller's, is of SPIR-V of which it says nothing else;
+// then there is nothing in it to check but the bytes.
+bool zepi_image_is_plain(const zepi_image_desc_t *desc);
+// The image of such code, whose reference it consumes.
+zepi_result_t zepi_image_create_plain(struct zepi_interned *code, struct zepi_image **out_image);
+
 // An image without bytes, for a ze_module that was handed in.
 zepi_result_t zepi_image_create_imported(zepi_module_state_t state, struct zepi_image **out_image);
 

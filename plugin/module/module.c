@@ -8,11 +8,12 @@
 #include "kernel/named_kernel.h"
 #include "module/build_memo.h"
 #include "module/native_handle.h"
+#include "module/rest.h"
 #include "module/this_module.h"
 
-static void module_destroy(void *object)
+// What a module holds but for its context.
+static void finish(struct zepi_module *module)
 {
-    struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
     if (module->state == ZEPI_MODULE_EXECUTABLE)
@@ -31,10 +32,9 @@ static void module_destroy(void *object)
         for (uint32_t at = 0; at < module->context->device_count; at++)
             zepi_build_result_release(part->code[at]);
     }
-    if (module->state == ZEPI_MODULE_INPUT) {
+    if (module->state == ZEPI_MODULE_INPUT)
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
-        zepi_build_memo_release(module->memo);
-    }
+    zepi_build_memo_release(module->memo);
     if (module->options)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
@@ -42,7 +42,25 @@ static void module_destroy(void *object)
     zepi_release(module->shared);
 }
 
-ZEPI_DEFINE_TYPE(module, module_destroy);
+static zepi_result_t module_recycle(void *object)
+{
+    struct zepi_module *module = object;
+    if (zepi_module_rest(module))
+        return ZEPI_SUCCESS;
+    struct zepi_context *context = module->context;
+    finish(module);
+    zepi_object_discard(module);
+    zepi_release(context);
+    return ZEPI_SUCCESS;
+}
+
+ZEPI_DEFINE_RECYCLED_TYPE(module, NULL, module_recycle);
+
+void zepi_module_destroy_resting(struct zepi_module *module)
+{
+    finish(module);
+    zepi_object_discard_resting(module, &zepi_module_type);
+}
 
 const char *zepi_module_state_name(zepi_module_state_t state)
 {
@@ -86,7 +104,7 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
     module->shared = shared;
-    module->context = shared->context;
+    module->context = zepi_retain(shared->context);
     module->images = shared->images;
     module->image_count = shared->count;
     module->declarations = shared->declarations;
@@ -350,6 +368,50 @@ static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_cou
     return ZEPI_SUCCESS;
 }
 
+// Known bytes, of which nothing else is said, often have a module that rests.
+static zepi_result_t create_plain(struct zepi_context *context, const zepi_image_desc_t *desc,
+                                  struct zepi_module **out_module)
+{
+    struct zepi_interned *code;
+    struct zepi_image *image;
+    zepi_result_t result = zepi_intern(desc->bytes, desc->size_bytes, true, &code);
+    if (result != ZEPI_SUCCESS) {
+        zepi_error_prepend("image 0: ");
+        return result;
+    }
+    *out_module = zepi_module_wake_input(context, code);
+    if (*out_module) {
+        zepi_intern_release(code);
+        return ZEPI_SUCCESS;
+    }
+    result = zepi_image_create_plain(code, &image);
+    if (result == ZEPI_SUCCESS) {
+        result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, out_module);
+        zepi_release(image);
+    }
+    return result;
+}
+
+static zepi_result_t create(struct zepi_context *context, zepi_module_state_t state,
+                            uint32_t image_count, const zepi_image_desc_t *descs,
+                            struct zepi_module **out_module)
+{
+    struct zepi_image *one_image = NULL;
+    struct zepi_image **images =
+        image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_image *)) : &one_image;
+    if (!images)
+        return zepi_fail_no_memory();
+    zepi_result_t result = create_images(state, image_count, descs, images);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_make_of_images(context, state, image_count, images,
+                                            ZEPI_REFUSE_UNUSABLE, out_module);
+    for (uint32_t i = 0; i < image_count; i++)
+        zepi_release(images[i]);
+    if (images != &one_image)
+        zepi_free(images);
+    return result;
+}
+
 zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
                                  uint32_t image_count, const zepi_image_desc_t *descs,
                                  zepi_module_t *out_module)
@@ -364,19 +426,9 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    struct zepi_image *one_image = NULL;
-    struct zepi_image **images =
-        image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_image *)) : &one_image;
-    if (!images)
-        return zepi_fail_no_memory();
-    result = create_images(state, image_count, descs, images);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_module_make_of_images(context, state, image_count, images,
-                                            ZEPI_REFUSE_UNUSABLE, &module);
-    for (uint32_t i = 0; i < image_count; i++)
-        zepi_release(images[i]);
-    if (images != &one_image)
-        zepi_free(images);
+    result = state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_image_is_plain(descs)
+                 ? create_plain(context, descs, &module)
+                 : create(context, state, image_count, descs, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_module_publish(module);

@@ -27,12 +27,13 @@ struct zepi_module_part {
 // Kernels without references that a module keeps.
 #define ZEPI_MODULE_RESTING 4
 
-// A SYCL module: device images in one state. Immutable, but for the values of an input.
+// A SYCL module: device images in one state. Immutable, but for the values of an input. After its
+// last release it may rest (rest.h).
 struct zepi_module {
     struct zepi_object object;
-    struct zepi_module_images *shared; // reference; context, images and declarations are its
-    struct zepi_context *context;      // borrowed, as the four below
-    struct zepi_image **images;
+    struct zepi_context *context;                     // retained, but for one that rests
+    struct zepi_module_images *shared;                // reference; images and declarations are its
+    struct zepi_image **images;                       // borrowed, as the three below
     const struct zepi_spec_declaration *declarations; // sorted by id
     struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
     struct zepi_module *unit_next;                    // under the lock of this_module.c
@@ -45,7 +46,8 @@ struct zepi_module {
     struct zepi_mutex values_mutex; // guards changes of the next three; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
     _Atomic(struct zepi_spec_values *) values;
-    struct zepi_build_memo *memo;              // reference; NULL: none
+    // Reference; NULL: none. Of an input, of its last build; of an executable, which made it.
+    struct zepi_build_memo *memo;
     const struct zepi_spec_values *last_built; // only compared: values of the last build
     // Objects and executables.
     struct zepi_module_part *parts;
@@ -75,6 +77,8 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
                                          uint32_t image_count, struct zepi_image *const *images,
                                          enum zepi_unusable_images unusable,
                                          struct zepi_module **out_module);
+// Destroys a module that rests.
+void zepi_module_destroy_resting(struct zepi_module *module);
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
 

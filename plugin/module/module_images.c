@@ -66,7 +66,6 @@ static void finish(struct zepi_module_images *images)
 {
     for (uint32_t i = 0; i < images->count; i++)
         zepi_release(images->images[i]);
-    zepi_release(images->context);
     if (images->own_declarations)
         zepi_free(images->own_declarations);
     if (images->images != &images->only_image)
@@ -78,7 +77,6 @@ static zepi_result_t module_images_recycle(void *object)
     struct zepi_module_images *images = object;
     struct zepi_image *image = images->only_image;
     if (images->is_inside) {
-        zepi_release(images->context);
         // Release: who takes it next writes after this.
         atomic_store_explicit(&image->is_alone_taken, false, memory_order_release);
         zepi_release(image);
@@ -97,7 +95,7 @@ static struct zepi_module_images *take_inside(struct zepi_context *context,
     if (atomic_exchange_explicit(&image->is_alone_taken, true, memory_order_acquire))
         return NULL;
     struct zepi_module_images *images = &image->alone;
-    images->context = zepi_retain(context);
+    images->context = context;
     images->count = 1;
     images->images = &images->only_image;
     images->only_image = zepi_retain(image);
@@ -121,7 +119,7 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
     images = zepi_object_create(&zepi_module_images_type);
     if (!images)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    images->context = zepi_retain(context);
+    images->context = context;
     images->images = &images->only_image;
     if (count > 1) {
         images->images = zepi_allocate(count, sizeof(struct zepi_image *));

@@ -13,7 +13,7 @@ struct zepi_spec_declaration;
 // one image lies in the image, where no other module has it.
 struct zepi_module_images {
     struct zepi_object object;    // for its memory and references: no handle
-    struct zepi_context *context; // retained
+    struct zepi_context *context; // borrowed: the modules hold it
     // What the images declare together, sorted by id: the first image's own list if there is one
     // image.
     const struct zepi_spec_declaration *declarations;
@@ -28,8 +28,8 @@ struct zepi_module_images {
 
 extern const struct zepi_type zepi_module_images_type;
 
-// Retains context and images. The images of an input must agree about the sizes of constants. One
-// reference, in *out_images.
+// Retains the images. Those of an input must agree about the sizes of constants. One reference, in
+// *out_images.
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *images,
                                         struct zepi_module_images **out_images);

@@ -75,8 +75,7 @@ static void discard_chain(struct zepi_event *event)
 {
     while (event) {
         struct zepi_event *next = event->next;
-        zepi_object_revive(event, &zepi_event_type);
-        zepi_object_discard(event);
+        zepi_object_discard_resting(event, &zepi_event_type);
         event = next;
     }
 }
