@@ -69,13 +69,13 @@ void zepi_build_budget_join(struct zepi_build_budget *budget, struct zepi_build_
 
 void zepi_build_budget_leave(struct zepi_build_budget *budget, struct zepi_build_table *table)
 {
+    assert(!table->entries);
     pthread_mutex_lock(&budget->mutex);
     struct zepi_build_table **at = &budget->tables;
     while (*at != table)
         at = &(*at)->next;
     *at = table->next;
     pthread_mutex_unlock(&budget->mutex);
-    zepi_build_table_finish(table);
 }
 
 // All numbers below are read relaxed: each is right by itself, and a limit that is overrun for a

@@ -8,33 +8,21 @@ static_assert(offsetof(struct zepi_build_entry, result) == 0,
               "the last release of a result frees the entry");
 static_assert(sizeof(struct zepi_build_gate) == 64, "a gate has a cache line of its own");
 
-unsigned zepi_build_gate_of_new_thread(void)
-{
-    static atomic_uint next;
-    return atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % ZEPI_BUILD_GATES;
-}
-
 static void close_gates(struct zepi_build_table *table)
 {
-    for (int i = 0; i < ZEPI_BUILD_GATES; i++)
+    for (int i = 0; i < ZEPI_THREAD_SHARDS; i++)
         zepi_mutex_lock(&table->gates[i].mutex);
 }
 
 static void open_gates(struct zepi_build_table *table)
 {
-    for (int i = ZEPI_BUILD_GATES - 1; i >= 0; i--)
+    for (int i = ZEPI_THREAD_SHARDS - 1; i >= 0; i--)
         zepi_mutex_unlock(&table->gates[i].mutex);
 }
 
 void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge)
 {
     *table = (struct zepi_build_table){.charge = charge};
-}
-
-void zepi_build_table_finish(struct zepi_build_table *table)
-{
-    assert(!table->entries);
-    (void)table;
 }
 
 struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uint64_t owner)
@@ -230,7 +218,7 @@ struct zepi_build_table_counters zepi_build_table_count(struct zepi_build_table 
 {
     struct zepi_build_table_counters counters = {0};
     close_gates(table);
-    for (int i = 0; i < ZEPI_BUILD_GATES; i++) {
+    for (int i = 0; i < ZEPI_THREAD_SHARDS; i++) {
         counters.hits += table->gates[i].hits;
         counters.waits += table->gates[i].waits;
     }

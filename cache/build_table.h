@@ -7,6 +7,7 @@
 #include "cache/key.h"
 #include "cache/lru.h"
 #include "cache/mutex.h"
+#include "cache/thread_shard.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,8 +20,6 @@
 // looks something up goes through its own gate; who changes the table closes all gates. So threads
 // that hit different entries write to no common line, and a hit costs one uncontended mutex.
 // Changes happen around builds, which cost a thousand times more than closing the gates.
-
-enum { ZEPI_BUILD_GATES = 16 };
 
 struct zepi_build_gate {
     // Reading the table takes one, changing it takes all, in order. No callback, destroy function,
@@ -53,7 +52,7 @@ struct zepi_build_entry {
 };
 
 struct zepi_build_table {
-    struct zepi_build_gate gates[ZEPI_BUILD_GATES];
+    struct zepi_build_gate gates[ZEPI_THREAD_SHARDS];
     // Read with one gate, changed with all.
     struct zepi_build_entry *entries; // uthash
     struct zepi_lru lru;              // of those that are kept
@@ -65,8 +64,6 @@ struct zepi_build_table {
 
 // The table is in memory of whole cache lines.
 void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge);
-// The table must be empty.
-void zepi_build_table_finish(struct zepi_build_table *table);
 
 // A placeholder for the key, in progress, built by the calling thread, with one reference; or NULL.
 struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uint64_t owner);
@@ -122,15 +119,9 @@ struct zepi_build_table_counters zepi_build_table_count(struct zepi_build_table 
 
 // ---- The path of a hit, compiled into its caller ----
 
-// The calling thread's gate: threads get them in turn.
-unsigned zepi_build_gate_of_new_thread(void);
-
 static inline struct zepi_build_gate *zepi_build_gate(struct zepi_build_table *table)
 {
-    static _Thread_local unsigned number; // plus one; 0: none yet
-    if (number == 0)
-        number = zepi_build_gate_of_new_thread() + 1;
-    return &table->gates[number - 1];
+    return &table->gates[zepi_thread_shard()];
 }
 
 static inline struct zepi_build_entry *

@@ -345,7 +345,8 @@ typedef enum zepi_link_method {
 } zepi_link_method_t;
 
 typedef uint32_t zepi_build_flags_t;
-#define ZEPI_BUILD_DEBUG 0x1u // adds -g
+#define ZEPI_BUILD_DEBUG 0x1u        // adds -g
+#define ZEPI_BUILD_LOG_FAILURES 0x2u // `log` gets logs of failures alone; others: get_build_log
 
 // Gets the whole log of one device's build, warnings too, after a cache hit as well. Called on the
 // thread that called compile, link or build, before that call returns, under no lock.

@@ -30,30 +30,9 @@ static void unload_pools(void)
             pool->slabs = slab->next;
             zepi_free(slab);
         }
-        for (unsigned i = 0; i < ZEPI_POOL_SHARDS; i++)
+        for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++)
             pool->shards[i].free_first = pool->shards[i].free_last = NULL;
     }
-}
-
-_Atomic uintptr_t zepi_threads[1u << ZEPI_THREAD_BITS];
-
-unsigned zepi_thread_shard_slowly(void)
-{
-    static atomic_uint threads;
-    static _Thread_local unsigned number; // plus one; 0: none yet
-    static _Thread_local unsigned misses;
-    // Relaxed: only the number matters.
-    if (number == 0)
-        number =
-            atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % ZEPI_POOL_SHARDS + 1;
-    // Two threads may have one hash: they do not write to its place every time.
-    if (misses++ % 64 == 0) {
-        const uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
-        const uint64_t hash = thread * UINT64_C(0x9e3779b97f4a7c15);
-        atomic_store_explicit(&zepi_threads[hash >> (64 - ZEPI_THREAD_BITS)], thread + number - 1,
-                              memory_order_relaxed);
-    }
-    return number - 1;
 }
 
 // The link of a free object lies behind its head.
@@ -133,8 +112,8 @@ static __attribute__((noinline)) struct zepi_object *take_elsewhere(const struct
                                                                     unsigned own)
 {
     struct zepi_object *object;
-    for (unsigned i = 1; i < ZEPI_POOL_SHARDS; i++) {
-        object = take(&type->pool->shards[(own + i) % ZEPI_POOL_SHARDS]);
+    for (unsigned i = 1; i < ZEPI_THREAD_SHARDS; i++) {
+        object = take(&type->pool->shards[(own + i) % ZEPI_THREAD_SHARDS]);
         if (object)
             return object;
     }

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "cache/mutex.h"
+#include "cache/thread_shard.h"
 
 #include <assert.h>
 #include <stdalign.h>
@@ -37,8 +38,6 @@ struct zepi_type {
 
 // Free memory of a type, apart for threads: those that make and release objects at the same time
 // write to no common cache line.
-#define ZEPI_POOL_SHARDS 8
-
 struct zepi_pool_shard {
     alignas(64) struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_object *free_first;
@@ -46,7 +45,7 @@ struct zepi_pool_shard {
 };
 
 struct zepi_type_pool {
-    struct zepi_pool_shard shards[ZEPI_POOL_SHARDS];
+    struct zepi_pool_shard shards[ZEPI_THREAD_SHARDS];
     struct zepi_mutex mutex; // guards what is below; nothing is called under it
     struct zepi_slab *slabs;
     const struct zepi_type *type;
@@ -66,33 +65,6 @@ struct zepi_type_pool {
                                                  .destroy = destroy_function,                      \
                                                  .recycle = recycle_function,                      \
                                                  .pool = &noun##_pool}
-
-// The calling thread's share of things that are kept apart for threads: below ZEPI_POOL_SHARDS.
-// Threads get numbers in turn.
-unsigned zepi_thread_shard_slowly(void) __attribute__((noinline));
-
-// Numbers found before: the address of a thread's control block plus its number, at a hash of the
-// address. A look-up of a thread-local variable would be a call, in a library that is opened late.
-#define ZEPI_THREAD_BITS 8
-extern _Atomic uintptr_t zepi_threads[1u << ZEPI_THREAD_BITS];
-
-// The same, if it was found before; else a larger number.
-static inline uintptr_t zepi_thread_shard_known(void)
-{
-    const uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
-    const uint64_t hash = thread * UINT64_C(0x9e3779b97f4a7c15);
-    // Relaxed: whatever is found, only the thread itself wrote what it takes for its own.
-    return atomic_load_explicit(&zepi_threads[hash >> (64 - ZEPI_THREAD_BITS)],
-                                memory_order_relaxed) -
-           thread;
-}
-
-static inline unsigned zepi_thread_shard(void)
-{
-    const uintptr_t shard = zepi_thread_shard_known();
-    return __builtin_expect(shard < ZEPI_POOL_SHARDS, 1) ? (unsigned)shard
-                                                         : zepi_thread_shard_slowly();
-}
 
 // The value of every later object's front door. Called once, before any object is made.
 void zepi_object_set_front_door(void *front_door);

@@ -11,6 +11,7 @@
 
 struct log {
     size_t capacity; // of the text, without the end
+    uint64_t id;     // what it is about
     char text[];
 };
 
@@ -55,20 +56,31 @@ static bool grow(size_t size_bytes)
     if (!log)
         return false;
     log->capacity = size_bytes;
+    log->id = 0;
     own = log;
     zepi_free(old);
     return true;
 }
 
-void zepi_build_log_set(const char *log, size_t size_bytes)
+bool zepi_build_log_is(uint64_t id)
+{
+    const struct log *log = own;
+    return log && log->id == id;
+}
+
+void zepi_build_log_set(const char *log, size_t size_bytes, uint64_t id)
 {
     struct log *to = own;
-    if (to)
+    if (to) {
         to->text[0] = '\0';
-    if (size_bytes == 0 || ((!to || to->capacity < size_bytes) && !grow(size_bytes)))
+        to->id = 0;
+    }
+    if ((!to || to->capacity < size_bytes) && !grow(size_bytes))
         return;
-    memcpy(own->text, log, size_bytes);
-    own->text[size_bytes] = '\0';
+    to = own;
+    memcpy(to->text, log, size_bytes);
+    to->text[size_bytes] = '\0';
+    to->id = id;
 }
 
 const char *zepi_build_log_get(void)

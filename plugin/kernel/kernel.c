@@ -8,7 +8,6 @@
 #include "device/device.h"
 #include "kernel/emulation.h"
 #include "kernel/work_size.h"
-#include "module/handle_caches.h"
 #include "module/module.h"
 
 // What a kernel holds but for its module and what a front door gave it.
@@ -43,18 +42,15 @@ static void destroy_resting(struct zepi_kernel *kernel)
     zepi_object_discard_resting(kernel, &zepi_kernel_type);
 }
 
-static _Atomic(struct zepi_kernel *) *resting_place(struct zepi_module *module, const char *name)
+static uint8_t place_of(const char *name)
 {
-    const size_t length = strlen(name);
-    return &module->resting[(length ^ (unsigned char)name[0]) % ZEPI_MODULE_RESTING];
+    return (uint8_t)((strlen(name) ^ (unsigned char)name[0]) % ZEPI_MODULE_RESTING);
 }
 
-// What comes from no cache stays in none.
 static bool may_rest(const struct zepi_kernel *kernel)
 {
-    const struct zepi_build_limits limits =
-        zepi_build_budget_limits(kernel->context->caches->budget);
-    return kernel->name && limits.bytes > 0 && limits.entries > 0 && !kernel->adopted &&
+    return kernel->name && !kernel->adopted &&
+           atomic_load_explicit(&kernel->context->rest.is_on, memory_order_relaxed) &&
            !atomic_load_explicit(&kernel->exports, memory_order_relaxed);
 }
 
@@ -72,7 +68,7 @@ static zepi_result_t kernel_recycle(void *object)
     zepi_object_rest(kernel);
     // Release: who takes it sees it whole. Acquire: what was there, too.
     kernel =
-        atomic_exchange_explicit(resting_place(module, kernel->name), kernel, memory_order_acq_rel);
+        atomic_exchange_explicit(&module->resting[kernel->place], kernel, memory_order_acq_rel);
     if (kernel)
         destroy_resting(kernel);
     zepi_release(program);
@@ -83,7 +79,7 @@ static zepi_result_t kernel_recycle(void *object)
 // The kernel of that name, if it rests: with one reference. Or NULL.
 static struct zepi_kernel *wake(struct zepi_module *module, const char *name)
 {
-    _Atomic(struct zepi_kernel *) *place = resting_place(module, name);
+    _Atomic(struct zepi_kernel *) *place = &module->resting[place_of(name)];
     // Relaxed: only a hint.
     if (!atomic_load_explicit(place, memory_order_relaxed))
         return NULL;
@@ -140,6 +136,7 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
         if (result != ZEPI_SUCCESS)
             return result;
         kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
+        kernel->place = place_of(name);
     }
     uint32_t index;
     for (uint32_t i = 0; i < module->part_count && kernel->name && !kernel->is_emulated; i++)

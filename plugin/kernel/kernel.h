@@ -16,6 +16,7 @@ struct zepi_kernel {
     struct zepi_module *module;   // retained, but for one that rests
     struct zepi_context *context; // borrowed from the module
     const char *name;             // borrowed from the module
+    uint8_t place;                // where it rests
     bool is_emulated;             // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.

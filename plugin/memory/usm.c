@@ -113,7 +113,7 @@ static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_by
     void *memory = zepi_usm_share_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_share_grow(own, size_class))
         memory = zepi_usm_share_take(own, size_class, size_bytes);
-    for (unsigned i = 0; i < ZEPI_POOL_SHARDS && !memory; i++)
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS && !memory; i++)
         memory = zepi_usm_share_take(&heap->shares[i], size_class, size_bytes);
     return memory;
 }
@@ -199,7 +199,7 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
         heap = zepi_usm_pool_heap(context->usm.own, device, kind);
     const uintptr_t shard = zepi_thread_shard_known();
-    if (__builtin_expect(!heap || shard >= ZEPI_POOL_SHARDS, 0))
+    if (__builtin_expect(!heap || shard >= ZEPI_THREAD_SHARDS, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
     struct zepi_usm_share *share = &heap->shares[shard];
     if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))

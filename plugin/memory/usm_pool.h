@@ -37,7 +37,7 @@ struct zepi_usm_heap {
     struct zepi_device *device; // borrowed; NULL: host memory
     zepi_usm_kind_t kind;
     atomic_bool is_off; // the driver's memory cannot be pooled
-    struct zepi_usm_share shares[ZEPI_POOL_SHARDS];
+    struct zepi_usm_share shares[ZEPI_THREAD_SHARDS];
 };
 
 struct zepi_usm_pool_desc {

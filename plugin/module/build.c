@@ -281,29 +281,34 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
 
 // One that nobody has any more, as if the cache had answered.
 static struct zepi_module *wake(const struct zepi_module *input, const struct zepi_build_memo *memo,
-                                const struct zepi_build_options *options)
+                                const zepi_build_desc_t *desc)
 {
     struct zepi_module *output = zepi_module_wake_executable(input, memo);
-    for (uint32_t i = 0; i < memo->key_count && output; i++)
-        zepi_code_count_hit(input->context, i, output->parts[0].code[i], options);
+    for (uint32_t i = 0; output && i < memo->key_count; i++)
+        zepi_code_count_hit(input->context, i, output->parts[0].code[i], desc);
     return output;
 }
 
 // The executable around what the cache finds.
 static zepi_result_t make_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
-                                  const struct zepi_build_options *options,
-                                  struct zepi_module **out_module)
+                                  const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {
     struct zepi_module *output;
+    struct zepi_build_options options = memo->options;
     zepi_result_t result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
     if (result != ZEPI_SUCCESS)
         return result;
+    if (desc) {
+        options.log = desc->log;
+        options.log_data = desc->log_data;
+        options.logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
+    }
     struct zepi_module_part *part = &output->parts[0];
     part->image_count = 1;
     part->images[0] = input->images[0];
     part->values[0] = zepi_spec_values_retain(memo->values);
     for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, options,
+        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, &options,
                                       memo->kind, &memo->keys[i], &part->code[i]);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);
@@ -319,20 +324,12 @@ static zepi_result_t make_by_memo(const struct zepi_module *input, struct zepi_b
 static zepi_result_t build_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
                                    const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {
-    struct zepi_build_options with_log;
-    const struct zepi_build_options *options = &memo->options;
     const zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS)
         return result;
-    if (desc && desc->log) {
-        with_log = *options;
-        with_log.log = desc->log;
-        with_log.log_data = desc->log_data;
-        options = &with_log;
-    }
-    struct zepi_module *output = wake(input, memo, options);
+    struct zepi_module *output = wake(input, memo, desc);
     if (!output)
-        return make_by_memo(input, memo, options, out_module);
+        return make_by_memo(input, memo, desc, out_module);
     *out_module = output;
     return ZEPI_SUCCESS;
 }
@@ -353,24 +350,49 @@ static bool is_shared(const struct zepi_module *input, enum zepi_variables varia
     return true;
 }
 
-// The memo that fits, a reference: the input's, or that of a plain image's bytes. Consumes the
-// input's.
-static struct zepi_build_memo *find_memo(const struct zepi_module *input,
-                                         struct zepi_build_memo *memo,
-                                         const struct zepi_spec_values *values,
-                                         const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+// The memo of a plain image's bytes, if it fits: a reference, and the input's memo from now on.
+static __attribute__((noinline)) struct zepi_build_memo *
+find_memo_of_code(struct zepi_module *input, const struct zepi_spec_values *values,
+                  const zepi_build_desc_t *desc, enum zepi_code_kind kind)
 {
-    if (zepi_build_memo_fits(memo, values, desc, kind))
-        return memo;
-    zepi_build_memo_release(memo);
     if (input->image_count != 1 || !input->images[0]->is_plain)
         return NULL;
-    memo = zepi_build_memo_of_code(input->images[0]->code);
+    struct zepi_build_memo *memo = zepi_build_memo_of_code(input->images[0]->code);
     if (zepi_build_memo_fits(memo, values, desc, kind) &&
-        memo->key_count == input->context->device_count)
+        memo->key_count == input->context->device_count) {
+        zepi_module_keep_memo(input, zepi_build_memo_retain(memo));
         return memo;
+    }
     zepi_build_memo_release(memo);
     return NULL;
+}
+
+// Without a memo of the input that fits.
+static __attribute__((noinline)) zepi_result_t
+transform_slowly(struct zepi_module *input, struct zepi_spec_values *values,
+                 const zepi_build_desc_t *desc, enum zepi_code_kind kind,
+                 enum zepi_variables variables, zepi_module_t *out_module)
+{
+    zepi_result_t result;
+    struct zepi_module *output = NULL;
+    const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
+    struct zepi_build_memo *memo =
+        may_remember ? find_memo_of_code(input, values, desc, kind) : NULL;
+    if (memo) {
+        result = build_by_memo(input, memo, desc, out_module);
+        zepi_build_memo_release(memo);
+        return result;
+    }
+    result = kind == ZEPI_CODE_EXECUTABLE
+                 ? build_executable(input, values, desc, variables, &output)
+                 : transform(input, values, desc, kind, variables, &output);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (may_remember && !has_devices(desc))
+        zepi_module_remember_build(input, values, desc, kind);
+    zepi_module_publish(output);
+    *out_module = output;
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
@@ -378,26 +400,13 @@ static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_de
                                         zepi_module_t *out_module)
 {
     struct zepi_build_memo *memo;
-    struct zepi_module *output = NULL;
     zepi_result_t result = check_input(input, out_module);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
-    const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
-    memo = may_remember ? find_memo(input, memo, values, desc, kind) : memo;
-    if (may_remember && memo) {
-        result = build_by_memo(input, memo, desc, out_module);
-    } else {
-        result = kind == ZEPI_CODE_EXECUTABLE
-                     ? build_executable(input, values, desc, variables, &output)
-                     : transform(input, values, desc, kind, variables, &output);
-        if (result == ZEPI_SUCCESS) {
-            if (may_remember && !has_devices(desc))
-                zepi_module_remember_build(input, values, desc, kind);
-            zepi_module_publish(output);
-            *out_module = output;
-        }
-    }
+    result = zepi_build_memo_fits(memo, values, desc, kind) && is_shared(input, variables)
+                 ? build_by_memo(input, memo, desc, out_module)
+                 : transform_slowly(input, values, desc, kind, variables, out_module);
     zepi_spec_values_release(values);
     zepi_build_memo_release(memo);
     return result;

@@ -72,12 +72,8 @@ struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code)
 struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
                                                         const struct zepi_spec_entry *entries)
 {
-    struct zepi_spec_values *found = NULL;
     zepi_mutex_lock(&code->memo_mutex);
-    struct zepi_spec_values *values = code->memo ? code->memo->values : NULL;
-    if (values && values->count == count && values->composite_count == 0 &&
-        memcmp(values->entries, entries, count * sizeof(*entries)) == 0)
-        found = zepi_spec_values_retain(values);
+    struct zepi_spec_values *found = zepi_build_memo_values(code->memo, count, entries);
     zepi_mutex_unlock(&code->memo_mutex);
     return found;
 }

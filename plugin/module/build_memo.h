@@ -40,9 +40,24 @@ static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_m
     return memo;
 }
 
+// The memo's values if they are these and no others, a reference; else NULL. So for no memo.
+static inline struct zepi_spec_values *zepi_build_memo_values(const struct zepi_build_memo *memo,
+                                                              uint32_t count,
+                                                              const struct zepi_spec_entry *entries)
+{
+    struct zepi_spec_values *values = memo ? memo->values : NULL;
+    if (!values || values->count != count || values->composite_count > 0)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!zepi_spec_entry_equals(&values->entries[i], &entries[i]))
+            return NULL;
+    }
+    return zepi_spec_values_retain(values);
+}
+
 // The memo of the bytes, a reference; NULL: there is none.
 struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code);
-// The values of that memo if they are these and no others, a reference; else NULL.
+// zepi_build_memo_values of that memo.
 struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
                                                         const struct zepi_spec_entry *entries);
 // Replaces it.
@@ -59,7 +74,8 @@ static inline bool zepi_build_memo_fits(const struct zepi_build_memo *memo,
         return false;
     if (!desc || desc->size != sizeof(*desc))
         return !desc && !memo->asked && memo->flags == 0;
-    if (desc->device_count > 0 || desc->flags != memo->flags || !desc->options != !memo->asked)
+    if (desc->device_count > 0 || ((desc->flags ^ memo->flags) & ZEPI_BUILD_DEBUG) ||
+        !desc->options != !memo->asked)
         return false;
     return !desc->options || strcmp(desc->options, memo->asked) == 0;
 }

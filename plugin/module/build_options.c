@@ -59,9 +59,10 @@ bool zepi_build_options_are_plain(const char *text, size_t *out_length)
 
 zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc)
 {
-    if (desc->flags & ~ZEPI_BUILD_DEBUG)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "build flags 0x%x: only 0x%x is known",
-                         desc->flags, ZEPI_BUILD_DEBUG);
+    const zepi_build_flags_t known = ZEPI_BUILD_DEBUG | ZEPI_BUILD_LOG_FAILURES;
+    if (desc->flags & ~known)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "build flags 0x%x: only 0x%x are known",
+                         desc->flags, known);
     if (desc->native_policy != ZEPI_NATIVE_REBUILD && desc->native_policy != ZEPI_NATIVE_EMULATE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "native policy %d is neither rebuild (0) nor emulate (1)",
@@ -135,6 +136,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
     options->log = desc->log;
     options->log_data = desc->log_data;
+    options->logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
     options->variables = ZEPI_VARIABLES_SHARED;
     options->devices = desc->devices;
     options->device_count = desc->device_count;

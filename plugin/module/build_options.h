@@ -27,6 +27,7 @@ struct zepi_build_options {
     bool is_link_method_forced; // the caller said so, not the environment
     zepi_build_log_fn *log;     // NULL: none
     void *log_data;
+    bool logs_successes;
     enum zepi_variables variables; // shared, unless the caller of `init` sets it
     const zepi_device_t *devices;  // borrowed from the caller; NULL: all
     uint32_t device_count;

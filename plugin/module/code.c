@@ -286,22 +286,37 @@ zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
     return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
+// Of a success or a failure. The thread is known to have the former's already if it is the last one
+// that it got.
+static const char *set_log(const struct zepi_build_result *result, size_t *out_size_bytes)
+{
+    const char *log = zepi_build_log(result, out_size_bytes);
+    zepi_build_log_set(log, *out_size_bytes,
+                       result->verdict == ZEPI_BUILD_OK ? zepi_code_of(result)->id : 0);
+    return log;
+}
+
 // The log reaches the callback and the thread whether it was built now or long ago.
 static void hand_out_log(const struct zepi_build_options *options, struct zepi_device *device,
                          const struct zepi_build_result *result)
 {
     size_t size_bytes;
-    const char *log = zepi_build_log(result, &size_bytes);
-    zepi_build_log_set(log, size_bytes);
-    if (options->log)
+    const char *log = set_log(result, &size_bytes);
+    if (options->log && (options->logs_successes || result->verdict != ZEPI_BUILD_OK))
         options->log(options->log_data, device, log, size_bytes);
 }
 
 void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
-                         struct zepi_build_result *result, const struct zepi_build_options *options)
+                         struct zepi_build_result *result, const zepi_build_desc_t *desc)
 {
+    size_t size_bytes;
+    const bool has_callback = desc && desc->log && !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
     zepi_build_cache_count_hit(context->caches->modules, result);
-    hand_out_log(options, context->devices[device_index], result);
+    if (!has_callback && zepi_build_log_is(zepi_code_of(result)->id))
+        return;
+    const char *log = set_log(result, &size_bytes);
+    if (has_callback)
+        desc->log(desc->log_data, context->devices[device_index], log, size_bytes);
 }
 
 // What became of a build. Consumes the result unless it succeeded.

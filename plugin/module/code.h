@@ -75,10 +75,9 @@ zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device
                                    struct zepi_build_result **out_result);
 
 // For a caller that holds the result of such a key, found before: counts a hit, and hands out the
-// log.
+// log, as `desc` (may be NULL) asks.
 void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
-                         struct zepi_build_result *result,
-                         const struct zepi_build_options *options);
+                         struct zepi_build_result *result, const zepi_build_desc_t *desc);
 
 // The same for any key of the context's cache of modules: the result's payload is a struct
 // zepi_code on that device. Hands out the log in any case.

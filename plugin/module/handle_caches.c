@@ -14,6 +14,12 @@ static void reclaim(void *user)
     zepi_modules_destroy_resting(user);
 }
 
+static void note_limits(struct zepi_context *context, struct zepi_build_limits limits)
+{
+    atomic_store_explicit(&context->rest.is_on, limits.bytes > 0 && limits.entries > 0,
+                          memory_order_relaxed);
+}
+
 struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *context)
 {
     const struct zepi_options *options = zepi_options();
@@ -25,6 +31,7 @@ struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *contex
         return NULL;
     caches->budget = zepi_build_budget_create(limits);
     if (caches->budget) {
+        note_limits(context, limits);
         zepi_build_budget_set_reclaim(caches->budget, reclaim, context);
         caches->modules = zepi_build_cache_create(caches->budget, NULL);
         caches->kernels = zepi_build_cache_create(caches->budget, NULL);
@@ -94,10 +101,10 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
         return result;
     if (!zepi_code_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
+    note_limits(context, handles);
     forget(context);
-    zepi_build_budget_set_limits(
-        context->caches->budget,
-        (struct zepi_build_limits){limits.memory_bytes, limits.memory_entries});
+    zepi_build_budget_set_limits(context->caches->budget, handles);
     zepi_build_budget_set_limits(
         zepi_code_budget(), (struct zepi_build_limits){limits.code_bytes, ZEPI_BUILD_UNLIMITED});
     if (zepi_code_disk())

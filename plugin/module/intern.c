@@ -6,7 +6,7 @@
 #include "module/image_build.h"
 
 #define BUCKETS 256
-#define SAMPLES 8
+#define SAMPLES 4
 #define MOST_MISTAKEN 4 // then a digest is worth its price: there are many variants of these bytes
 
 // Guards the table and the move of a count from 0; nothing is called under it but what reads bytes.
@@ -31,13 +31,14 @@ static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
     return hash;
 }
 
-static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
-                                         bool is_spirv)
+// Past the first that has the hash and other bytes.
+static __attribute__((noinline)) struct zepi_interned *
+find_next_locked(struct zepi_interned *at, const void *bytes, size_t size_bytes, uint64_t hash,
+                 bool is_spirv)
 {
     struct zepi_digest digest = {0};
-    unsigned mistaken = 0; // for these bytes
-    struct zepi_interned *at = buckets[hash % BUCKETS];
-    for (; at; at = at->next) {
+    unsigned mistaken = 1; // for these bytes
+    for (at = at->next; at; at = at->next) {
         if (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv ||
             (mistaken >= MOST_MISTAKEN && !zepi_digest_equal(at->digest, digest)))
             continue;
@@ -46,6 +47,18 @@ static struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, u
         if (++mistaken == MOST_MISTAKEN)
             digest = zepi_digest_of(bytes, size_bytes);
     }
+    return at;
+}
+
+static inline struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
+                                                bool is_spirv)
+{
+    struct zepi_interned *at = buckets[hash % BUCKETS];
+    while (at &&
+           (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv))
+        at = at->next;
+    if (at && memcmp(at->bytes, bytes, size_bytes) != 0)
+        at = find_next_locked(at, bytes, size_bytes, hash, is_spirv);
     if (at)
         atomic_fetch_add_explicit(&at->references, 1, memory_order_relaxed);
     return at;
@@ -98,24 +111,17 @@ static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
-                          struct zepi_interned **out_interned)
+static __attribute__((noinline)) zepi_result_t add(const void *bytes, size_t size_bytes,
+                                                   uint64_t hash, bool is_spirv,
+                                                   struct zepi_interned **out_interned)
 {
     struct zepi_interned *made;
-    const uint64_t hash = hash_samples(bytes, size_bytes);
-    zepi_mutex_lock(&mutex);
-    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
-    zepi_mutex_unlock(&mutex);
-    if (interned) {
-        *out_interned = interned;
-        return ZEPI_SUCCESS;
-    }
     const zepi_result_t result = create(bytes, size_bytes, hash, is_spirv, &made);
     if (result != ZEPI_SUCCESS)
         return result;
     // Somebody may have been faster.
     zepi_mutex_lock(&mutex);
-    interned = find_locked(bytes, size_bytes, hash, is_spirv);
+    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
     if (!interned) {
         made->next = buckets[hash % BUCKETS];
         buckets[hash % BUCKETS] = made;
@@ -124,6 +130,19 @@ zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
     if (interned)
         destroy(made);
     *out_interned = interned ? interned : made;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
+                          struct zepi_interned **out_interned)
+{
+    const uint64_t hash = hash_samples(bytes, size_bytes);
+    zepi_mutex_lock(&mutex);
+    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
+    zepi_mutex_unlock(&mutex);
+    if (!interned)
+        return add(bytes, size_bytes, hash, is_spirv, out_interned);
+    *out_interned = interned;
     return ZEPI_SUCCESS;
 }
 

@@ -191,6 +191,15 @@ struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *modu
     return values;
 }
 
+void zepi_module_keep_memo(struct zepi_module *module, struct zepi_build_memo *memo)
+{
+    zepi_mutex_lock(&module->values_mutex);
+    struct zepi_build_memo *old = module->memo;
+    module->memo = memo;
+    zepi_mutex_unlock(&module->values_mutex);
+    zepi_build_memo_release(old);
+}
+
 void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
                                 const zepi_build_desc_t *desc, enum zepi_code_kind kind)
 {
@@ -210,11 +219,7 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
         return;
     if (image->is_plain)
         zepi_build_memo_keep(image->code, memo);
-    zepi_mutex_lock(&module->values_mutex);
-    struct zepi_build_memo *old = module->memo;
-    module->memo = memo;
-    zepi_mutex_unlock(&module->values_mutex);
-    zepi_build_memo_release(old);
+    zepi_module_keep_memo(module, memo);
 }
 
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
@@ -369,33 +374,39 @@ static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_cou
 }
 
 // Known bytes, of which nothing else is said, often have a module that rests.
-static zepi_result_t create_plain(struct zepi_context *context, const zepi_image_desc_t *desc,
-                                  struct zepi_module **out_module)
+zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
+                                       size_t size_bytes, struct zepi_module **out_module)
 {
     struct zepi_interned *code;
     struct zepi_image *image;
-    zepi_result_t result = zepi_intern(desc->bytes, desc->size_bytes, true, &code);
+    zepi_result_t result = zepi_intern(bytes, size_bytes, true, &code);
     if (result != ZEPI_SUCCESS) {
         zepi_error_prepend("image 0: ");
         return result;
     }
-    *out_module = zepi_module_wake_input(context, code);
-    if (*out_module) {
+    struct zepi_module *module = zepi_module_wake_input(context, code);
+    if (module) {
         zepi_intern_release(code);
+        *out_module = module;
         return ZEPI_SUCCESS;
     }
     result = zepi_image_create_plain(code, &image);
-    if (result == ZEPI_SUCCESS) {
-        result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, out_module);
-        zepi_release(image);
-    }
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, &module);
+    zepi_release(image);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(module);
+    *out_module = module;
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t create(struct zepi_context *context, zepi_module_state_t state,
                             uint32_t image_count, const zepi_image_desc_t *descs,
                             struct zepi_module **out_module)
 {
+    struct zepi_module *module;
     struct zepi_image *one_image = NULL;
     struct zepi_image **images =
         image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_image *)) : &one_image;
@@ -404,20 +415,23 @@ static zepi_result_t create(struct zepi_context *context, zepi_module_state_t st
     zepi_result_t result = create_images(state, image_count, descs, images);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_of_images(context, state, image_count, images,
-                                            ZEPI_REFUSE_UNUSABLE, out_module);
+                                            ZEPI_REFUSE_UNUSABLE, &module);
     for (uint32_t i = 0; i < image_count; i++)
         zepi_release(images[i]);
     if (images != &one_image)
         zepi_free(images);
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(module);
+    *out_module = module;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
                                  uint32_t image_count, const zepi_image_desc_t *descs,
                                  zepi_module_t *out_module)
 {
-    struct zepi_module *module;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_module || (image_count > 0 && !descs))
@@ -426,12 +440,7 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    result = state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_image_is_plain(descs)
-                 ? create_plain(context, descs, &module)
-                 : create(context, state, image_count, descs, &module);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_module_publish(module);
-    *out_module = module;
-    return ZEPI_SUCCESS;
+    return state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_image_is_plain(descs)
+               ? zepi_module_create_plain(context, descs->bytes, descs->size_bytes, out_module)
+               : create(context, state, image_count, descs, out_module);
 }

@@ -92,6 +92,8 @@ struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
 // The same with the input's memo, an owned reference, too; NULL: none.
 struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *module,
                                                         struct zepi_build_memo **out_memo);
+// Replaces the input's memo by this one, a reference that it consumes.
+void zepi_module_keep_memo(struct zepi_module *module, struct zepi_build_memo *memo);
 // After a build with these values that did not fit the memo: remembers it, the second time.
 void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
                                 const zepi_build_desc_t *desc, enum zepi_code_kind kind);
@@ -116,6 +118,11 @@ const char *zepi_module_state_name(zepi_module_state_t state);
 zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
                                  uint32_t image_count, const zepi_image_desc_t *images,
                                  zepi_module_t *out_module);
+
+// An input of one image of SPIR-V of which nothing else is known, as zepi_module_create makes it;
+// bytes and output are there.
+zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
+                                       size_t size_bytes, struct zepi_module **out_module);
 
 // build.c
 // As zepi_module_build, with these values in place of the input's own, and the module is not

@@ -3,7 +3,6 @@
 
 #include "device/context.h"
 #include "module/build_memo.h"
-#include "module/handle_caches.h"
 #include "module/module.h"
 
 typedef _Atomic(struct zepi_module *) zepi_rest_place;
@@ -26,12 +25,11 @@ static zepi_rest_place *executable_place(struct zepi_context *context,
     return place_of(context->rest.shares[zepi_thread_shard()].executables, memo);
 }
 
-// What comes from no cache stays in none, and what a host or a unit knows by name goes for good.
+// What a host has a native handle of, or a unit knows, goes for good.
 static bool may_rest(const struct zepi_module *module)
 {
-    const struct zepi_build_limits limits =
-        zepi_build_budget_limits(module->context->caches->budget);
-    if (module->unit || limits.bytes == 0 || limits.entries == 0)
+    // Relaxed: a limit that changes meanwhile came before or after.
+    if (module->unit || !atomic_load_explicit(&module->context->rest.is_on, memory_order_relaxed))
         return false;
     return module->state == ZEPI_MODULE_INPUT
                ? module->image_count == 1 && module->images[0]->is_plain
@@ -120,7 +118,7 @@ static void destroy_all(zepi_rest_place *places)
 
 void zepi_modules_destroy_resting(struct zepi_context *context)
 {
-    for (unsigned i = 0; i < ZEPI_POOL_SHARDS; i++) {
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
         destroy_all(context->rest.shares[i].executables);
         destroy_all(context->rest.shares[i].inputs);
     }

@@ -19,10 +19,11 @@ struct zepi_module;
 #define ZEPI_REST_PLACES 4 // a power of two
 
 struct zepi_module_rest {
+    atomic_bool is_on; // the context's caches keep something: what comes from none stays in none
     struct {
         alignas(64) _Atomic(struct zepi_module *) inputs[ZEPI_REST_PLACES];
         _Atomic(struct zepi_module *) executables[ZEPI_REST_PLACES];
-    } shares[ZEPI_POOL_SHARDS]; // of threads
+    } shares[ZEPI_THREAD_SHARDS]; // of threads
 };
 
 // A module's last reference went. Whether it rests now, and holds its context no longer; else it is

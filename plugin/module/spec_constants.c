@@ -43,17 +43,29 @@ static zepi_result_t check_value(const struct zepi_module *module, uint32_t id, 
 static struct zepi_spec_values *find_known(const struct zepi_module *module, uint32_t count,
                                            const struct zepi_spec_entry *entries)
 {
-    // Relaxed: under the lock it is looked at again.
-    if (atomic_load_explicit(&module->values, memory_order_relaxed) || module->image_count != 1 ||
-        !module->images[0]->is_plain)
-        return NULL;
-    return zepi_build_memo_values_of_code(module->images[0]->code, count, entries);
+    return module->image_count == 1 && module->images[0]->is_plain
+               ? zepi_build_memo_values_of_code(module->images[0]->code, count, entries)
+               : NULL;
+}
+
+static bool put_values_of_memo(struct zepi_module *module, uint32_t count,
+                               const struct zepi_spec_entry *entries)
+{
+    struct zepi_spec_values *known = NULL;
+    zepi_mutex_lock(&module->values_mutex);
+    // Relaxed: the mutex orders.
+    if (!atomic_load_explicit(&module->values, memory_order_relaxed)) {
+        known = zepi_build_memo_values(module->memo, count, entries);
+        atomic_store_explicit(&module->values, known, memory_order_relaxed);
+    }
+    zepi_mutex_unlock(&module->values_mutex);
+    return known;
 }
 
 // Replaces the module's values by a set with these entries in it.
-static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
-                                const struct zepi_spec_entry *entries,
-                                const struct zepi_spec_composite *composite)
+static __attribute__((noinline)) zepi_result_t
+put_new_values(struct zepi_module *module, uint32_t count, const struct zepi_spec_entry *entries,
+               const struct zepi_spec_composite *composite)
 {
     struct zepi_spec_values *known = composite ? NULL : find_known(module, count, entries);
     zepi_mutex_lock(&module->values_mutex);
@@ -69,10 +81,20 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
         zepi_spec_values_release(known);
     if (!values)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    if (module->unit)
-        zepi_unit_note_change();
     zepi_spec_values_release(old);
     return ZEPI_SUCCESS;
+}
+
+static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
+                                const struct zepi_spec_entry *entries,
+                                const struct zepi_spec_composite *composite)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (composite || !put_values_of_memo(module, count, entries))
+        result = put_new_values(module, count, entries, composite);
+    if (result == ZEPI_SUCCESS && module->unit)
+        zepi_unit_note_change();
+    return result;
 }
 
 zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,

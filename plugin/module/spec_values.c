@@ -56,10 +56,9 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
     return NULL;
 }
 
-bool zepi_spec_values_are_equal(const struct zepi_spec_values *a, const struct zepi_spec_values *b)
+bool zepi_spec_values_equal_slowly(const struct zepi_spec_values *a,
+                                   const struct zepi_spec_values *b)
 {
-    if (a == b)
-        return true;
     if (!a || !b || a->count != b->count || a->composite_count != b->composite_count)
         return false;
     if (memcmp(a->entries, b->entries, a->count * sizeof(a->entries[0])) != 0)
@@ -146,27 +145,20 @@ struct zepi_spec_values *zepi_spec_values_with(const struct zepi_spec_values *ol
     return values;
 }
 
-const struct zepi_spec_declaration *
-zepi_spec_find_declaration(const struct zepi_spec_declaration *declarations, uint32_t count,
-                           uint32_t id)
-{
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (declarations[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && declarations[low].id == id ? &declarations[low] : NULL;
-}
-
 const uint8_t *zepi_spec_effective(const struct zepi_spec_declaration *declaration,
                                    const struct zepi_spec_values *values)
 {
     const struct zepi_spec_entry *entry = zepi_spec_values_find(values, declaration->id);
     return entry ? entry->value : declaration->default_value;
+}
+
+// Of 1, 2, 4 or 8 bytes: most have 4.
+static inline void copy_scalar(uint8_t *to, const void *from, size_t size_bytes)
+{
+    if (size_bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, size_bytes);
 }
 
 zepi_result_t zepi_spec_entry_init(struct zepi_spec_entry *entry,
@@ -182,7 +174,7 @@ zepi_result_t zepi_spec_entry_init(struct zepi_spec_entry *entry,
                          declaration->id, zepi_scalar_name(declaration->type),
                          (unsigned)declaration->size_bytes, size_bytes);
     *entry = (struct zepi_spec_entry){.id = declaration->id, .size_bytes = (uint8_t)size_bytes};
-    memcpy(entry->value, value, size_bytes);
+    copy_scalar(entry->value, value, size_bytes);
     if (declaration->type == ZEPI_SCALAR_BOOL)
         entry->value[0] = entry->value[0] != 0;
     return ZEPI_SUCCESS;

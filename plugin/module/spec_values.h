@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 // Specialization constants as an image declares them, and values that were set. Both are sorted by
 // id, each id once.
@@ -28,6 +29,12 @@ struct zepi_spec_entry {
     uint8_t unused[3]; // zero: entries are compared as bytes
     uint8_t value[8];  // first size_bytes; the rest zero
 };
+
+static inline bool zepi_spec_entry_equals(const struct zepi_spec_entry *a,
+                                          const struct zepi_spec_entry *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
 
 // The bytes of a composite as they were set: what lies between its elements is kept with them.
 struct zepi_spec_composite {
@@ -62,7 +69,13 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
 
 // Whether two sets have the same values; composites as they were set count, too. Either may be
 // NULL.
-bool zepi_spec_values_are_equal(const struct zepi_spec_values *a, const struct zepi_spec_values *b);
+bool zepi_spec_values_equal_slowly(const struct zepi_spec_values *a,
+                                   const struct zepi_spec_values *b);
+static inline bool zepi_spec_values_are_equal(const struct zepi_spec_values *a,
+                                              const struct zepi_spec_values *b)
+{
+    return a == b || zepi_spec_values_equal_slowly(a, b);
+}
 
 // A new set: `old` (may be NULL) with `count` entries (any order, ids may repeat: the last counts)
 // and, if `composite` is not NULL, that composite's bytes. One reference, or NULL without memory
@@ -72,9 +85,21 @@ struct zepi_spec_values *zepi_spec_values_with(const struct zepi_spec_values *ol
                                                const struct zepi_spec_composite *composite);
 
 // Finds a declaration in a sorted list, or NULL.
-const struct zepi_spec_declaration *
+static inline const struct zepi_spec_declaration *
 zepi_spec_find_declaration(const struct zepi_spec_declaration *declarations, uint32_t count,
-                           uint32_t id);
+                           uint32_t id)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (declarations[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && declarations[low].id == id ? &declarations[low] : NULL;
+}
 
 // The value in force: the one set, else the default.
 const uint8_t *zepi_spec_effective(const struct zepi_spec_declaration *declaration,

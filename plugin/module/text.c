@@ -53,7 +53,7 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
         *out_size_bytes = 0;
         return "";
     }
-    const size_t error_size = strnlen(both, size) + 1;
+    const size_t error_size = (both[0] ? strnlen(both, size) : 0) + 1;
     *out_size_bytes = error_size < size ? size - error_size : 0;
     return *out_size_bytes > 0 ? both + error_size : "";
 }

@@ -6,9 +6,9 @@
 #include "module/native_handle.h"
 #include "module/spec_constants.h"
 
-static void free_logs(char **logs, const struct zepi_context *context)
+void zepi_ur_free_logs(char **logs, const struct zepi_context *context)
 {
-    for (uint32_t i = 0; i < context->device_count; i++)
+    for (uint32_t i = 0; i < context->device_count && logs; i++)
         zepi_free(logs[i]);
     zepi_free(logs);
 }
@@ -21,7 +21,7 @@ static void program_destroy(void *object)
     if (program->options)
         zepi_free(program->options);
     if (program->device_logs)
-        free_logs(program->device_logs, program->context);
+        zepi_ur_free_logs(program->device_logs, program->context);
     zepi_release(program->context);
 }
 
@@ -47,90 +47,6 @@ struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
     return module;
 }
 
-// Most builds have nothing to say. Without memory the log is lost.
-static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
-{
-    struct zepi_ur_build *build = data;
-    const uint32_t index = zepi_context_device_index(build->context, device);
-    if (index == ZEPI_NO_DEVICE || (size_bytes == 0 && !build->device_logs))
-        return;
-    if (!build->device_logs)
-        build->device_logs = zepi_allocate(build->context->device_count, sizeof(char *));
-    if (!build->device_logs)
-        return;
-    zepi_free(build->device_logs[index]);
-    build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
-    if (build->device_logs[index])
-        memcpy(build->device_logs[index], log, size_bytes);
-}
-
-ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,
-                               uint32_t device_count, const ur_device_handle_t *devices,
-                               const char *options)
-{
-    ur_result_t result = UR_RESULT_SUCCESS;
-    *build = (struct zepi_ur_build){.context = context};
-    for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
-        result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (options && options[0]) {
-        build->options = zepi_duplicate_string(options);
-        if (!build->options)
-            return zepi_ur_result(zepi_fail_no_memory());
-    }
-    build->desc = (zepi_build_desc_t){
-        .size = sizeof(build->desc), .options = build->options, .log = keep_log, .log_data = build};
-    // A list of all devices is no list: that is what a module remembers best.
-    if (device_count > 0 && device_count < context->device_count) {
-        build->desc.devices = (const zepi_device_t *)devices;
-        build->desc.device_count = device_count;
-    }
-    return UR_RESULT_SUCCESS;
-}
-
-void zepi_ur_build_finish(struct zepi_ur_build *build)
-{
-    if (build->options)
-        zepi_free(build->options);
-    if (build->device_logs)
-        free_logs(build->device_logs, build->context);
-    build->options = NULL;
-    build->device_logs = NULL;
-}
-
-// A failure that no compiler had a word about, for the first device: the core's sentence.
-static void explain(struct zepi_ur_build *build)
-{
-    for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
-        if (build->device_logs[i] && build->device_logs[i][0])
-            return;
-    }
-    const char *sentence = zepi_last_error(NULL);
-    keep_log(build, build->context->devices[0], sentence, strlen(sentence));
-}
-
-void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_ur_build *build,
-                                  zepi_result_t result, struct zepi_module *built)
-{
-    if (result != ZEPI_SUCCESS)
-        explain(build);
-    zepi_mutex_lock(&program->mutex);
-    struct zepi_module *old = program->built;
-    char *options = program->options;
-    char **device_logs = program->device_logs;
-    program->built = built;
-    program->status =
-        result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
-    program->options = build->options;
-    program->device_logs = build->device_logs;
-    zepi_mutex_unlock(&program->mutex);
-    build->options = options;
-    build->device_logs = device_logs;
-    zepi_ur_build_finish(build);
-    zepi_release(old);
-}
-
 static ur_result_t check_properties(const ur_program_properties_t *properties)
 {
     if (properties && properties->count > 0 && !properties->pMetadatas)
@@ -140,23 +56,22 @@ static ur_result_t check_properties(const ur_program_properties_t *properties)
     return UR_RESULT_SUCCESS;
 }
 
-// A program of these images.
-static ur_result_t create(struct zepi_context *context, uint32_t image_count,
-                          const zepi_image_desc_t *images, ur_result_t invalid,
-                          ur_program_handle_t *out_program)
+// A program of this input, a reference that it consumes, or of the failure to make it.
+static ur_result_t wrap(struct zepi_context *context, zepi_result_t result,
+                        struct zepi_module *input, ur_result_t invalid,
+                        struct zepi_ur_program **out_program)
 {
-    struct zepi_ur_program *program = zepi_ur_program_make(context);
-    if (!program)
-        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    const zepi_result_t result =
-        zepi_module_create(context, ZEPI_MODULE_INPUT, image_count, images, &program->input);
     if (result != ZEPI_SUCCESS) {
         const ur_result_t ur = zepi_ur_fail(result);
-        zepi_release(program);
         return ur == UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ? ur : invalid;
     }
-    program->is_il = images[0].format == ZEPI_IMAGE_SPIRV;
-    *out_program = (ur_program_handle_t)program;
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    if (!program) {
+        zepi_release(input);
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    program->input = input;
+    *out_program = program;
     return UR_RESULT_SUCCESS;
 }
 
@@ -164,11 +79,8 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
                                        const ur_program_properties_t *pProperties,
                                        ur_program_handle_t *phProgram)
 {
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_SPIRV,
-                                     .state = ZEPI_MODULE_INPUT,
-                                     .bytes = pIL,
-                                     .size_bytes = length};
+    struct zepi_module *input = NULL;
+    struct zepi_ur_program *program = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pIL, "pIL");
@@ -178,9 +90,16 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
         result = check_properties(pProperties);
     if (result == UR_RESULT_SUCCESS && length == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
-    return result == UR_RESULT_SUCCESS ? create(zepi_ur_context(hContext), 1, &image,
-                                                UR_RESULT_ERROR_INVALID_BINARY, phProgram)
-                                       : result;
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_context *context = zepi_ur_context(hContext);
+    const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
+    result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_BINARY, &program);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    program->is_il = true;
+    *phProgram = (ur_program_handle_t)program;
+    return UR_RESULT_SUCCESS;
 }
 
 // One image a device; those that get the same bytes share one.
@@ -233,12 +152,18 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     zepi_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
     if (!images)
         return zepi_ur_result(zepi_fail_no_memory());
-    result = describe_binaries(zepi_ur_context(hContext), numDevices, phDevices, pLengths,
-                               ppBinaries, images);
-    if (result == UR_RESULT_SUCCESS)
-        result = create(zepi_ur_context(hContext), numDevices, images,
-                        UR_RESULT_ERROR_INVALID_NATIVE_BINARY, phProgram);
+    struct zepi_context *context = zepi_ur_context(hContext);
+    struct zepi_module *input = NULL;
+    struct zepi_ur_program *program = NULL;
+    result = describe_binaries(context, numDevices, phDevices, pLengths, ppBinaries, images);
+    if (result == UR_RESULT_SUCCESS) {
+        const zepi_result_t created =
+            zepi_module_create(context, ZEPI_MODULE_INPUT, numDevices, images, &input);
+        result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_NATIVE_BINARY, &program);
+    }
     zepi_free(images);
+    if (result == UR_RESULT_SUCCESS)
+        *phProgram = (ur_program_handle_t)program;
     return result;
 }
 
@@ -254,12 +179,28 @@ ur_result_t zepi_urProgramRelease(ur_program_handle_t hProgram)
 
 #define INLINE_CONSTANTS 16
 
+static zepi_result_t set_many(struct zepi_module *input, uint32_t count,
+                              const ur_specialization_constant_info_t *constants)
+{
+    zepi_spec_value_t inline_values[INLINE_CONSTANTS] = {{0}};
+    zepi_spec_value_t *values = inline_values;
+    if (count > INLINE_CONSTANTS) {
+        values = zepi_allocate(count, sizeof(*values));
+        if (!values)
+            return zepi_fail_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (zepi_spec_value_t){constants[i].id, constants[i].size, constants[i].pValue};
+    const zepi_result_t result = zepi_spec_constant_set_many(input, count, values);
+    if (values != inline_values)
+        zepi_free(values);
+    return result;
+}
+
 ur_result_t
 zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t count,
                                          const ur_specialization_constant_info_t *pSpecConstants)
 {
-    zepi_spec_value_t inline_values[INLINE_CONSTANTS];
-    zepi_spec_value_t *values = inline_values;
     ur_result_t result = zepi_ur_check_program(hProgram);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
@@ -270,19 +211,11 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
                                 "the program was not made of SPIR-V: it has no constants to set");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (count > INLINE_CONSTANTS) {
-        values = zepi_allocate(count, sizeof(*values));
-        if (!values)
-            return zepi_ur_result(zepi_fail_no_memory());
-    }
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = (zepi_spec_value_t){pSpecConstants[i].id, pSpecConstants[i].size,
-                                        pSpecConstants[i].pValue};
-    result = zepi_ur_result(
-        zepi_spec_constant_set_many(zepi_ur_program(hProgram)->input, count, values));
-    if (values != inline_values)
-        zepi_free(values);
-    return result;
+    struct zepi_module *input = zepi_ur_program(hProgram)->input;
+    return zepi_ur_result(count > 1 ? set_many(input, count, pSpecConstants)
+                                    : zepi_spec_constant_set(input, pSpecConstants->id,
+                                                             pSpecConstants->size,
+                                                             pSpecConstants->pValue));
 }
 
 ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,

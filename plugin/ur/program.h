@@ -16,7 +16,8 @@ struct zepi_ur_program {
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
-    // Owned list of owned texts, one a device of the context; each, and the list, may be NULL.
+    // Of a failure; a success has its logs in what was built. Owned list of owned texts, one a
+    // device of the context; each, and the list, may be NULL.
     char **device_logs;
 };
 
@@ -39,21 +40,7 @@ struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
 // for a program whose link failed.
 struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
 
-// Notes how an operation ended, and its module, which is consumed.
-struct zepi_ur_build;
-void zepi_ur_program_finish_build(struct zepi_ur_program *program, struct zepi_ur_build *build,
-                                  zepi_result_t result, struct zepi_module *built);
-
-// An operation on a program: what the core is asked for, and the logs that come back.
-struct zepi_ur_build {
-    struct zepi_context *context;
-    zepi_build_desc_t desc;
-    char *options;      // owned copy; NULL: none
-    char **device_logs; // owned; as in the program
-};
-ur_result_t zepi_ur_build_init(struct zepi_ur_build *build, struct zepi_context *context,
-                               uint32_t device_count, const ur_device_handle_t *devices,
-                               const char *options);
-void zepi_ur_build_finish(struct zepi_ur_build *build);
+// Frees a list of logs, one a device of the context. NULL is fine.
+void zepi_ur_free_logs(char **logs, const struct zepi_context *context);
 
 #endif

@@ -4,6 +4,99 @@
 #include "base/alloc.h"
 #include "ur/program.h"
 
+// ---- An operation ----
+
+// What the core is asked for, and the logs that come back.
+struct build {
+    struct zepi_context *context;
+    zepi_build_desc_t desc;
+    char *options;      // owned copy; NULL: none
+    char **device_logs; // owned; as in the program
+};
+
+// Without memory the log is lost.
+static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
+{
+    struct build *build = data;
+    const uint32_t index = zepi_context_device_index(build->context, device);
+    if (index == ZEPI_NO_DEVICE)
+        return;
+    if (!build->device_logs)
+        build->device_logs = zepi_allocate(build->context->device_count, sizeof(char *));
+    if (!build->device_logs)
+        return;
+    zepi_free(build->device_logs[index]);
+    build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
+    if (build->device_logs[index])
+        memcpy(build->device_logs[index], log, size_bytes);
+}
+
+// Finished by finish.
+static ur_result_t begin(struct build *build, struct zepi_context *context, uint32_t device_count,
+                         const ur_device_handle_t *devices, const char *options)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    build->context = context;
+    build->options = NULL;
+    build->device_logs = NULL;
+    if (options && options[0]) {
+        build->options = zepi_duplicate_string(options);
+        if (!build->options)
+            return zepi_ur_result(zepi_fail_no_memory());
+    }
+    // A list of all devices is no list: that is what a module remembers best.
+    const bool has_list = device_count > 0 && device_count < context->device_count;
+    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
+                                      .options = build->options,
+                                      .flags = ZEPI_BUILD_LOG_FAILURES,
+                                      .log = keep_log,
+                                      .log_data = build,
+                                      .devices = has_list ? (const zepi_device_t *)devices : NULL,
+                                      .device_count = has_list ? device_count : 0};
+    return UR_RESULT_SUCCESS;
+}
+
+// A failure that no compiler had a word about, for the first device: the core's sentence.
+static void explain(struct build *build)
+{
+    for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
+        if (build->device_logs[i] && build->device_logs[i][0])
+            return;
+    }
+    const char *sentence = zepi_last_error(NULL);
+    keep_log(build, build->context->devices[0], sentence, strlen(sentence));
+}
+
+// Notes in the program how the operation ended, and its module, which is consumed.
+static void finish(struct build *build, struct zepi_ur_program *program, zepi_result_t result,
+                   struct zepi_module *built)
+{
+    if (result != ZEPI_SUCCESS)
+        explain(build);
+    zepi_mutex_lock(&program->mutex);
+    struct zepi_module *old = program->built;
+    char *old_options = program->options;
+    char **old_logs = program->device_logs;
+    program->built = built;
+    program->status =
+        result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
+    program->options = build->options;
+    program->device_logs = build->device_logs;
+    zepi_mutex_unlock(&program->mutex);
+    if (old_options)
+        zepi_free(old_options);
+    if (old_logs)
+        zepi_ur_free_logs(old_logs, program->context);
+    if (old)
+        zepi_release(old);
+}
+
+// ---- Compile and build ----
+
 enum operation { COMPILE, BUILD };
 
 // The core's result of building something that was found good before.
@@ -19,20 +112,19 @@ static ur_result_t operate(struct zepi_ur_program *program, enum operation opera
                            uint32_t device_count, const ur_device_handle_t *devices,
                            const char *options)
 {
-    struct zepi_ur_build build;
+    struct build build;
     struct zepi_module *built = NULL;
     if (!program->input)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the program was made by a link or around a native handle: there is "
                               "nothing to compile");
-    const ur_result_t result =
-        zepi_ur_build_init(&build, program->context, device_count, devices, options);
+    const ur_result_t result = begin(&build, program->context, device_count, devices, options);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = operation == BUILD
                                    ? zepi_module_build_private(program->input, &build.desc, &built)
                                    : zepi_module_compile(program->input, &build.desc, &built);
-    zepi_ur_program_finish_build(program, &build, done, built);
+    finish(&build, program, done, built);
     return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
 }
 
@@ -161,12 +253,12 @@ static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
 {
     struct zepi_module **objects;
     struct zepi_module *linked = NULL;
-    struct zepi_ur_build build;
+    struct build build;
     ur_result_t result = get_objects(context, count, programs, &objects);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_program *program = zepi_ur_program_make(context);
-    result = program ? zepi_ur_build_init(&build, context, 0, NULL, options)
+    result = program ? begin(&build, context, 0, NULL, options)
                      : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(program);
@@ -175,7 +267,7 @@ static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
     }
     const zepi_result_t done = link_objects(count, objects, &build.desc, &linked);
     release_modules(count, objects);
-    zepi_ur_program_finish_build(program, &build, done, linked);
+    finish(&build, program, done, linked);
     // A program that failed is handed out, too, for its log.
     *out_program = (ur_program_handle_t)program;
     return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE

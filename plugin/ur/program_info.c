@@ -238,18 +238,25 @@ static ur_program_binary_type_t binary_type(const struct zepi_ur_program *progra
                                                            : UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
 }
 
+static const char *get_log(const struct zepi_ur_program *program, uint32_t device_index)
+{
+    const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
+    if (!log && program->built)
+        zepi_module_get_build_log(program->built, program->context->devices[device_index], &log);
+    return log ? log : "";
+}
+
 static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint32_t device_index,
                                      ur_program_build_info_t question,
                                      const struct zepi_ur_info *info)
 {
-    const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
     switch (question) {
     case UR_PROGRAM_BUILD_INFO_STATUS:
         return zepi_ur_answer_u32(info, program->status);
     case UR_PROGRAM_BUILD_INFO_OPTIONS:
         return zepi_ur_answer_string(info, program->options ? program->options : "");
     case UR_PROGRAM_BUILD_INFO_LOG:
-        return zepi_ur_answer_string(info, log ? log : "");
+        return zepi_ur_answer_string(info, get_log(program, device_index));
     case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
         return zepi_ur_answer_u32(info, binary_type(program));
     default:
