@@ -52,6 +52,8 @@ static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *
 {
     const struct zepi_queue_list *list =
         queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
+    // Where the mutex is need not be kept over the call.
+    __asm__("" : "+r"(queue));
     const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
                                                                  size_bytes, NULL, 0, NULL);
     zepi_retire_count(&queue->retire);

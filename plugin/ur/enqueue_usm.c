@@ -30,14 +30,20 @@ static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue
                                UR_COMMAND_USM_MEMCPY);
 }
 
+static inline bool are_known_inside(const struct zepi_context *context, const void *first,
+                                    const void *second, size_t size)
+{
+    return zepi_usm_is_known_inside(context, first, size) &&
+           zepi_usm_is_known_inside(context, second, size);
+}
+
 // Between bytes that the table of allocations knows.
 static __attribute__((noinline)) ur_result_t memcpy_plain(ur_queue_handle_t hQueue, void *pDst,
                                                           const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !zepi_usm_is_known_inside(queue->context, pDst, size) ||
-                             !zepi_usm_is_known_inside(queue->context, pSrc, size),
+                             !are_known_inside(queue->context, pDst, pSrc, size),
                          0) ||
         !zepi_queue_copy_begin(queue))
         return memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
@@ -50,7 +56,7 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                     ur_event_handle_t *phEvent)
 {
     // The frame of a command is for its event and what it waits for.
-    if (!blocking && numEventsInWaitList == 0 && !phEventWaitList && !phEvent)
+    if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList | blocking) == 0)
         return memcpy_plain(hQueue, pDst, pSrc, size);
     return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
                       phEvent);

@@ -36,7 +36,7 @@ static const struct kind {
     const char *name;
     double limit; // 0: not judged
 } kinds[] = {
-    {"plain", 650}, {"values", 660}, {"options", 720}, {"changed", 0}, {"whole", 3600},
+    {"plain", 330}, {"values", 340}, {"options", 400}, {"changed", 0}, {"whole", 1800},
 };
 
 static bool is_kind(const char *kind, const char *name)

@@ -39,16 +39,16 @@ static const struct limit {
     {TABLE, "copy", 110, 0},
     {TABLE, "allocate", 150, 0},
     {TABLE, "kernel", 250, 0},
-    {TABLE, "program", 3600, 0},
+    {TABLE, "program", 1700, 0},
     {ADAPTER, "launch-3", 200, 0},
     {ADAPTER, "launch-12", 280, 0},
     {ADAPTER, "launch-event", 280, 0},
     {ADAPTER, "launch-after", 330, 0},
     {ADAPTER, "launch-suggested", 230, 0},
-    {ADAPTER, "copy", 150, 0},
+    {ADAPTER, "copy", 140, 0},
     {ADAPTER, "allocate", 200, 0},
     {ADAPTER, "kernel", 300, 0},
-    {ADAPTER, "program", 4700, 0},
+    {ADAPTER, "program", 2000, 0},
 };
 #define LIMIT_COUNT (sizeof(limits) / sizeof(limits[0]))
 
