@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Modules that a host released and makes again: what comes back is as good as new.
+#include "test_env.h"
+#include "test_plugin.h"
+#include "test_ze_cpu.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define CONSTANT 7 // of tests/data/scaled_copy.cl, an int that is 1 by default
+
+static struct test_ze_cpu ze_cpu;
+static struct test_gear gear;
+static int32_t *memory;
+
+static void set_up(void)
+{
+    ze_cpu = test_ze_cpu_use();
+    test_plugin_load();
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 64, 0, (void **)&memory));
+}
+
+static void tear_down(void)
+{
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    test_gear_destroy(&gear);
+    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+}
+
+TestSuite(rest, .init = set_up, .fini = tear_down, .timeout = 60);
+
+struct program {
+    zepi_module_t input;
+    zepi_module_t executable;
+    zepi_kernel_t kernel;
+};
+
+static struct program make(zepi_context_t context, int32_t value, const zepi_build_desc_t *desc)
+{
+    struct program program;
+    program.input = test_input(context, "scaled_copy");
+    TEST_OK(zepi.spec_constant_set(program.input, CONSTANT, sizeof(value), &value));
+    TEST_OK(zepi.module_build(program.input, desc, &program.executable));
+    TEST_OK(zepi.module_get_kernel(program.executable, "scaled_copy_int", &program.kernel));
+    return program;
+}
+
+static void drop(const struct program *program)
+{
+    TEST_OK(zepi.release(program->kernel));
+    TEST_OK(zepi.release(program->executable));
+    TEST_OK(zepi.release(program->input));
+}
+
+static int32_t scale(const struct program *program, int32_t number)
+{
+    const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 1)};
+    const zepi_launch_desc_t desc = test_launch(program->kernel, 2, arguments, 1);
+    memory[0] = number;
+    TEST_OK(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    return memory[1];
+}
+
+// Made often enough that the same comes back.
+static struct program make_known(int32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        const struct program program = make(gear.context, value, NULL);
+        drop(&program);
+    }
+    return make(gear.context, value, NULL);
+}
+
+static zepi_cache_counters_t counters(void)
+{
+    zepi_cache_counters_t found = {.size = sizeof(found)};
+    TEST_OK(zepi.cache_get_counters(gear.context, ZEPI_CACHE_MODULES, &found));
+    return found;
+}
+
+Test(rest, the_same_comes_back)
+{
+    const struct program before = make_known(5);
+    cr_assert_eq(scale(&before, 3), 15);
+    drop(&before);
+    const struct program after = make(gear.context, 5, NULL);
+    cr_assert_eq(after.input, before.input);
+    cr_assert_eq(after.executable, before.executable);
+    cr_assert_eq(after.kernel, before.kernel);
+    cr_assert_eq(scale(&after, 4), 20);
+    drop(&after);
+}
+
+Test(rest, other_values_make_another)
+{
+    struct program program = make_known(5);
+    drop(&program);
+    for (int32_t value = 2; value < 8; value++) {
+        program = make(gear.context, value, NULL);
+        cr_assert_eq(scale(&program, 10), 10 * value);
+        int32_t built;
+        TEST_OK(zepi.spec_constant_get(program.executable, NULL, CONSTANT, sizeof(built), &built));
+        cr_assert_eq(built, value);
+        drop(&program);
+    }
+}
+
+Test(rest, an_input_has_no_values_of_before)
+{
+    struct program program = make_known(5);
+    drop(&program);
+    const zepi_module_t input = test_input(gear.context, "scaled_copy");
+    cr_assert_eq(input, program.input);
+    int32_t value;
+    TEST_OK(zepi.spec_constant_get(input, NULL, CONSTANT, sizeof(value), &value));
+    cr_assert_eq(value, 1);
+    TEST_OK(zepi.module_build(input, NULL, &program.executable));
+    TEST_OK(zepi.module_get_kernel(program.executable, "scaled_copy_int", &program.kernel));
+    cr_assert_eq(scale(&program, 9), 9);
+    drop(&program);
+}
+
+Test(rest, what_was_released_is_no_handle)
+{
+    const struct program program = make_known(5);
+    zepi_module_info_t info = {.size = sizeof(info)};
+    zepi_kernel_t kernel;
+    drop(&program);
+    TEST_FAILS(zepi.module_get_info(program.input, &info), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.module_get_info(program.executable, &info), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.module_get_kernel(program.executable, "scaled_copy_int", &kernel),
+               ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.release(program.executable), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.retain(program.input), ZEPI_ERROR_INVALID_OBJECT);
+}
+
+Test(rest, every_build_is_a_lookup)
+{
+    struct program program = make_known(5);
+    drop(&program);
+    const zepi_cache_counters_t before = counters();
+    for (int i = 0; i < 10; i++) {
+        program = make(gear.context, 5, NULL);
+        drop(&program);
+    }
+    const zepi_cache_counters_t after = counters();
+    cr_assert_eq(after.hits, before.hits + 10);
+    cr_assert_eq(after.misses, before.misses);
+    cr_assert_eq(after.builds, 1);
+}
+
+Test(rest, two_at_once_are_two)
+{
+    const struct program first = make_known(5);
+    const struct program second = make(gear.context, 5, NULL);
+    cr_assert_neq(first.input, second.input);
+    cr_assert_neq(first.executable, second.executable);
+    // Of the first one's input, not of another with the same bytes.
+    for (int i = 0; i < 4; i++) {
+        zepi_module_t executable;
+        zepi_image_t inputs, executables;
+        uint32_t count;
+        int32_t value;
+        const zepi_module_t input = i % 2 == 0 ? first.input : second.input;
+        TEST_OK(zepi.module_build(input, NULL, &executable));
+        TEST_OK(zepi.module_get_images(input, 1, &inputs, &count));
+        TEST_OK(zepi.module_get_images(executable, 1, &executables, &count));
+        cr_assert_eq(inputs, executables);
+        TEST_OK(zepi.spec_constant_get(executable, inputs, CONSTANT, sizeof(value), &value));
+        cr_assert_eq(value, 5);
+        TEST_OK(zepi.release(executable));
+    }
+    drop(&first);
+    drop(&second);
+}
+
+Test(rest, contexts_keep_their_own)
+{
+    struct program program = make_known(5);
+    zepi_context_t other;
+    zepi_module_info_t info = {.size = sizeof(info)};
+    drop(&program);
+    TEST_OK(zepi.context_create(1, &gear.device, &other));
+    for (int i = 0; i < 6; i++) {
+        const zepi_context_t context = i % 2 == 0 ? other : gear.context;
+        program = make(context, 5, NULL);
+        TEST_OK(zepi.module_get_info(program.input, &info));
+        cr_assert_eq(info.context, context);
+        TEST_OK(zepi.module_get_info(program.executable, &info));
+        cr_assert_eq(info.context, context);
+        drop(&program);
+    }
+    // With what rests in it.
+    TEST_OK(zepi.release(other));
+}
+
+Test(rest, trimming_gives_everything_up)
+{
+    const uint64_t live = ze_cpu.get_live_objects();
+    struct program program = make_known(5);
+    drop(&program);
+    cr_assert_gt(ze_cpu.get_live_objects(), live);
+    TEST_OK(zepi.cache_trim(gear.context, 0));
+    cr_assert_eq(ze_cpu.get_live_objects(), live);
+    program = make_known(5);
+    drop(&program);
+    TEST_OK(zepi.cache_clear(gear.context));
+    cr_assert_eq(ze_cpu.get_live_objects(), live);
+    program = make_known(5);
+    cr_assert_eq(scale(&program, 2), 10);
+    drop(&program);
+}
+
+Test(rest, limits_count_what_rests)
+{
+    zepi_cache_limits_t limits = {.size = sizeof(limits)};
+    struct program program = make_known(5);
+    drop(&program);
+    TEST_OK(zepi.cache_get_limits(gear.context, &limits));
+    // A module and its kernel.
+    limits.memory_entries = 2;
+    TEST_OK(zepi.cache_set_limits(gear.context, &limits));
+    for (int32_t value = 5; value < 9; value++) {
+        program = make_known(value);
+        drop(&program);
+        program = make(gear.context, value + 10, NULL);
+        drop(&program);
+        cr_assert_leq(counters().entries, 2);
+    }
+    limits.memory_entries = 0;
+    TEST_OK(zepi.cache_set_limits(gear.context, &limits));
+    const uint64_t live = ze_cpu.get_live_objects();
+    program = make_known(5);
+    cr_assert_eq(scale(&program, 2), 10);
+    drop(&program);
+    cr_assert_eq(ze_cpu.get_live_objects(), live);
+}
+
+Test(rest, who_gave_a_native_handle_away_goes)
+{
+    const struct program program = make_known(5);
+    void *native;
+    TEST_OK(zepi.module_get_native(program.executable, gear.device, &native));
+    drop(&program);
+    const struct program after = make(gear.context, 5, NULL);
+    cr_assert_eq(scale(&after, 6), 30);
+    void *another;
+    TEST_OK(zepi.module_get_native(after.executable, gear.device, &another));
+    drop(&after);
+}
+
+// ---- Logs ----
+
+struct log {
+    int calls;
+    char text[4096];
+};
+
+static void take_log(void *data, zepi_device_t device, const char *text, size_t size_bytes)
+{
+    struct log *log = data;
+    cr_assert_eq(device, gear.device);
+    cr_assert_lt(size_bytes, sizeof(log->text));
+    memcpy(log->text, text, size_bytes);
+    log->text[size_bytes] = '\0';
+    log->calls++;
+}
+
+Test(rest, logs_come_with_every_build)
+{
+    struct log log = {0};
+    zepi_build_desc_t desc = {.size = sizeof(desc), .log = take_log, .log_data = &log};
+    char first[sizeof(log.text)];
+    struct program program = make(gear.context, 5, &desc);
+    drop(&program);
+    cr_assert_eq(log.calls, 1);
+    cr_assert_gt(strlen(log.text), 0);
+    memcpy(first, log.text, sizeof(first));
+    for (int i = 0; i < 6; i++) {
+        log.text[0] = '\0';
+        // Another one in between, whose log the thread has then.
+        const struct program other = make(gear.context, 6 + i % 2, NULL);
+        drop(&other);
+        program = make(gear.context, 5, &desc);
+        cr_assert_eq(log.calls, i + 2);
+        cr_assert_str_eq(log.text, first);
+        cr_assert_str_eq(zepi.last_build_log(), first);
+        const char *kept;
+        TEST_OK(zepi.module_get_build_log(program.executable, gear.device, &kept));
+        cr_assert_str_eq(kept, first);
+        drop(&program);
+    }
+    desc.flags = ZEPI_BUILD_LOG_FAILURES;
+    for (int i = 0; i < 4; i++) {
+        program = make(gear.context, 5, &desc);
+        cr_assert_str_eq(zepi.last_build_log(), first);
+        drop(&program);
+    }
+    program = make(gear.context, 50, &desc);
+    drop(&program);
+    cr_assert_eq(log.calls, 7);
+}
+
+Test(rest, logs_of_failures_are_asked_for_alone)
+{
+    struct log log = {0};
+    const zepi_build_desc_t desc = {.size = sizeof(desc),
+                                    .options = "-no-such-option",
+                                    .flags = ZEPI_BUILD_LOG_FAILURES,
+                                    .log = take_log,
+                                    .log_data = &log};
+    const zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t executable;
+    for (int i = 0; i < 3; i++) {
+        TEST_FAILS(zepi.module_build(input, &desc, &executable), ZEPI_ERROR_COMPILE_FAILURE);
+        cr_assert_eq(log.calls, i + 1);
+        cr_assert(strstr(log.text, "no-such-option"));
+    }
+    TEST_OK(zepi.release(input));
+}
