@@ -357,14 +357,11 @@ find_memo_of_code(struct zepi_module *input, const struct zepi_spec_values *valu
 {
     if (input->image_count != 1 || !input->images[0]->is_plain)
         return NULL;
-    struct zepi_build_memo *memo = zepi_build_memo_of_code(input->images[0]->code);
-    if (zepi_build_memo_fits(memo, values, desc, kind) &&
-        memo->key_count == input->context->device_count) {
+    struct zepi_build_memo *memo = zepi_build_memo_of_code(input->images[0]->code, values, desc,
+                                                           kind, input->context->device_count);
+    if (memo)
         zepi_module_keep_memo(input, zepi_build_memo_retain(memo));
-        return memo;
-    }
-    zepi_build_memo_release(memo);
-    return NULL;
+    return memo;
 }
 
 // Without a memo of the input that fits.

@@ -61,19 +61,29 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
     return memo;
 }
 
-struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code)
+struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code,
+                                                const struct zepi_spec_values *values,
+                                                const zepi_build_desc_t *desc,
+                                                enum zepi_code_kind kind, uint32_t device_count)
 {
+    struct zepi_build_memo *found = NULL;
     zepi_mutex_lock(&code->memo_mutex);
-    struct zepi_build_memo *memo = zepi_build_memo_retain(code->memo);
+    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !found; i++) {
+        if (zepi_build_memo_fits(code->memos[i], values, desc, kind) &&
+            code->memos[i]->key_count == device_count)
+            found = zepi_build_memo_retain(code->memos[i]);
+    }
     zepi_mutex_unlock(&code->memo_mutex);
-    return memo;
+    return found;
 }
 
 struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
                                                         const struct zepi_spec_entry *entries)
 {
+    struct zepi_spec_values *found = NULL;
     zepi_mutex_lock(&code->memo_mutex);
-    struct zepi_spec_values *found = zepi_build_memo_values(code->memo, count, entries);
+    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !found; i++)
+        found = zepi_build_memo_values(code->memos[i], count, entries);
     zepi_mutex_unlock(&code->memo_mutex);
     return found;
 }
@@ -82,20 +92,28 @@ void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *me
 {
     zepi_build_memo_retain(memo);
     zepi_mutex_lock(&code->memo_mutex);
-    struct zepi_build_memo *old = code->memo;
-    code->memo = memo;
+    struct zepi_build_memo **place = &code->memos[code->next_memo++ % ZEPI_BUILD_MEMOS];
+    struct zepi_build_memo *old = *place;
+    *place = memo;
     zepi_mutex_unlock(&code->memo_mutex);
     zepi_build_memo_release(old);
 }
 
 bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_values *values)
 {
-    zepi_spec_values_retain(values);
+    bool is_known = false;
+    struct zepi_spec_values *old = NULL;
     zepi_mutex_lock(&code->memo_mutex);
-    struct zepi_spec_values *old = code->last_values;
-    code->last_values = values;
+    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !is_known; i++)
+        is_known =
+            i < code->next_values && zepi_spec_values_are_equal(code->last_values[i], values);
+    if (!is_known) {
+        struct zepi_spec_values **place =
+            &code->last_values[code->next_values++ % ZEPI_BUILD_MEMOS];
+        old = *place;
+        *place = zepi_spec_values_retain(values);
+    }
     zepi_mutex_unlock(&code->memo_mutex);
-    const bool is_same = zepi_spec_values_are_equal(old, values);
     zepi_spec_values_release(old);
-    return is_same;
+    return is_known;
 }

@@ -55,14 +55,17 @@ static inline struct zepi_spec_values *zepi_build_memo_values(const struct zepi_
     return zepi_spec_values_retain(values);
 }
 
-// The memo of the bytes, a reference; NULL: there is none.
-struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code);
-// zepi_build_memo_values of that memo.
+// The memo of the bytes that fits, in a context of that many devices: a reference; NULL: none does.
+struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code,
+                                                const struct zepi_spec_values *values,
+                                                const zepi_build_desc_t *desc,
+                                                enum zepi_code_kind kind, uint32_t device_count);
+// zepi_build_memo_values of any memo of the bytes.
 struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
                                                         const struct zepi_spec_entry *entries);
-// Replaces it.
+// One more memo of the bytes.
 void zepi_build_memo_keep(struct zepi_interned *code, struct zepi_build_memo *memo);
-// Notes the values of a build without a memo. Whether the one before had the same.
+// Notes the values of a build without a memo. Whether one of the last few had the same.
 bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_values *values);
 
 // Whether a build with these values is the one remembered. `desc` may be NULL.

@@ -66,8 +66,10 @@ static inline struct zepi_interned *find_locked(const void *bytes, size_t size_b
 
 static void destroy(struct zepi_interned *interned)
 {
-    zepi_build_memo_release(interned->memo);
-    zepi_spec_values_release(interned->last_values);
+    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS; i++) {
+        zepi_build_memo_release(interned->memos[i]);
+        zepi_spec_values_release(interned->last_values[i]);
+    }
     zepi_free(interned->declarations);
     zepi_spirv_finish(&interned->spirv);
     zepi_free(interned);

@@ -10,6 +10,9 @@
 
 #include <stdatomic.h>
 
+// Builds of the same bytes that are remembered: with different values, or options.
+#define ZEPI_BUILD_MEMOS 4
+
 // The bytes of an image, once in the process however often a host hands them in, with what is
 // computed from them: digest, SPIR-V walk and what a plain image of it declares. Known bytes are
 // recognised by their length, a hash of samples and a comparison with the copy, which costs less
@@ -27,8 +30,12 @@ struct zepi_interned {
     struct zepi_spec_declaration *declarations; // owned; of its constants, sorted by id
     struct zepi_digest identity;                // of a plain image
     struct zepi_mutex memo_mutex;               // guards what is below; nothing is called under it
-    struct zepi_build_memo *memo;               // reference; of a plain image's build; NULL: none
-    struct zepi_spec_values *last_values;       // reference; of the last build without a memo
+    // References, or NULL: builds of a plain image, and the values of such that have no memo. Each
+    // in the place of the oldest.
+    struct zepi_build_memo *memos[ZEPI_BUILD_MEMOS];
+    struct zepi_spec_values *last_values[ZEPI_BUILD_MEMOS];
+    unsigned next_memo;
+    unsigned next_values;
 };
 
 // New reference to the interned copy of the bytes. SPIR-V that the walk refuses is

@@ -48,18 +48,36 @@ static struct zepi_spec_values *find_known(const struct zepi_module *module, uin
                : NULL;
 }
 
-static bool put_values_of_memo(struct zepi_module *module, uint32_t count,
-                               const struct zepi_spec_entry *entries)
+static __attribute__((noinline)) bool has_entries(const struct zepi_spec_values *values,
+                                                  uint32_t count,
+                                                  const struct zepi_spec_entry *entries)
 {
-    struct zepi_spec_values *known = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zepi_spec_entry *entry = zepi_spec_values_find(values, entries[i].id);
+        if (!entry || !zepi_spec_entry_equals(entry, &entries[i]))
+            return false;
+    }
+    return true;
+}
+
+// Without an allocation: they are what the module has, or had when it was built before.
+static bool put_known_values(struct zepi_module *module, uint32_t count,
+                             const struct zepi_spec_entry *entries)
+{
+    bool is_done;
     zepi_mutex_lock(&module->values_mutex);
     // Relaxed: the mutex orders.
-    if (!atomic_load_explicit(&module->values, memory_order_relaxed)) {
-        known = zepi_build_memo_values(module->memo, count, entries);
+    const struct zepi_spec_values *old =
+        atomic_load_explicit(&module->values, memory_order_relaxed);
+    if (old) {
+        is_done = has_entries(old, count, entries);
+    } else {
+        struct zepi_spec_values *known = zepi_build_memo_values(module->memo, count, entries);
+        is_done = known;
         atomic_store_explicit(&module->values, known, memory_order_relaxed);
     }
     zepi_mutex_unlock(&module->values_mutex);
-    return known;
+    return is_done;
 }
 
 // Replaces the module's values by a set with these entries in it.
@@ -90,7 +108,7 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
                                 const struct zepi_spec_composite *composite)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    if (composite || !put_values_of_memo(module, count, entries))
+    if (composite || !put_known_values(module, count, entries))
         result = put_new_values(module, count, entries, composite);
     if (result == ZEPI_SUCCESS && module->unit)
         zepi_unit_note_change();
