@@ -280,6 +280,13 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
     return find_or_build_slowly(cache, key, request, result, out_result, out_origin);
 }
 
+bool zepi_build_cache_keeps(const struct zepi_build_result *result)
+{
+    // Relaxed: a limit or a removal beside this call came before or after.
+    return atomic_load_explicit(&((const struct zepi_build_entry *)result)->is_kept,
+                                memory_order_relaxed);
+}
+
 void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result)
 {
     struct zepi_build_gate *gate = zepi_build_gate(&cache->table);

@@ -93,8 +93,12 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
                                                       struct zepi_build_result **out_result,
                                                       enum zepi_build_origin *out_origin);
 
-// Counts a lookup that the caller answered itself, with a result of this cache that it holds: as a
-// hit, and a use of the entry.
+// Whether a cache keeps a result that it answered: not if it was forgotten meanwhile, or costs more
+// than the limits allow. No lock: at this moment.
+bool zepi_build_cache_keeps(const struct zepi_build_result *result);
+
+// Counts a lookup that the caller answered itself, with a result that this cache keeps: as a hit,
+// and a use of the entry.
 void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result);
 
 // Forgets a key here and in the store: for a result that proved useless (a driver refused the

@@ -81,8 +81,9 @@ static void take_locked(struct zepi_build_table *table, struct zepi_build_entry 
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is listed is in the table
     HASH_DEL(table->entries, entry);
     entry->is_listed = false;
-    if (entry->is_kept) {
-        entry->is_kept = false;
+    // Relaxed, here and below: the gates order.
+    if (atomic_load_explicit(&entry->is_kept, memory_order_relaxed)) {
+        atomic_store_explicit(&entry->is_kept, false, memory_order_relaxed);
         zepi_lru_remove(&table->lru, &entry->lru);
         // Relaxed: the sums are read as numbers only.
         atomic_fetch_sub_explicit(&table->charge->bytes, entry->lru.cost_bytes,
@@ -110,7 +111,7 @@ void zepi_build_table_keep(struct zepi_build_table *table, struct zepi_build_ent
 {
     close_gates(table);
     if (entry->is_listed) {
-        entry->is_kept = true;
+        atomic_store_explicit(&entry->is_kept, true, memory_order_relaxed);
         zepi_lru_add(&table->lru, &entry->lru, cost_bytes);
         atomic_fetch_add_explicit(&table->charge->bytes, cost_bytes, memory_order_relaxed);
         atomic_fetch_add_explicit(&table->charge->entries, 1, memory_order_relaxed);
@@ -143,7 +144,7 @@ void zepi_build_table_take_key(struct zepi_build_table *table, const struct zepi
 static bool is_unused_locked(const struct zepi_build_entry *entry)
 {
     // Acquire: pairs with the release of the last holder.
-    return entry->is_kept &&
+    return atomic_load_explicit(&entry->is_kept, memory_order_relaxed) &&
            atomic_load_explicit(&entry->result.references, memory_order_acquire) == 1;
 }
 

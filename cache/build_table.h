@@ -44,7 +44,8 @@ struct zepi_build_entry {
     struct zepi_lru_node lru;
     UT_hash_handle hh;
     bool is_listed; // in the table
-    bool is_kept;   // in the LRU order and charged, too: once the build is over
+    // In the LRU order and charged, too: once the build is over. Read by anyone, as a hint.
+    atomic_bool is_kept;
     struct zepi_build_entry *next_victim; // of those that took it out
     // Immutable.
     uint64_t owner;
@@ -139,7 +140,8 @@ static inline struct zepi_build_result *zepi_build_table_hit_locked(struct zepi_
 {
     gate->hits++;
     zepi_lru_touch(&entry->lru);
-    if (!entry->is_kept)
+    // Relaxed: the gates order.
+    if (!atomic_load_explicit(&entry->is_kept, memory_order_relaxed))
         gate->waits++;
     return zepi_build_result_retain(&entry->result);
 }

@@ -109,11 +109,11 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
 static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
 {
     const unsigned size_class = zepi_usm_class_of(block_bytes);
-    struct zepi_usm_share *own = &heap->shares[zepi_thread_shard()];
+    struct zepi_usm_share *own = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
     void *memory = zepi_usm_share_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_share_grow(own, size_class))
         memory = zepi_usm_share_take(own, size_class, size_bytes);
-    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS && !memory; i++)
+    for (unsigned i = 0; i < ZEPI_USM_SHARES && !memory; i++)
         memory = zepi_usm_share_take(&heap->shares[i], size_class, size_bytes);
     return memory;
 }
@@ -201,7 +201,7 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     const uintptr_t shard = zepi_thread_shard_known();
     if (__builtin_expect(!heap || shard >= ZEPI_THREAD_SHARDS, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
-    struct zepi_usm_share *share = &heap->shares[shard];
+    struct zepi_usm_share *share = &heap->shares[shard % ZEPI_USM_SHARES];
     if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
         return allocate_slowly(share, size_bytes, out_memory);
     void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes);

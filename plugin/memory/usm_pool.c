@@ -252,7 +252,7 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     size_t excess_bytes = reserved > keep_bytes ? reserved - keep_bytes : 0;
     bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_THREAD_SHARDS && excess_bytes > 0; at++)
+        for (unsigned at = 0; at < ZEPI_USM_SHARES && excess_bytes > 0; at++)
             is_any = trim_share(&pool->heaps[i].shares[at], &excess_bytes) || is_any;
     }
     return is_any;
@@ -346,7 +346,7 @@ static uint32_t heap_count_of(const struct zepi_context *context,
 static void open_shares(struct zepi_usm_pool *pool)
 {
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_THREAD_SHARDS; at++)
+        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++)
             pool->heaps[i].shares[at].is_closed = false;
     }
 }
@@ -412,7 +412,7 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
                                          : ZEPI_USM_SHARED;
         if (heap->kind != ZEPI_USM_HOST)
             heap->device = context->devices[i < device_count ? i : i - device_count - 1];
-        for (unsigned at = 0; at < ZEPI_THREAD_SHARDS; at++) {
+        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++) {
             heap->shares[at].heap = heap;
             heap->shares[at].is_counted = desc->is_counted;
             for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
@@ -465,7 +465,7 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool)
 {
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_THREAD_SHARDS; at++)
+        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++)
             close_share(&pool->heaps[i].shares[at]);
     }
     // Release: as find_released says.

@@ -17,6 +17,7 @@
 
 #define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: what alignment 0 means in a pool
 #define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
+#define ZEPI_USM_SHARES 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
 
 // What a thread has of the memory of one kind and device. Blocks go back to the share that they are
@@ -37,7 +38,7 @@ struct zepi_usm_heap {
     struct zepi_device *device; // borrowed; NULL: host memory
     zepi_usm_kind_t kind;
     atomic_bool is_off; // the driver's memory cannot be pooled
-    struct zepi_usm_share shares[ZEPI_THREAD_SHARDS];
+    struct zepi_usm_share shares[ZEPI_USM_SHARES];
 };
 
 struct zepi_usm_pool_desc {

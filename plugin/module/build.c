@@ -279,18 +279,49 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
     return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
-// One that nobody has any more, as if the cache had answered.
-static struct zepi_module *wake(const struct zepi_module *input, const struct zepi_build_memo *memo,
-                                const zepi_build_desc_t *desc)
+// ---- Builds that were asked for before ----
+
+// Whether a description, perhaps an older caller's, names devices.
+static bool has_devices(const zepi_build_desc_t *desc)
 {
-    struct zepi_module *output = zepi_module_wake_executable(input, memo);
-    for (uint32_t i = 0; output && i < memo->key_count; i++)
+    return desc && desc->size == sizeof(*desc) && desc->device_count > 0;
+}
+
+// Whether the cache may answer such a build: a memo is a key of it.
+static bool is_shared(const struct zepi_module *input, enum zepi_variables variables)
+{
+    for (uint32_t i = 0; i < input->image_count && variables == ZEPI_VARIABLES_OWN; i++) {
+        if (zepi_image_has_variables(input->images[i]))
+            return false;
+    }
+    return true;
+}
+
+// An executable that nobody has any more, as if the cache had answered. NULL: there is none.
+static struct zepi_module *wake(struct zepi_module *input, const zepi_build_desc_t *desc)
+{
+    struct zepi_module *output = zepi_module_wake_executable(input, desc);
+    for (uint32_t i = 0; output && i < input->context->device_count; i++)
         zepi_code_count_hit(input->context, i, output->parts[0].code[i], desc);
     return output;
 }
 
-// The executable around what the cache finds.
-static zepi_result_t make_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
+// The memo of a plain image's bytes, if it fits: a reference, and the input's memo from now on.
+static struct zepi_build_memo *find_memo_of_code(struct zepi_module *input,
+                                                 const struct zepi_spec_values *values,
+                                                 const zepi_build_desc_t *desc)
+{
+    if (input->image_count != 1 || !input->images[0]->is_plain)
+        return NULL;
+    struct zepi_build_memo *memo =
+        zepi_build_memo_of_code(input->images[0]->code, values, desc, input->context->device_count);
+    if (memo)
+        zepi_module_keep_memo(input, zepi_build_memo_retain(memo));
+    return memo;
+}
+
+// The executable around what the cache finds under the memo's keys.
+static zepi_result_t make_by_memo(struct zepi_module *input, struct zepi_build_memo *memo,
                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {
     struct zepi_module *output;
@@ -309,122 +340,102 @@ static zepi_result_t make_by_memo(const struct zepi_module *input, struct zepi_b
     part->values[0] = zepi_spec_values_retain(memo->values);
     for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
         result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, &options,
-                                      memo->kind, &memo->keys[i], &part->code[i]);
+                                      ZEPI_CODE_EXECUTABLE, &memo->keys[i], &part->code[i]);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);
         return result;
     }
     output->memo = zepi_build_memo_retain(memo);
-    zepi_module_publish(output);
     *out_module = output;
     return ZEPI_SUCCESS;
 }
 
-// The build that the memo remembers.
-static zepi_result_t build_by_memo(const struct zepi_module *input, struct zepi_build_memo *memo,
+// The build that a memo remembers.
+static zepi_result_t build_by_memo(struct zepi_module *input, struct zepi_build_memo *memo,
                                    const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {
     const zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_module *output = wake(input, memo, desc);
-    if (!output)
-        return make_by_memo(input, memo, desc, out_module);
-    *out_module = output;
-    return ZEPI_SUCCESS;
+    // The memo may be the input's since a moment ago.
+    *out_module = wake(input, desc);
+    return *out_module ? ZEPI_SUCCESS : make_by_memo(input, memo, desc, out_module);
 }
 
-// Whether a description, perhaps an older caller's, names devices.
-static bool has_devices(const zepi_build_desc_t *desc)
-{
-    return desc && desc->size == sizeof(*desc) && desc->device_count > 0;
-}
-
-// Whether the cache may answer such a build: a memo is a key of it.
-static bool is_shared(const struct zepi_module *input, enum zepi_variables variables)
-{
-    for (uint32_t i = 0; i < input->image_count && variables == ZEPI_VARIABLES_OWN; i++) {
-        if (zepi_image_has_variables(input->images[i]))
-            return false;
-    }
-    return true;
-}
-
-// The memo of a plain image's bytes, if it fits: a reference, and the input's memo from now on.
-static __attribute__((noinline)) struct zepi_build_memo *
-find_memo_of_code(struct zepi_module *input, const struct zepi_spec_values *values,
-                  const zepi_build_desc_t *desc, enum zepi_code_kind kind)
-{
-    if (input->image_count != 1 || !input->images[0]->is_plain)
-        return NULL;
-    struct zepi_build_memo *memo = zepi_build_memo_of_code(input->images[0]->code, values, desc,
-                                                           kind, input->context->device_count);
-    if (memo)
-        zepi_module_keep_memo(input, zepi_build_memo_retain(memo));
-    return memo;
-}
-
-// Without a memo of the input that fits.
-static __attribute__((noinline)) zepi_result_t
-transform_slowly(struct zepi_module *input, struct zepi_spec_values *values,
-                 const zepi_build_desc_t *desc, enum zepi_code_kind kind,
-                 enum zepi_variables variables, zepi_module_t *out_module)
-{
-    zepi_result_t result;
-    struct zepi_module *output = NULL;
-    const bool may_remember = kind == ZEPI_CODE_EXECUTABLE && is_shared(input, variables);
-    struct zepi_build_memo *memo =
-        may_remember ? find_memo_of_code(input, values, desc, kind) : NULL;
-    if (memo) {
-        result = build_by_memo(input, memo, desc, out_module);
-        zepi_build_memo_release(memo);
-        return result;
-    }
-    result = kind == ZEPI_CODE_EXECUTABLE
-                 ? build_executable(input, values, desc, variables, &output)
-                 : transform(input, values, desc, kind, variables, &output);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (may_remember && !has_devices(desc))
-        zepi_module_remember_build(input, values, desc, kind);
-    zepi_module_publish(output);
-    *out_module = output;
-    return ZEPI_SUCCESS;
-}
-
-static zepi_result_t transform_snapshot(zepi_module_t input, const zepi_build_desc_t *desc,
-                                        enum zepi_code_kind kind, enum zepi_variables variables,
-                                        zepi_module_t *out_module)
+static __attribute__((noinline)) zepi_result_t build_slowly(struct zepi_module *input,
+                                                            const zepi_build_desc_t *desc,
+                                                            enum zepi_variables variables,
+                                                            zepi_module_t *out_executable)
 {
     struct zepi_build_memo *memo;
-    zepi_result_t result = check_input(input, out_module);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    struct zepi_module *output;
+    zepi_result_t result;
+    const bool may_remember = is_shared(input, variables);
     struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
-    result = zepi_build_memo_fits(memo, values, desc, kind) && is_shared(input, variables)
-                 ? build_by_memo(input, memo, desc, out_module)
-                 : transform_slowly(input, values, desc, kind, variables, out_module);
+    if (!may_remember || !zepi_build_memo_fits(memo, values, desc)) {
+        zepi_build_memo_release(memo);
+        memo = may_remember ? find_memo_of_code(input, values, desc) : NULL;
+    }
+    if (memo) {
+        result = build_by_memo(input, memo, desc, &output);
+    } else {
+        result = build_executable(input, values, desc, variables, &output);
+        if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
+            zepi_module_remember_build(input, values, desc);
+    }
     zepi_spec_values_release(values);
     zepi_build_memo_release(memo);
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(output);
+    *out_executable = output;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
+                           enum zepi_variables variables, zepi_module_t *out_executable)
+{
+    const zepi_result_t result = check_input(input, out_executable);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // A memo fits no description of another size; one that is not allowed is refused below.
+    if (is_shared(input, variables) &&
+        (!desc ||
+         (desc->size == sizeof(*desc) && zepi_build_options_check(desc) == ZEPI_SUCCESS))) {
+        struct zepi_module *output = wake(input, desc);
+        if (output) {
+            *out_executable = output;
+            return ZEPI_SUCCESS;
+        }
+    }
+    return build_slowly(input, desc, variables, out_executable);
 }
 
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 zepi_module_t *out_executable)
 {
-    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, ZEPI_VARIABLES_SHARED,
-                              out_executable);
+    return build(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
 zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
                                         zepi_module_t *out_executable)
 {
-    return transform_snapshot(input, desc, ZEPI_CODE_EXECUTABLE, ZEPI_VARIABLES_OWN,
-                              out_executable);
+    return build(input, desc, ZEPI_VARIABLES_OWN, out_executable);
 }
 
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object)
 {
-    return transform_snapshot(input, desc, ZEPI_CODE_OBJECT, ZEPI_VARIABLES_SHARED, out_object);
+    struct zepi_module *output;
+    zepi_result_t result = check_input(input, out_object);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = transform(input, values, desc, ZEPI_CODE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
+    zepi_spec_values_release(values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(output);
+    *out_object = output;
+    return ZEPI_SUCCESS;
 }

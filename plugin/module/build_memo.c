@@ -27,7 +27,7 @@ static bool set_options(struct zepi_build_memo *memo, const zepi_build_desc_t *d
         if (!memo->asked)
             return false;
     }
-    memo->flags = desc ? desc->flags : 0;
+    memo->flags = desc ? desc->flags & ZEPI_BUILD_DEBUG : 0;
     own.options = memo->asked;
     own.flags = memo->flags;
     return zepi_build_options_init(&memo->options, &own) == ZEPI_SUCCESS;
@@ -35,8 +35,7 @@ static bool set_options(struct zepi_build_memo *memo, const zepi_build_desc_t *d
 
 struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
                                                struct zepi_spec_values *values,
-                                               const zepi_build_desc_t *desc,
-                                               enum zepi_code_kind kind)
+                                               const zepi_build_desc_t *desc)
 {
     const uint32_t count = input->context->device_count;
     // On cache lines of its own: each build from this input counts its references.
@@ -46,13 +45,12 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
         return NULL;
     memset(memo, 0, size);
     atomic_init(&memo->references, 1);
-    memo->kind = kind;
     memo->values = zepi_spec_values_retain(values);
     bool is_good = set_options(memo, desc);
     for (uint32_t i = 0; i < count && is_good; i++) {
         memo->key_count++;
         is_good = zepi_code_key_init(&memo->keys[i], i, input->images[0], values, &memo->options,
-                                     kind) == ZEPI_SUCCESS;
+                                     ZEPI_CODE_EXECUTABLE) == ZEPI_SUCCESS;
     }
     if (!is_good) {
         zepi_build_memo_release(memo);
@@ -64,12 +62,12 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
 struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code,
                                                 const struct zepi_spec_values *values,
                                                 const zepi_build_desc_t *desc,
-                                                enum zepi_code_kind kind, uint32_t device_count)
+                                                uint32_t device_count)
 {
     struct zepi_build_memo *found = NULL;
     zepi_mutex_lock(&code->memo_mutex);
     for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !found; i++) {
-        if (zepi_build_memo_fits(code->memos[i], values, desc, kind) &&
+        if (zepi_build_memo_fits(code->memos[i], values, desc) &&
             code->memos[i]->key_count == device_count)
             found = zepi_build_memo_retain(code->memos[i]);
     }
@@ -82,8 +80,10 @@ struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *co
 {
     struct zepi_spec_values *found = NULL;
     zepi_mutex_lock(&code->memo_mutex);
-    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !found; i++)
-        found = zepi_build_memo_values(code->memos[i], count, entries);
+    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS && !found; i++) {
+        if (code->memos[i] && zepi_spec_values_are(code->memos[i]->values, count, entries))
+            found = zepi_spec_values_retain(code->memos[i]->values);
+    }
     zepi_mutex_unlock(&code->memo_mutex);
     return found;
 }

@@ -10,16 +10,16 @@
 
 struct zepi_module;
 
-// What is remembered of a build that was asked for twice: options in canonical form, and the key
-// for each device. A third one goes to the cache at once. Immutable. Of one SPIR-V image only: with
-// others, what is built depends on more than the key. Inputs have one, and so have the bytes of a
-// plain image, for inputs that are made anew for each build; nothing in it is of a context.
+// What is remembered of a build (to executables) that was asked for twice: options in canonical
+// form, and the key for each device. A third one goes to the cache at once. Immutable. Of one
+// SPIR-V image only: with others, what is built depends on more than the key. Inputs have one, and
+// so have the bytes of a plain image, for inputs that are made anew for each build; nothing in it
+// is of a context.
 struct zepi_build_memo {
     atomic_uint references;
-    enum zepi_code_kind kind;
-    struct zepi_spec_values *values; // reference; NULL: none were set
-    const char *asked;               // the options as they were asked for; NULL: none
-    zepi_build_flags_t flags;
+    struct zepi_spec_values *values;   // reference; NULL: none were set
+    const char *asked;                 // the options as they were asked for; NULL: none
+    zepi_build_flags_t flags;          // those that the code depends on
     struct zepi_build_options options; // without a log callback; to be finished
     uint32_t key_count;                // devices of the context
     struct zepi_key keys[];            // sealed
@@ -28,8 +28,7 @@ struct zepi_build_memo {
 // NULL without memory: then there is none.
 struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
                                                struct zepi_spec_values *values,
-                                               const zepi_build_desc_t *desc,
-                                               enum zepi_code_kind kind);
+                                               const zepi_build_desc_t *desc);
 void zepi_build_memo_release(struct zepi_build_memo *memo); // NULL is fine
 
 static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_memo *memo)
@@ -40,27 +39,12 @@ static inline struct zepi_build_memo *zepi_build_memo_retain(struct zepi_build_m
     return memo;
 }
 
-// The memo's values if they are these and no others, a reference; else NULL. So for no memo.
-static inline struct zepi_spec_values *zepi_build_memo_values(const struct zepi_build_memo *memo,
-                                                              uint32_t count,
-                                                              const struct zepi_spec_entry *entries)
-{
-    struct zepi_spec_values *values = memo ? memo->values : NULL;
-    if (!values || values->count != count || values->composite_count > 0)
-        return NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!zepi_spec_entry_equals(&values->entries[i], &entries[i]))
-            return NULL;
-    }
-    return zepi_spec_values_retain(values);
-}
-
 // The memo of the bytes that fits, in a context of that many devices: a reference; NULL: none does.
 struct zepi_build_memo *zepi_build_memo_of_code(struct zepi_interned *code,
                                                 const struct zepi_spec_values *values,
                                                 const zepi_build_desc_t *desc,
-                                                enum zepi_code_kind kind, uint32_t device_count);
-// zepi_build_memo_values of any memo of the bytes.
+                                                uint32_t device_count);
+// The values of a memo of the bytes if they are these and no others, a reference; else NULL.
 struct zepi_spec_values *zepi_build_memo_values_of_code(struct zepi_interned *code, uint32_t count,
                                                         const struct zepi_spec_entry *entries);
 // One more memo of the bytes.
@@ -71,9 +55,9 @@ bool zepi_build_memo_note_values(struct zepi_interned *code, struct zepi_spec_va
 // Whether a build with these values is the one remembered. `desc` may be NULL.
 static inline bool zepi_build_memo_fits(const struct zepi_build_memo *memo,
                                         const struct zepi_spec_values *values,
-                                        const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+                                        const zepi_build_desc_t *desc)
 {
-    if (!memo || memo->kind != kind || !zepi_spec_values_are_equal(memo->values, values))
+    if (!memo || !zepi_spec_values_are_equal(memo->values, values))
         return false;
     if (!desc || desc->size != sizeof(*desc))
         return !desc && !memo->asked && memo->flags == 0;

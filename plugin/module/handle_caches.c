@@ -190,5 +190,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     forget(context);
     zepi_build_cache_clear(context->caches->kernels);
     zepi_build_cache_clear(context->caches->modules);
+    // What came to rest between the two.
+    zepi_modules_destroy_resting(context);
     return ZEPI_SUCCESS;
 }

@@ -13,10 +13,10 @@
 static struct zepi_mutex mutex;
 static struct zepi_interned *buckets[BUCKETS];
 
-// Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
-// differ sooner or later: what is found is compared.
-static uint64_t hash_samples(const uint8_t *bytes, size_t size_bytes)
+// The last word is at the end.
+uint64_t zepi_intern_hash(const void *all_bytes, size_t size_bytes)
 {
+    const uint8_t *bytes = all_bytes;
     uint64_t hash = size_bytes;
     uint64_t word = 0;
     if (size_bytes < sizeof(word))
@@ -135,10 +135,9 @@ static __attribute__((noinline)) zepi_result_t add(const void *bytes, size_t siz
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
-                          struct zepi_interned **out_interned)
+zepi_result_t zepi_intern_by_hash(const void *bytes, size_t size_bytes, uint64_t hash,
+                                  bool is_spirv, struct zepi_interned **out_interned)
 {
-    const uint64_t hash = hash_samples(bytes, size_bytes);
     zepi_mutex_lock(&mutex);
     struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
     zepi_mutex_unlock(&mutex);
@@ -146,6 +145,13 @@ zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
         return add(bytes, size_bytes, hash, is_spirv, out_interned);
     *out_interned = interned;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
+                          struct zepi_interned **out_interned)
+{
+    return zepi_intern_by_hash(bytes, size_bytes, zepi_intern_hash(bytes, size_bytes), is_spirv,
+                               out_interned);
 }
 
 void zepi_intern_release(struct zepi_interned *interned)

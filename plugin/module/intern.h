@@ -9,6 +9,7 @@
 #include "module/spirv.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 // Builds of the same bytes that are remembered: with different values, or options.
 #define ZEPI_BUILD_MEMOS 4
@@ -38,10 +39,24 @@ struct zepi_interned {
     unsigned next_values;
 };
 
+// Of the length and of words at equal distances. Bytes with the same hash differ sooner or later:
+// what is found by it is compared.
+uint64_t zepi_intern_hash(const void *bytes, size_t size_bytes);
+
+// Whether it is the copy of these bytes, with that hash.
+static inline bool zepi_intern_is(const struct zepi_interned *interned, const void *bytes,
+                                  size_t size_bytes, uint64_t hash, bool is_spirv)
+{
+    return interned->sample_hash == hash && interned->size_bytes == size_bytes &&
+           interned->is_spirv == is_spirv && memcmp(interned->bytes, bytes, size_bytes) == 0;
+}
+
 // New reference to the interned copy of the bytes. SPIR-V that the walk refuses is
 // ZEPI_ERROR_COMPILE_FAILURE, saying where and why.
 zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
                           struct zepi_interned **out_interned);
+zepi_result_t zepi_intern_by_hash(const void *bytes, size_t size_bytes, uint64_t hash,
+                                  bool is_spirv, struct zepi_interned **out_interned);
 static inline struct zepi_interned *zepi_intern_retain(struct zepi_interned *interned)
 {
     // Relaxed: a reference is made from a reference.

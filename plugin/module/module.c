@@ -32,8 +32,10 @@ static void finish(struct zepi_module *module)
         for (uint32_t at = 0; at < module->context->device_count; at++)
             zepi_build_result_release(part->code[at]);
     }
-    if (module->state == ZEPI_MODULE_INPUT)
+    if (module->state == ZEPI_MODULE_INPUT) {
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
+        zepi_spec_values_release(module->resting_values);
+    }
     zepi_build_memo_release(module->memo);
     if (module->options)
         zepi_free(module->options);
@@ -201,7 +203,7 @@ void zepi_module_keep_memo(struct zepi_module *module, struct zepi_build_memo *m
 }
 
 void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
-                                const zepi_build_desc_t *desc, enum zepi_code_kind kind)
+                                const zepi_build_desc_t *desc)
 {
     if (module->image_count != 1 || module->images[0]->format != ZEPI_IMAGE_SPIRV ||
         (desc && desc->size != sizeof(*desc)))
@@ -213,8 +215,7 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
     const struct zepi_image *image = module->images[0];
     if (image->is_plain && zepi_build_memo_note_values(image->code, values))
         is_second = true;
-    struct zepi_build_memo *memo =
-        is_second ? zepi_build_memo_create(module, values, desc, kind) : NULL;
+    struct zepi_build_memo *memo = is_second ? zepi_build_memo_create(module, values, desc) : NULL;
     if (!memo)
         return;
     if (image->is_plain)
@@ -379,16 +380,16 @@ zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void 
 {
     struct zepi_interned *code;
     struct zepi_image *image;
-    zepi_result_t result = zepi_intern(bytes, size_bytes, true, &code);
+    const uint64_t hash = zepi_intern_hash(bytes, size_bytes);
+    struct zepi_module *module = zepi_module_wake_input(context, bytes, size_bytes, hash);
+    if (module) {
+        *out_module = module;
+        return ZEPI_SUCCESS;
+    }
+    zepi_result_t result = zepi_intern_by_hash(bytes, size_bytes, hash, true, &code);
     if (result != ZEPI_SUCCESS) {
         zepi_error_prepend("image 0: ");
         return result;
-    }
-    struct zepi_module *module = zepi_module_wake_input(context, code);
-    if (module) {
-        zepi_intern_release(code);
-        *out_module = module;
-        return ZEPI_SUCCESS;
     }
     result = zepi_image_create_plain(code, &image);
     if (result != ZEPI_SUCCESS)

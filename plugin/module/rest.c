@@ -1,39 +1,61 @@
 // SPDX-License-Identifier: MIT
 #include "module/rest.h"
 
+#include "cache/build_cache.h"
 #include "device/context.h"
 #include "module/build_memo.h"
 #include "module/module.h"
 
 typedef _Atomic(struct zepi_module *) zepi_rest_place;
 
-// Where what is made of `origin` rests; not the same for all, so that a few do not meet.
-static zepi_rest_place *place_of(zepi_rest_place *places, const void *origin)
+// By the hash of its bytes.
+static zepi_rest_place *input_place(struct zepi_context *context, uint64_t hash)
 {
-    const uint64_t hash = (uintptr_t)origin * UINT64_C(0x9e3779b97f4a7c15);
-    return &places[hash >> 32 & (ZEPI_REST_PLACES - 1)];
-}
-
-static zepi_rest_place *input_place(struct zepi_context *context, const struct zepi_interned *code)
-{
-    return place_of(context->rest.shares[zepi_thread_shard()].inputs, code);
+    return &context->rest.shares[zepi_thread_shard()].inputs[hash % ZEPI_REST_PLACES];
 }
 
 static zepi_rest_place *executable_place(struct zepi_context *context,
                                          const struct zepi_build_memo *memo)
 {
-    return place_of(context->rest.shares[zepi_thread_shard()].executables, memo);
+    // Memory comes in cache lines: the bits above.
+    const uintptr_t line = (uintptr_t)memo / 64;
+    return &context->rest.shares[zepi_thread_shard()]
+                .executables[(line ^ line / 8) % ZEPI_REST_PLACES];
 }
 
-// What a host has a native handle of, or a unit knows, goes for good.
+static bool is_code_kept(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        if (!zepi_build_cache_keeps(module->parts[0].code[i]))
+            return false;
+    }
+    return true;
+}
+
+// What a host has a native handle of, a unit knows, or no host ever had, goes for good.
 static bool may_rest(const struct zepi_module *module)
 {
-    // Relaxed: a limit that changes meanwhile came before or after.
-    if (module->unit || !atomic_load_explicit(&module->context->rest.is_on, memory_order_relaxed))
+    // Relaxed: a limit that changes meanwhile came before or after, and nobody else has the module.
+    if (!module->memo || module->unit ||
+        !atomic_load_explicit(&module->context->rest.is_on, memory_order_relaxed) ||
+        !atomic_load_explicit(&module->is_published, memory_order_relaxed))
         return false;
     return module->state == ZEPI_MODULE_INPUT
-               ? module->image_count == 1 && module->images[0]->is_plain
-               : module->memo && !atomic_load_explicit(&module->exports, memory_order_relaxed);
+               ? module->images[0]->is_plain
+               : !atomic_load_explicit(&module->exports, memory_order_relaxed) &&
+                     is_code_kept(module);
+}
+
+// They are no more the input's, but often set again.
+static void rest_values(struct zepi_module *module)
+{
+    // Relaxed: nobody else has the module.
+    struct zepi_spec_values *values = atomic_load_explicit(&module->values, memory_order_relaxed);
+    if (!values)
+        return;
+    zepi_spec_values_release(module->resting_values);
+    module->resting_values = values;
+    atomic_store_explicit(&module->values, NULL, memory_order_relaxed);
 }
 
 bool zepi_module_rest(struct zepi_module *module)
@@ -43,14 +65,13 @@ bool zepi_module_rest(struct zepi_module *module)
     if (!may_rest(module))
         return false;
     if (module->state == ZEPI_MODULE_INPUT) {
-        // Relaxed: nobody else has the module.
-        zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
-        atomic_store_explicit(&module->values, NULL, memory_order_relaxed);
+        rest_values(module);
         module->last_built = NULL;
-        place = input_place(context, module->images[0]->code);
+        place = input_place(context, module->images[0]->code->sample_hash);
     } else {
         place = executable_place(context, module->memo);
     }
+    atomic_store_explicit(&module->is_published, false, memory_order_relaxed);
     zepi_object_rest(module);
     // Release: who takes it sees it whole. Acquire: what was there, too.
     module = atomic_exchange_explicit(place, module, memory_order_acq_rel);
@@ -69,42 +90,61 @@ static struct zepi_module *take(zepi_rest_place *place)
                : NULL;
 }
 
-static struct zepi_module *wake(struct zepi_module *module)
+static struct zepi_module *revive(struct zepi_module *module)
 {
     zepi_retain(module->context);
     zepi_object_revive(module, &zepi_module_type);
+    // After it is a handle.
+    zepi_module_publish(module);
     return module;
 }
 
 // It is another one that rests there: back, unless the place is taken.
-static struct zepi_module *put_back(zepi_rest_place *place, struct zepi_module *module)
+static __attribute__((noinline)) struct zepi_module *put_back(zepi_rest_place *place,
+                                                              struct zepi_module *module)
 {
     struct zepi_module *none = NULL;
-    if (!atomic_compare_exchange_strong_explicit(place, &none, module, memory_order_release,
+    if ((module->state == ZEPI_MODULE_EXECUTABLE && !is_code_kept(module)) ||
+        !atomic_compare_exchange_strong_explicit(place, &none, module, memory_order_release,
                                                  memory_order_relaxed))
         zepi_module_destroy_resting(module);
     return NULL;
 }
 
-struct zepi_module *zepi_module_wake_input(struct zepi_context *context,
-                                           const struct zepi_interned *code)
+struct zepi_module *zepi_module_wake_input(struct zepi_context *context, const void *bytes,
+                                           size_t size_bytes, uint64_t hash)
 {
-    zepi_rest_place *place = input_place(context, code);
+    zepi_rest_place *place = input_place(context, hash);
     struct zepi_module *module = take(place);
     if (!module)
         return NULL;
-    return module->images[0]->code == code ? wake(module) : put_back(place, module);
+    return zepi_intern_is(module->images[0]->code, bytes, size_bytes, hash, true)
+               ? revive(module)
+               : put_back(place, module);
 }
 
-struct zepi_module *zepi_module_wake_executable(const struct zepi_module *input,
-                                                const struct zepi_build_memo *memo)
+struct zepi_module *zepi_module_wake_executable(struct zepi_module *input,
+                                                const zepi_build_desc_t *desc)
 {
-    zepi_rest_place *place = executable_place(input->context, memo);
-    struct zepi_module *module = take(place);
-    if (!module)
-        return NULL;
-    return module->memo == memo && module->shared == input->shared ? wake(module)
-                                                                   : put_back(place, module);
+    zepi_rest_place *place = NULL;
+    struct zepi_module *module = NULL;
+    bool is_it = false;
+    zepi_mutex_lock(&input->values_mutex);
+    // Relaxed: the mutex orders.
+    const struct zepi_spec_values *values =
+        atomic_load_explicit(&input->values, memory_order_relaxed);
+    const struct zepi_build_memo *memo = input->memo;
+    // Under the lock neither goes, and needs no reference.
+    if (zepi_build_memo_fits(memo, values, desc)) {
+        place = executable_place(input->context, memo);
+        module = take(place);
+        is_it = module && module->memo == memo && module->shared == input->shared &&
+                is_code_kept(module);
+    }
+    zepi_mutex_unlock(&input->values_mutex);
+    if (__builtin_expect(is_it, 1))
+        return revive(module);
+    return module ? put_back(place, module) : NULL;
 }
 
 static void destroy_all(zepi_rest_place *places)

@@ -60,7 +60,7 @@ static __attribute__((noinline)) bool has_entries(const struct zepi_spec_values 
     return true;
 }
 
-// Without an allocation: they are what the module has, or had when it was built before.
+// Without an allocation: they are what the module has, or had before it rested.
 static bool put_known_values(struct zepi_module *module, uint32_t count,
                              const struct zepi_spec_entry *entries)
 {
@@ -72,9 +72,11 @@ static bool put_known_values(struct zepi_module *module, uint32_t count,
     if (old) {
         is_done = has_entries(old, count, entries);
     } else {
-        struct zepi_spec_values *known = zepi_build_memo_values(module->memo, count, entries);
-        is_done = known;
-        atomic_store_explicit(&module->values, known, memory_order_relaxed);
+        is_done = zepi_spec_values_are(module->resting_values, count, entries);
+        if (is_done) {
+            atomic_store_explicit(&module->values, module->resting_values, memory_order_relaxed);
+            module->resting_values = NULL;
+        }
     }
     zepi_mutex_unlock(&module->values_mutex);
     return is_done;

@@ -52,6 +52,19 @@ struct zepi_spec_values {
     struct zepi_spec_entry entries[];
 };
 
+// Whether they are these entries and nothing else. NULL values are none.
+static inline bool zepi_spec_values_are(const struct zepi_spec_values *values, uint32_t count,
+                                        const struct zepi_spec_entry *entries)
+{
+    if (!values || values->count != count || values->composite_count > 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!zepi_spec_entry_equals(&values->entries[i], &entries[i]))
+            return false;
+    }
+    return true;
+}
+
 static inline struct zepi_spec_values *zepi_spec_values_retain(struct zepi_spec_values *values)
 {
     // Relaxed: a reference is made from a reference.

@@ -50,13 +50,15 @@ static ur_result_t begin(struct build *build, struct zepi_context *context, uint
     }
     // A list of all devices is no list: that is what a module remembers best.
     const bool has_list = device_count > 0 && device_count < context->device_count;
-    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
-                                      .options = build->options,
-                                      .flags = ZEPI_BUILD_LOG_FAILURES,
-                                      .log = keep_log,
-                                      .log_data = build,
-                                      .devices = has_list ? (const zepi_device_t *)devices : NULL,
-                                      .device_count = has_list ? device_count : 0};
+    build->desc =
+        (zepi_build_desc_t){.size = sizeof(build->desc),
+                            .options = build->options,
+                            // One device's failure leaves the others' logs nowhere.
+                            .flags = context->device_count == 1 ? ZEPI_BUILD_LOG_FAILURES : 0,
+                            .log = keep_log,
+                            .log_data = build,
+                            .devices = has_list ? (const zepi_device_t *)devices : NULL,
+                            .device_count = has_list ? device_count : 0};
     return UR_RESULT_SUCCESS;
 }
 
@@ -71,12 +73,21 @@ static void explain(struct build *build)
     keep_log(build, build->context->devices[0], sentence, strlen(sentence));
 }
 
+// What was built has them.
+static __attribute__((noinline)) void drop_logs(struct build *build)
+{
+    zepi_ur_free_logs(build->device_logs, build->context);
+    build->device_logs = NULL;
+}
+
 // Notes in the program how the operation ended, and its module, which is consumed.
 static void finish(struct build *build, struct zepi_ur_program *program, zepi_result_t result,
                    struct zepi_module *built)
 {
     if (result != ZEPI_SUCCESS)
         explain(build);
+    else if (build->device_logs)
+        drop_logs(build);
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *old_options = program->options;

@@ -213,6 +213,65 @@ Test(rest, trimming_gives_everything_up)
     drop(&program);
 }
 
+Test(rest, what_the_cache_forgot_does_not_come_back)
+{
+    const struct program held = make_known(5);
+    const zepi_cache_counters_t before = counters();
+    TEST_OK(zepi.cache_clear(gear.context));
+    drop(&held);
+    const struct program program = make(gear.context, 5, NULL);
+    cr_assert_eq(counters().misses, before.misses + 1);
+    cr_assert_eq(counters().hits, before.hits);
+    cr_assert_eq(scale(&program, 7), 35);
+    drop(&program);
+}
+
+Test(rest, what_is_too_large_for_the_cache_does_not_rest)
+{
+    zepi_cache_limits_t limits = {.size = sizeof(limits)};
+    TEST_OK(zepi.cache_get_limits(gear.context, &limits));
+    limits.memory_bytes = 1;
+    TEST_OK(zepi.cache_set_limits(gear.context, &limits));
+    const uint64_t live = ze_cpu.get_live_objects();
+    const struct program program = make_known(5);
+    drop(&program);
+    cr_assert_eq(ze_cpu.get_live_objects(), live);
+}
+
+static uint32_t count_inputs(void)
+{
+    uint32_t count;
+    TEST_OK(zepi.context_get_modules(gear.context, ZEPI_MODULE_INPUT, 0, NULL, &count));
+    return count;
+}
+
+Test(rest, modules_are_listed_while_somebody_holds_them)
+{
+    static const char unit;
+    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                        test_spirv_image("vector_add")};
+    const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 1)};
+    zepi_launch_desc_t desc = test_launch(NULL, 2, arguments, 1);
+    struct program program = make_known(5);
+    cr_assert_eq(count_inputs(), 1);
+    drop(&program);
+    cr_assert_eq(count_inputs(), 0);
+    // Modules that launches by name make for themselves are not among those that come back.
+    TEST_OK(zepi.unit_register(&unit, 2, images));
+    desc.unit = &unit;
+    desc.kernel_name = "scaled_copy_int";
+    for (int i = 0; i < 3; i++) {
+        TEST_OK(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL));
+        const uint32_t before = count_inputs();
+        program = make(gear.context, 5, NULL);
+        cr_assert_eq(count_inputs(), before + 1);
+        drop(&program);
+        cr_assert_eq(count_inputs(), before);
+    }
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.unit_unregister(&unit));
+}
+
 Test(rest, limits_count_what_rests)
 {
     zepi_cache_limits_t limits = {.size = sizeof(limits)};
