@@ -10,8 +10,6 @@
 #include "module/this_module.h"
 #include "queue/queue.h"
 
-#include <pthread.h>
-
 // Enough for a loop over some kernels and many values. An answer lies in the set that its hash
 // says.
 #define SETS 32
@@ -191,14 +189,14 @@ bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t 
     struct question question;
     if (!ask(&question, queue, desc, module, module ? 0 : zepi_unit_generation()))
         return false;
-    pthread_mutex_lock(&queue->memo_mutex);
+    zepi_mutex_lock(&queue->memo_mutex);
     const struct answer *found = queue->memo ? find_locked(queue->memo, &question) : NULL;
     if (found) {
         *out_dispatch = found->dispatch;
         if (out_dispatch->held)
             zepi_held_target_retain(out_dispatch->held);
     }
-    pthread_mutex_unlock(&queue->memo_mutex);
+    zepi_mutex_unlock(&queue->memo_mutex);
     return found != NULL;
 }
 
@@ -242,9 +240,9 @@ static bool is_cache_full(const struct zepi_context *context)
 static struct zepi_dispatch_memo *begin(struct zepi_queue *queue, uint64_t generation)
 {
     const bool is_full = is_cache_full(queue->context);
-    pthread_mutex_lock(&queue->memo_mutex);
+    zepi_mutex_lock(&queue->memo_mutex);
     const bool is_needed = is_full || !queue->memo || queue->memo->generation != generation;
-    pthread_mutex_unlock(&queue->memo_mutex);
+    zepi_mutex_unlock(&queue->memo_mutex);
     struct zepi_dispatch_memo *memo =
         is_needed ? zepi_allocate(1, sizeof(struct zepi_dispatch_memo)) : NULL;
     if (memo)
@@ -279,7 +277,7 @@ void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t 
         return;
     struct zepi_dispatch_memo *memo = begin(queue, generation);
     struct answer *old = answer;
-    pthread_mutex_lock(&queue->memo_mutex);
+    zepi_mutex_lock(&queue->memo_mutex);
     if (memo) {
         struct zepi_dispatch_memo *before = queue->memo;
         queue->memo = memo;
@@ -287,7 +285,7 @@ void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t 
     }
     if (queue->memo)
         old = enter_locked(queue->memo, answer);
-    pthread_mutex_unlock(&queue->memo_mutex);
+    zepi_mutex_unlock(&queue->memo_mutex);
     destroy_answer(old);
     zepi_dispatch_memo_destroy(memo);
 }

@@ -8,6 +8,7 @@
 #include "kernel/dispatch.h"
 #include "kernel/emulation.h"
 #include "kernel/kernel.h"
+#include "kernel/relaunch.h"
 #include "kernel/work_size.h"
 #include "queue/submit.h"
 
@@ -200,7 +201,10 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
     zepi_result_t result = zepi_dispatch_find(queue, desc, &dispatch);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = launch_target(queue, desc, &dispatch.target, wait, out_event);
+    const struct zepi_target *target = &dispatch.target;
+    if (wait.count > 0 || out_event || target->image ||
+        !zepi_relaunch_dispatched(queue, desc, zepi_kernel_pool_of(target->pool), &result))
+        result = launch_target(queue, desc, target, wait, out_event);
     zepi_held_target_release(dispatch.held);
     return result;
 }

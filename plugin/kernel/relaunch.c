@@ -78,6 +78,23 @@ static __attribute__((noinline)) zepi_result_t launch_without_events(zepi_queue_
     return ZEPI_SUCCESS;
 }
 
+bool zepi_relaunch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                              struct zepi_kernel_pool *pool, zepi_result_t *out_result)
+{
+    if (!pool->has_known_sizes || desc->flags || !zepi_mutex_try_lock(&queue->mutex))
+        return false;
+    struct zepi_kernel_lease *lease = zepi_relaunch_lease(pool->of_queue, queue->launch_number);
+    if (__builtin_expect(!zepi_kernel_lease_matches(lease, desc), 0)) {
+        zepi_mutex_unlock(&queue->mutex);
+        return false;
+    }
+    const struct zepi_relaunched done = zepi_relaunch(queue, lease);
+    *out_result = ZEPI_SUCCESS;
+    if (__builtin_expect(done.somebody_sleeps || done.ze != ZE_RESULT_SUCCESS, 0))
+        *out_result = zepi_relaunch_finish(queue, done.somebody_sleeps, done.ze, NULL, NULL);
+    return true;
+}
+
 static inline __attribute__((always_inline)) zepi_result_t
 launch_for_event(zepi_queue_t queue, const zepi_launch_desc_t *desc, zepi_wait_list_t wait,
                  zepi_event_t *out_event)

@@ -106,6 +106,11 @@ zepi_relaunch_for_event(struct zepi_queue *queue, struct zepi_kernel_lease *leas
     return true;
 }
 
+// A launch without events of a kernel that dispatch found, by name or with values. False: it takes
+// more than this, and nothing has happened.
+bool zepi_relaunch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                              struct zepi_kernel_pool *pool, zepi_result_t *out_result);
+
 // What is left to do when somebody sleeps or the driver refused: called once for either, with what
 // is known then. The event goes to *out_event (may be NULL), or is released.
 zepi_result_t zepi_relaunch_finish(struct zepi_queue *queue, bool somebody_sleeps, ze_result_t ze,

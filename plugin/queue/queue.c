@@ -27,7 +27,6 @@ static void queue_destroy(void *object)
     }
     zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
     zepi_dispatch_memo_destroy(queue->memo);
-    pthread_mutex_destroy(&queue->memo_mutex);
     zepi_release(queue->context);
 }
 
@@ -138,7 +137,6 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     queue->flags = flags;
     queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
     queue->number = zepi_queue_number_take(&context->queue_numbers);
-    pthread_mutex_init(&queue->memo_mutex, NULL);
     return queue;
 }
 

@@ -60,7 +60,7 @@ struct zepi_queue {
     struct zepi_queue_list *next_list;
     struct zepi_retire_queue retire;
     struct zepi_probe probe;
-    pthread_mutex_t memo_mutex;      // guards `memo`; nothing is called under it
+    struct zepi_mutex memo_mutex;    // guards `memo`; nothing is called under it
     struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
 };
 

@@ -36,6 +36,8 @@ static const struct limit {
     {TABLE, "launch-event", 220, 0},
     {TABLE, "launch-after", 260, 0},
     {TABLE, "launch-suggested", 170, 0},
+    {TABLE, "launch-value", 490, 0},
+    {TABLE, "launch-values", 490, 0},
     {TABLE, "copy", 110, 0},
     {TABLE, "allocate", 150, 0},
     {TABLE, "kernel", 250, 0},
