@@ -10,12 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
-#define IS_MEASURABLE 0
-#else
-#define IS_MEASURABLE 1
-#endif
-
 static void set_up(void)
 {
     setenv("ZEPI_CACHE_DIR", test_env_scratch_path("shared-cache"), 1);
@@ -44,8 +38,8 @@ Test(capture_cache, the_second_process_compiles_nothing_in_a_fraction_of_the_tim
            (unsigned long long)first.build_us, (unsigned long long)best_native_us,
            (double)first.build_us / (double)best_native_us, (unsigned long long)first.again_us);
     // Sanitizers make reading files ten times as slow.
-    cr_assert_lt(best_native_us, IS_MEASURABLE ? 1000 : 20000);
-    cr_assert_gt(first.build_us, (IS_MEASURABLE ? 20 : 2) * best_native_us);
+    cr_assert_lt(best_native_us, TEST_IS_MEASURABLE ? 1000 : 20000);
+    cr_assert_gt(first.build_us, (TEST_IS_MEASURABLE ? 20 : 2) * best_native_us);
 }
 
 Test(capture_cache, another_product_is_another_build)

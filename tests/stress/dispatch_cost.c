@@ -23,12 +23,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define IS_MEASURABLE false
-#else
-#define IS_MEASURABLE true
-#endif
-
 enum { WARM = 128, FEW = 1000, MANY = 3000, LIMIT_INSTRUCTIONS = 400 };
 
 static const char unit;
@@ -211,7 +205,7 @@ int main(int argc, char **argv)
                                         "module_values", "object_values", "changed"};
     if (argc == 3)
         return run(argv[1], strtoul(argv[2], NULL, 10));
-    if (!IS_MEASURABLE) {
+    if (!TEST_IS_MEASURABLE) {
         puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
         return TEST_SKIPPED;
     }

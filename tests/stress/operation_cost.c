@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define IS_MEASURABLE false
-#else
-#define IS_MEASURABLE true
-#endif
-
 // Another compiler makes other code of the same.
 static const double MARGIN = 1.15;
 // Less than a byte and a half each.
@@ -31,26 +25,16 @@ static const struct limit {
     double newest;     // 0: not judged
     double one_by_one; // without launch-with-arguments; 0: not judged
 } limits[] = {
-    {TABLE, "launch-3", 150, 0},
-    {TABLE, "launch-12", 220, 0},
-    {TABLE, "launch-event", 220, 0},
-    {TABLE, "launch-after", 260, 0},
-    {TABLE, "launch-suggested", 170, 0},
-    {TABLE, "launch-value", 490, 0},
-    {TABLE, "launch-values", 490, 0},
-    {TABLE, "copy", 110, 0},
-    {TABLE, "allocate", 150, 0},
-    {TABLE, "kernel", 250, 0},
-    {TABLE, "program", 1700, 0},
-    {ADAPTER, "launch-3", 200, 0},
-    {ADAPTER, "launch-12", 280, 0},
-    {ADAPTER, "launch-event", 280, 0},
-    {ADAPTER, "launch-after", 330, 0},
-    {ADAPTER, "launch-suggested", 230, 0},
-    {ADAPTER, "copy", 140, 0},
-    {ADAPTER, "allocate", 200, 0},
-    {ADAPTER, "kernel", 300, 0},
-    {ADAPTER, "program", 2000, 0},
+    {TABLE, "launch-3", 150, 0},         {TABLE, "launch-12", 220, 0},
+    {TABLE, "launch-event", 220, 0},     {TABLE, "launch-after", 260, 0},
+    {TABLE, "launch-suggested", 170, 0}, {TABLE, "launch-value", 490, 0},
+    {TABLE, "launch-values", 490, 0},    {TABLE, "copy", 110, 0},
+    {TABLE, "allocate", 150, 0},         {TABLE, "kernel", 250, 0},
+    {TABLE, "program", 1700, 0},         {ADAPTER, "launch-3", 200, 0},
+    {ADAPTER, "launch-12", 280, 0},      {ADAPTER, "launch-event", 280, 0},
+    {ADAPTER, "launch-after", 330, 0},   {ADAPTER, "launch-suggested", 230, 0},
+    {ADAPTER, "copy", 140, 0},           {ADAPTER, "allocate", 200, 0},
+    {ADAPTER, "kernel", 300, 0},         {ADAPTER, "program", 2000, 0},
 };
 #define LIMIT_COUNT (sizeof(limits) / sizeof(limits[0]))
 
@@ -157,7 +141,7 @@ static bool judge_growth(void)
 
 int main(void)
 {
-    if (!IS_MEASURABLE) {
+    if (!TEST_IS_MEASURABLE) {
         puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
         return TEST_SKIPPED;
     }

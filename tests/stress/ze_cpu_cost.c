@@ -15,12 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define IS_MEASURABLE false
-#else
-#define IS_MEASURABLE true
-#endif
-
 enum { ROUNDS = 10, ROUNDS_MAXIMUM = 60, BATCH = 1000, COPY_MIB = 64, SPIN_ROUNDS = 1000000 };
 
 static void must_at(int result, const char *call, int line)
@@ -226,7 +220,8 @@ static bool compare(const struct comparison *comparison)
         double their_time = comparison->theirs(comparison->self);
         ours = our_time < ours ? our_time : ours;
         theirs = their_time < theirs ? their_time : theirs;
-        is_good = comparison->limit == 0 || ours <= comparison->limit * theirs || !IS_MEASURABLE;
+        is_good =
+            comparison->limit == 0 || ours <= comparison->limit * theirs || !TEST_IS_MEASURABLE;
     }
     printf("%-44s %9.2f %9.2f %s %6.2f times", comparison->what, ours, theirs, comparison->unit,
            ours / theirs);
@@ -440,7 +435,7 @@ int main(void)
     is_good &= compare_copies();
     is_good &= compare_queues();
     MUST(zeContextDestroy(level_zero.context));
-    if (!IS_MEASURABLE)
+    if (!TEST_IS_MEASURABLE)
         printf("not judged: this build is not optimized, or has a sanitizer\n");
     if (!is_good)
         return 1;

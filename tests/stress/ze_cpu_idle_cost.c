@@ -12,12 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define IS_MEASURABLE false
-#else
-#define IS_MEASURABLE true
-#endif
-
 #define COUNT 2000
 
 static void must_at(int result, const char *call, int line)
@@ -322,7 +316,7 @@ int main(int argc, char **argv)
     bool is_good = true;
     if (argc == 2)
         return run(atoi(argv[1]));
-    if (!IS_MEASURABLE) {
+    if (!TEST_IS_MEASURABLE) {
         puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
         return TEST_SKIPPED;
     }

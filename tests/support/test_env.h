@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: MIT
 //
-// What every test needs before it may touch a driver: an environment of its own, so that a test program
-// runs bare, from any folder and beside others. A failure of the machine (no space, no permission) ends
-// the process with a message, since no test can go on after it. The functions that read are thread-safe,
-// the others are called before a test starts threads.
+// What every test needs before it may touch a driver: an environment of its own, so that a test
+// program runs bare, from any folder and beside others. A failure of the machine (no space, no
+// permission) ends the process with a message, since no test can go on after it. The functions that
+// read are thread-safe, the others are called before a test starts threads.
 //
 // Level Zero's loader reads the environment once a process, in the first zeInit: call one of the
-// test_env_use_* functions before that, from main() or as a Criterion .init (Criterion runs each test in
-// a process of its own).
+// test_env_use_* functions before that, from main() or as a Criterion .init (Criterion runs each
+// test in a process of its own).
 #ifndef ZEPI_TESTS_SUPPORT_TEST_ENV_H
 #define ZEPI_TESTS_SUPPORT_TEST_ENV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Exit code of a plain test program that could not run; say why before.
 #define TEST_SKIPPED 77
 
+// Whether times and counts of instructions say anything: in a build with optimisation, without
+// sanitizers.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define TEST_IS_MEASURABLE false
+#else
+#define TEST_IS_MEASURABLE true
+#endif
+
 struct test_bytes {
-    uint8_t *data;     // owned, free() it; NULL if size_bytes is 0
+    uint8_t *data; // owned, free() it; NULL if size_bytes is 0
     size_t size_bytes;
 };
 
-// The calling process' private folder (mode 0700), made by the first call and removed with all that is
-// in it when the process exits. A forked child that calls this gets a folder of its own. Borrowed.
+// The calling process' private folder (mode 0700), made by the first call and removed with all that
+// is in it when the process exits. A forked child that calls this gets a folder of its own.
+// Borrowed.
 const char *test_env_scratch(void);
 
 // The path of a new, not yet existing file or folder in the scratch folder. Borrowed until exit.
@@ -32,13 +42,14 @@ const char *test_env_scratch_path(const char *name);
 // The CPU driver, as the only Level Zero driver. ZE_CPU_* variables are left as they are.
 void test_env_use_ze_cpu(void);
 
-// The null driver of the Level Zero loader's source, as the only driver, with the tracing layer (the
-// loader must be asked for it before zeInit) and the parameter-validation layer.
+// The null driver of the Level Zero loader's source, as the only driver, with the tracing layer
+// (the loader must be asked for it before zeInit) and the parameter-validation layer.
 void test_env_use_null_driver(void);
 
-// Intel's driver in capture mode, for a GPU that need not be there: compiles for real, launches complete
-// without executing. FAMILY is a product of that driver: "tgllp" (no double precision), "skl" (with).
-// Changes the working directory to the scratch folder, since the driver writes *.aub files there.
+// Intel's driver in capture mode, for a GPU that need not be there: compiles for real, launches
+// complete without executing. FAMILY is a product of that driver: "tgllp" (no double precision),
+// "skl" (with). Changes the working directory to the scratch folder, since the driver writes *.aub
+// files there.
 void test_env_use_intel_capture(const char *family);
 
 // No driver at all: zeInit fails.

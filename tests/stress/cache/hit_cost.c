@@ -113,7 +113,7 @@ int main(int argc, char **argv)
         return run((unsigned)strtoul(argv[2], NULL, 10), make_key, KEEP_KEYS);
     if (argc == 3 && strcmp(argv[1], "fields") == 0)
         return run((unsigned)strtoul(argv[2], NULL, 10), make_key_of_fields, BUILD_KEY_EACH_TIME);
-    if (!fixture_is_measurable) {
+    if (!TEST_IS_MEASURABLE) {
         puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
         return TEST_SKIPPED;
     }

@@ -138,7 +138,7 @@ int main(void)
     printf("two threads against one, best of %d rounds: pure spin %.2f, different entries %.2f, "
            "same entry %.2f\n",
            ROUNDS, spin_ratio, different_ratio, same_ratio);
-    if (!fixture_is_measurable) {
+    if (!TEST_IS_MEASURABLE) {
         puts("skipped: times of a build with sanitizers or without optimisation say nothing");
         return TEST_SKIPPED;
     }

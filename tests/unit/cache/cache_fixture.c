@@ -16,12 +16,6 @@ struct payload {
     char text[];
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-const bool fixture_is_measurable = false;
-#else
-const bool fixture_is_measurable = true;
-#endif
-
 static atomic_int alive;
 static atomic_int destroyed;
 

@@ -65,10 +65,6 @@ struct fixture_cache fixture_cache_create(uint64_t limit_bytes, uint64_t limit_e
 void fixture_cache_destroy(struct fixture_cache *both);
 struct zepi_build_counters fixture_counters(struct zepi_build_cache *cache);
 
-// Whether times and counts of instructions say anything: a build with optimisation, without
-// sanitizers.
-extern const bool fixture_is_measurable;
-
 // What one entry of these tests costs beyond its cost_bytes and log: its key.
 uint64_t fixture_key_cost(void);
 
