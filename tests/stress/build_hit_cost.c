@@ -10,21 +10,15 @@
 // host does that keeps nothing: a module is made of the image's bytes, a value is set, and what was
 // built is released again. "silent N" makes builds where the kernel ends a process that makes a
 // system call.
+#include "test_cost.h"
 #include "test_env.h"
 #include "test_plugin.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { WARM = 4, FEW = 1000, MANY = 3000 };
+enum { WARM = 4 };
 
 static const struct kind {
     const char *name;
@@ -82,21 +76,6 @@ static void build_and_release(zepi_module_t input, const zepi_build_desc_t *desc
     TEST_OK(zepi.release(executable));
 }
 
-// From here on the kernel ends the process at any system call but exit. (Its strict mode would also
-// forbid the processor's clock.)
-static bool forbid_system_calls(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static int run(const char *kind, unsigned long count)
 {
     const zepi_build_desc_t desc = {.size = sizeof(desc), .options = "-cl-mad-enable"};
@@ -120,8 +99,8 @@ static int run(const char *kind, unsigned long count)
     }
     TEST_OK(zepi.cache_get_counters(gear.context, ZEPI_CACHE_MODULES, &counters));
     const uint64_t misses = counters.misses;
-    if (is_kind(kind, "silent") && !forbid_system_calls())
-        exit(TEST_SKIPPED);
+    if (is_kind(kind, "silent"))
+        test_cost_begin_silence();
     for (unsigned long i = 0; i < count; i++) {
         if (is_changed)
             set_values(input, 5 + (int32_t)(i % 2));
@@ -131,7 +110,7 @@ static int run(const char *kind, unsigned long count)
             TEST_OK(zepi.release(counted_build(input, options)));
     }
     if (is_kind(kind, "silent"))
-        syscall(SYS_exit, 0);
+        test_cost_end_silence();
     TEST_OK(zepi.cache_get_counters(gear.context, ZEPI_CACHE_MODULES, &counters));
     TEST_OK(zepi.release(input));
     test_gear_destroy(&gear);
@@ -139,83 +118,17 @@ static int run(const char *kind, unsigned long count)
     return counters.misses == misses ? 0 : 1;
 }
 
-// Whether hits make no system call.
-static bool is_silent(void)
-{
-    char self[512];
-    int status = -1;
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    const pid_t child = fork();
-    if (child == 0) {
-        execl(self, self, "silent", "1000", (char *)NULL);
-        _exit(1);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return false;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIPPED) {
-        puts("system calls: not judged, there is no seccomp");
-        return true;
-    }
-    const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    printf("a build that the cache answers makes %s system call\n", is_good ? "no" : "a");
-    return is_good;
-}
-
-// Instructions inside counted_ functions, of this program with these arguments, or 0 if callgrind
-// did not say.
-static unsigned long long count_instructions(const char *arguments)
-{
-    char self[512];
-    char command[1024];
-    char line[512];
-    unsigned long long instructions = 0;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return 0;
-    self[length] = '\0';
-    snprintf(command, sizeof(command),
-             "valgrind --tool=callgrind --toggle-collect='counted_*' "
-             "--callgrind-out-file=/dev/null '%s' %s 2>&1",
-             self, arguments);
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
-    if (!output)
-        return 0;
-    while (fgets(line, sizeof(line), output)) {
-        const char *found = strstr(line, "Collected : ");
-        if (found)
-            instructions = strtoull(found + strlen("Collected : "), NULL, 10);
-    }
-    return pclose(output) == 0 ? instructions : 0;
-}
-
-static double instructions_each(const struct kind *kind)
-{
-    char few[32];
-    char many[32];
-    snprintf(few, sizeof(few), "%s %d", kind->name, FEW);
-    snprintf(many, sizeof(many), "%s %d", kind->name, MANY);
-    unsigned long long less = count_instructions(few);
-    unsigned long long more = count_instructions(many);
-    return less > 0 && more > 0 ? (double)(more - less) / (MANY - FEW) : 0;
-}
-
 int main(int argc, char **argv)
 {
-    bool is_good = true;
     if (argc == 3)
         return run(argv[1], strtoul(argv[2], NULL, 10));
-    if (!TEST_IS_MEASURABLE) {
-        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+    if (!test_cost_is_measurable())
         return TEST_SKIPPED;
-    }
-    is_good = is_silent();
-    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        puts("skipped: there is no valgrind");
+    bool is_good = test_cost_is_silent("a build that the cache answers");
+    if (!test_cost_has_valgrind())
         return is_good ? TEST_SKIPPED : 1;
-    }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const double cost = instructions_each(&kinds[i]);
+        const double cost = test_cost_instructions(kinds[i].name, "counted_*");
         const bool is_judged = kinds[i].limit > 0;
         printf("a build that the cache answers, %s: %.0f instructions%s\n", kinds[i].name, cost,
                is_judged ? "" : " (not judged)");

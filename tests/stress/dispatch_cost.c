@@ -9,41 +9,22 @@
 // turns, "module" from a module that the launch names, "module_values" with values next to it,
 // "object_values" of a kernel object with values, "changed" with the next of 64 values each time.
 // "silent N" makes them where the kernel ends a process that makes a system call.
+#include "test_cost.h"
 #include "test_env.h"
 #include "test_plugin.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { WARM = 128, FEW = 1000, MANY = 3000, LIMIT_INSTRUCTIONS = 400 };
+enum { WARM = 128, LIMIT_INSTRUCTIONS = 400 };
 
+static const char COUNTED[] = "counted_launch";
 static const char unit;
 
 static bool is_kind(const char *kind, const char *name)
 {
     return strcmp(kind, name) == 0;
-}
-
-// From here on the kernel ends the process at any system call but exit.
-static bool forbid_system_calls(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 struct story {
@@ -121,14 +102,14 @@ static int run(const char *kind, unsigned long count)
         turn(&story, kind, i);
         TEST_OK(zepi.queue_launch(story.gear.queue, &story.desc, TEST_NO_WAIT, NULL));
     }
-    if (is_kind(kind, "silent") && !forbid_system_calls())
-        exit(TEST_SKIPPED);
+    if (is_kind(kind, "silent"))
+        test_cost_begin_silence();
     for (unsigned long i = 0; i < count; i++) {
         turn(&story, kind, i);
         counted_launch(&story);
     }
     if (is_kind(kind, "silent"))
-        syscall(SYS_exit, 0);
+        test_cost_end_silence();
     TEST_OK(zepi.usm_free(story.gear.context, (void *)story.arguments[0].value));
     TEST_OK(zepi.release(story.kernel));
     TEST_OK(zepi.release(story.executable));
@@ -139,86 +120,22 @@ static int run(const char *kind, unsigned long count)
     return 0;
 }
 
-// Whether repeated launches make no system call.
-static bool is_silent(void)
-{
-    char self[512];
-    int status = -1;
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    const pid_t child = fork();
-    if (child == 0) {
-        execl(self, self, "silent", "1000", (char *)NULL);
-        _exit(1);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return false;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIPPED) {
-        puts("system calls: not judged, there is no seccomp");
-        return true;
-    }
-    const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    printf("a launch by name that is repeated makes %s system call\n", is_good ? "no" : "a");
-    return is_good;
-}
-
-// Instructions of this program with these arguments, or 0 if callgrind did not say.
-static unsigned long long count_instructions(const char *arguments)
-{
-    char self[512];
-    char command[1024];
-    char line[512];
-    unsigned long long instructions = 0;
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return 0;
-    self[length] = '\0';
-    snprintf(command, sizeof(command),
-             "valgrind --tool=callgrind --toggle-collect=counted_launch "
-             "--callgrind-out-file=/dev/null '%s' %s 2>&1",
-             self, arguments);
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
-    if (!output)
-        return 0;
-    while (fgets(line, sizeof(line), output)) {
-        const char *found = strstr(line, "Collected : ");
-        if (found)
-            instructions = strtoull(found + strlen("Collected : "), NULL, 10);
-    }
-    return pclose(output) == 0 ? instructions : 0;
-}
-
-static double instructions_each(const char *kind)
-{
-    char few[32];
-    char many[32];
-    snprintf(few, sizeof(few), "%s %d", kind, FEW);
-    snprintf(many, sizeof(many), "%s %d", kind, MANY);
-    const unsigned long long less = count_instructions(few);
-    const unsigned long long more = count_instructions(many);
-    return less > 0 && more > less ? (double)(more - less) / (MANY - FEW) : 0;
-}
-
 int main(int argc, char **argv)
 {
     static const char *const kinds[] = {"default",       "values",        "turns",  "module",
                                         "module_values", "object_values", "changed"};
     if (argc == 3)
         return run(argv[1], strtoul(argv[2], NULL, 10));
-    if (!TEST_IS_MEASURABLE) {
-        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+    if (!test_cost_is_measurable())
         return TEST_SKIPPED;
-    }
-    bool is_good = is_silent();
-    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        puts("skipped: there is no valgrind");
+    bool is_good = test_cost_is_silent("a launch by name that is repeated");
+    if (!test_cost_has_valgrind())
         return is_good ? TEST_SKIPPED : 1;
-    }
-    const double object = instructions_each("object");
+    const double object = test_cost_instructions("object", COUNTED);
     printf("a launch of a kernel object: %.0f instructions\n", object);
     is_good = is_good && object > 0;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const double cost = instructions_each(kinds[i]);
+        const double cost = test_cost_instructions(kinds[i], COUNTED);
         printf("%s: %.0f instructions more\n", kinds[i], cost - object);
         is_good = is_good && cost > 0 && cost - object < LIMIT_INSTRUCTIONS;
     }

@@ -2,13 +2,13 @@
 //
 // Instructions of operations, as zepi bench counts them, against what they may cost; and how much a
 // million of each leaves behind.
+#include "test_cost.h"
 #include "test_env.h"
 
 #include <cjson/cJSON.h>
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Another compiler makes other code of the same.
@@ -141,14 +141,10 @@ static bool judge_growth(void)
 
 int main(void)
 {
-    if (!TEST_IS_MEASURABLE) {
-        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+    if (!test_cost_is_measurable())
         return TEST_SKIPPED;
-    }
     const bool is_small = judge_growth();
-    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        puts("skipped: there is no valgrind");
+    if (!test_cost_has_valgrind())
         return is_small ? TEST_SKIPPED : 1;
-    }
     return judge_costs() && is_small ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 // Instructions of calls to ze_cpu with ZE_CPU_EXECUTE=0, through the loader: what a benchmark of a
 // host measures beside the host. Without arguments it runs itself under callgrind and judges; with
 // a number it makes that many of each.
+#include "test_cost.h"
 #include "test_env.h"
 
 #include <level_zero/ze_api.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COUNT 2000
 
@@ -294,15 +294,11 @@ static void ignore(const char *line, void *to)
 
 static bool count_instructions(double counts[KIND_COUNT])
 {
-    char self[512];
     char command[2048];
     const char *file = test_env_scratch_path("callgrind");
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return false;
-    self[length] = '\0';
     snprintf(command, sizeof(command),
-             "valgrind --tool=callgrind --callgrind-out-file='%s' '%s' %d 2>&1", file, self, COUNT);
+             "valgrind --tool=callgrind --callgrind-out-file='%s' '%s' %d 2>&1", file,
+             test_cost_program(), COUNT);
     if (!read_output(command, ignore, NULL))
         return false;
     snprintf(command, sizeof(command), "callgrind_annotate --inclusive=yes --threshold=100 '%s'",
@@ -316,14 +312,8 @@ int main(int argc, char **argv)
     bool is_good = true;
     if (argc == 2)
         return run(atoi(argv[1]));
-    if (!TEST_IS_MEASURABLE) {
-        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+    if (!test_cost_is_measurable() || !test_cost_has_valgrind())
         return TEST_SKIPPED;
-    }
-    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        puts("skipped: there is no valgrind");
-        return TEST_SKIPPED;
-    }
     if (!count_instructions(counts)) {
         puts("callgrind does not run this program");
         return 1;

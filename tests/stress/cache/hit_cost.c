@@ -4,14 +4,14 @@
 // program under callgrind that differ in the number of hits alone. Without arguments it makes the
 // runs and judges; "hit N" makes N hits, "fields N" also builds the key for each.
 #include "cache_fixture.h"
+#include "test_cost.h"
 #include "test_env.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { KEY_BYTES = 100, ENTRIES = 64, FEW = 1000, MANY = 3000, LIMIT_INSTRUCTIONS = 350 };
+enum { KEY_BYTES = 100, ENTRIES = 64, LIMIT_INSTRUCTIONS = 350 };
 
 static void make_key(struct zepi_key *key, unsigned number)
 {
@@ -71,58 +71,16 @@ static int run(unsigned count, void (*make)(struct zepi_key *key, unsigned numbe
     return is_right ? 0 : 1;
 }
 
-// Instructions of this program with these arguments, or 0 if callgrind did not say.
-static unsigned long long count_instructions(const char *arguments)
-{
-    char self[512];
-    char command[1024];
-    char line[512];
-    unsigned long long instructions = 0;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return 0;
-    self[length] = '\0';
-    snprintf(command, sizeof(command),
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' %s 2>&1", self,
-             arguments);
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
-    if (!output)
-        return 0;
-    while (fgets(line, sizeof(line), output)) {
-        const char *found = strstr(line, "Collected : ");
-        if (found)
-            instructions = strtoull(found + strlen("Collected : "), NULL, 10);
-    }
-    return pclose(output) == 0 ? instructions : 0;
-}
-
-static double instructions_each(const char *kind)
-{
-    char few[32];
-    char many[32];
-    snprintf(few, sizeof(few), "%s %d", kind, FEW);
-    snprintf(many, sizeof(many), "%s %d", kind, MANY);
-    unsigned long long less = count_instructions(few);
-    unsigned long long more = count_instructions(many);
-    return less > 0 && more > 0 ? (double)(more - less) / (MANY - FEW) : 0;
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "hit") == 0)
         return run((unsigned)strtoul(argv[2], NULL, 10), make_key, KEEP_KEYS);
     if (argc == 3 && strcmp(argv[1], "fields") == 0)
         return run((unsigned)strtoul(argv[2], NULL, 10), make_key_of_fields, BUILD_KEY_EACH_TIME);
-    if (!TEST_IS_MEASURABLE) {
-        puts("skipped: counts of a build with sanitizers or without optimisation say nothing");
+    if (!test_cost_is_measurable() || !test_cost_has_valgrind())
         return TEST_SKIPPED;
-    }
-    if (system("valgrind --version >/dev/null 2>&1") != 0) { // NOLINT(cert-env33-c)
-        puts("skipped: there is no valgrind");
-        return TEST_SKIPPED;
-    }
-    double hit_cost = instructions_each("hit");
-    double fields_cost = instructions_each("fields");
+    double hit_cost = test_cost_instructions("hit", NULL);
+    double fields_cost = test_cost_instructions("fields", NULL);
     printf("a hit with a %d-byte key, sealed each time: %.0f instructions (limit %d)\n", KEY_BYTES,
            hit_cost, LIMIT_INSTRUCTIONS);
     printf("a hit with a module's key, built from its fields each time: %.0f instructions\n",
