@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Failed builds: deterministic ones are kept, spurious ones tried again, lack of memory evicts.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -11,23 +9,7 @@
 
 #define THREADS 8
 
-static struct test_ze_cpu ze_cpu;
-static struct test_gear gear;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(cache_failures, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(cache_failures, .init = gear_set_up, .fini = gear_tear_down, .timeout = 60);
 
 // A failed build as its caller sees it.
 struct failure {

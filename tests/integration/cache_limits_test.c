@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Limits, trimming and clearing through the table, with launches under way, and the cache off.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_ze_cpu ze_cpu;
-static struct test_gear gear;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
 static void set_up_off(void)
 {
     setenv("ZEPI_CACHE", "off", 1);
-    set_up();
+    gear_set_up();
 }
 
 static void set_up_limited(void)
@@ -30,18 +18,12 @@ static void set_up_limited(void)
     setenv("ZEPI_CACHE_MEMORY_BYTES", "64M", 1);
     setenv("ZEPI_CACHE_CODE_BYTES", "1M", 1);
     setenv("ZEPI_CACHE_DISK", "off", 1);
-    set_up();
+    gear_set_up();
 }
 
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(cache_limits, .init = set_up, .fini = tear_down, .timeout = 60);
-TestSuite(cache_off, .init = set_up_off, .fini = tear_down, .timeout = 60);
-TestSuite(cache_limits_of_the_environment, .init = set_up_limited, .fini = tear_down,
+TestSuite(cache_limits, .init = gear_set_up, .fini = gear_tear_down, .timeout = 60);
+TestSuite(cache_off, .init = set_up_off, .fini = gear_tear_down, .timeout = 60);
+TestSuite(cache_limits_of_the_environment, .init = set_up_limited, .fini = gear_tear_down,
           .timeout = 60);
 
 static zepi_module_t build_with(int32_t value)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One compile for everyone: threads, contexts, devices, sub-devices, launches, kernels.
+#include "gear_fixture.h"
 #include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -12,37 +11,21 @@
 
 #define THREADS 16
 
-static struct test_ze_cpu ze_cpu;
-static struct test_gear gear;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
 static void set_up_two_devices(void)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);
-    set_up();
+    gear_set_up();
 }
 
 static void set_up_sub_devices(void)
 {
     setenv("ZE_CPU_SUB_DEVICES", "2", 1);
-    set_up();
+    gear_set_up();
 }
 
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(cache_sharing, .init = set_up, .fini = tear_down, .timeout = 60);
-TestSuite(cache_two_devices, .init = set_up_two_devices, .fini = tear_down, .timeout = 60);
-TestSuite(cache_sub_devices, .init = set_up_sub_devices, .fini = tear_down, .timeout = 60);
+TestSuite(cache_sharing, .init = gear_set_up, .fini = gear_tear_down, .timeout = 60);
+TestSuite(cache_two_devices, .init = set_up_two_devices, .fini = gear_tear_down, .timeout = 60);
+TestSuite(cache_sub_devices, .init = set_up_sub_devices, .fini = gear_tear_down, .timeout = 60);
 
 static uint64_t compiles(void)
 {

@@ -2,7 +2,7 @@
 // Which of a translation unit's images a launch by name goes to, and what it says if none will do.
 #include "modules_fixture.h"
 
-TestSuite(dispatch_choice, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(dispatch_choice, .init = gear_set_up, .fini = gear_tear_down);
 
 // Images of scaled_copy: an executable made with 41, an object made with 42, and SPIR-V.
 struct three_states {

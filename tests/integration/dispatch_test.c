@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-TestSuite(dispatch, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(dispatch, .init = gear_set_up, .fini = gear_tear_down);
 
 Test(dispatch, launches_with_values_of_the_launch_alone)
 {

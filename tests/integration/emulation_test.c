@@ -2,7 +2,7 @@
 // Specialization constants of native images: baked in, emulated, or rebuilt from SPIR-V.
 #include "modules_fixture.h"
 
-TestSuite(emulation, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(emulation, .init = gear_set_up, .fini = gear_tear_down);
 
 static const int8_t small_default = -3;
 static const zepi_emulated_constant_t constants[] = {{10, ZEPI_SCALAR_INT8, &small_default},
@@ -27,11 +27,7 @@ static zepi_image_desc_t emulated_image(zepi_module_state_t state)
 
 static int64_t *allocate(size_t count)
 {
-    int64_t *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, count * 8, 0,
-                              (void **)&memory));
-    memset(memory, 0, count * 8);
-    return memory;
+    return gear_allocate(count * sizeof(int64_t));
 }
 
 static void launch(zepi_module_t executable, const char *name, int64_t *out)

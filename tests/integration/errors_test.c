@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
 // What a host may get wrong, and what it is told.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
 static zepi_module_t module;
 static zepi_kernel_t kernel; // sum_groups(in, local, sums)
 static int32_t *memory;
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     module = test_executable(gear.context, "arguments");
     TEST_OK(zepi.module_get_kernel(module, "sum_groups", &kernel));
     TEST_OK(
@@ -30,8 +24,7 @@ static void tear_down(void)
     TEST_OK(zepi.usm_free(gear.context, memory));
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(module));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(errors, .init = set_up, .fini = tear_down);

@@ -2,7 +2,7 @@
 // Modules beside each other: equality, hashes, joining, and the list of a context.
 #include "modules_fixture.h"
 
-TestSuite(join, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(join, .init = gear_set_up, .fini = gear_tear_down);
 
 static bool are_equal(zepi_module_t a, zepi_module_t b)
 {

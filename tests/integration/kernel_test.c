@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernel objects that come and go: a released one rests in its module for who asks next, and is
 // nobody's handle meanwhile.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,16 +9,12 @@
 
 #define KERNELS 20
 
-static struct test_ze_cpu ze_cpu;
-static struct test_gear gear;
 static zepi_module_t executable;
 static int32_t *data;
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     executable = test_executable(gear.context, "twenty_kernels");
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, sizeof(*data), 0,
                               (void **)&data));
@@ -37,8 +31,7 @@ static void tear_down(void)
 {
     TEST_OK(zepi.usm_free(gear.context, data));
     TEST_OK(zepi.release(executable));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(kernel, .init = set_up, .fini = tear_down, .timeout = 60);

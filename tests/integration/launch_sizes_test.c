@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Global sizes, group sizes and offsets of launches; with the driver's one-call launch and without.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
 static zepi_module_t module;
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     module = test_executable(gear.context, "launches");
 }
 
@@ -29,8 +23,7 @@ static void set_up_without_newer_functions(void)
 static void tear_down(void)
 {
     TEST_OK(zepi.release(module));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(sizes, .init = set_up, .fini = tear_down);
@@ -51,11 +44,7 @@ TestSuite(sizes_without_newer_functions, .init = set_up_without_newer_functions,
 
 static int32_t *allocate(size_t count)
 {
-    int32_t *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, count * sizeof(*memory),
-                              0, (void **)&memory));
-    memset(memory, 0, count * sizeof(*memory));
-    return memory;
+    return gear_allocate(count * sizeof(int32_t));
 }
 
 static zepi_kernel_t kernel_of(const char *name)

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Launches with every kind of argument; with the driver's one-call launch and without.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
 static zepi_module_t module;
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     module = test_executable(gear.context, "arguments");
 }
 
@@ -30,8 +24,7 @@ static void set_up_without_newer_functions(void)
 static void tear_down(void)
 {
     TEST_OK(zepi.release(module));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(launch, .init = set_up, .fini = tear_down);
@@ -49,14 +42,6 @@ TestSuite(launch_without_newer_functions, .init = set_up_without_newer_functions
         story();                                                                                   \
     }
 
-static void *allocate(size_t size_bytes)
-{
-    void *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, size_bytes, 0, &memory));
-    memset(memory, 0, size_bytes);
-    return memory;
-}
-
 static zepi_kernel_t kernel_of(const char *name)
 {
     zepi_kernel_t kernel;
@@ -72,7 +57,7 @@ struct pair {
 static void check_values(void)
 {
     zepi_kernel_t kernel = kernel_of("store_values");
-    int64_t *out = allocate(8 * sizeof(*out));
+    int64_t *out = gear_allocate(8 * sizeof(*out));
     for (int round = 1; round <= 3; round++) {
         const int8_t a = (int8_t)(-1 * round);
         const int16_t b = (int16_t)(200 * round);
@@ -104,8 +89,8 @@ static void check_local_memory(void)
 {
     enum { ITEMS = 1024, GROUP = 64 };
     zepi_kernel_t kernel = kernel_of("sum_groups");
-    int32_t *in = allocate(ITEMS * sizeof(*in));
-    int32_t *sums = allocate(ITEMS * sizeof(*sums));
+    int32_t *in = gear_allocate(ITEMS * sizeof(*in));
+    int32_t *sums = gear_allocate(ITEMS * sizeof(*sums));
     for (int i = 0; i < ITEMS; i++)
         in[i] = i;
     for (size_t group = GROUP; group >= 16; group /= 2) {
@@ -134,7 +119,7 @@ static void check_ids(void)
 {
     enum { X = 12, Y = 6, Z = 4 };
     zepi_kernel_t kernel = kernel_of("store_ids");
-    int32_t *out = allocate(3 * X * Y * Z * sizeof(*out));
+    int32_t *out = gear_allocate(3 * X * Y * Z * sizeof(*out));
     const zepi_argument_t argument = TEST_POINTER(out);
     zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, X);
     launch.work_dim = 3;
@@ -182,8 +167,8 @@ static void *launch_often(void *user)
 {
     const int32_t number = *(int *)user;
     zepi_queue_t queue;
-    int32_t *in = allocate(64 * sizeof(*in));
-    int32_t *sums = allocate(64 * sizeof(*sums));
+    int32_t *in = gear_allocate(64 * sizeof(*in));
+    int32_t *sums = gear_allocate(64 * sizeof(*sums));
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     const zepi_argument_t arguments[] = {
         TEST_POINTER(in),
@@ -237,7 +222,7 @@ static void check_null(void)
 {
     zepi_module_t launches;
     zepi_kernel_t kernel = kernel_of_launches("find_null", &launches);
-    int32_t *out = allocate(2 * sizeof(*out));
+    int32_t *out = gear_allocate(2 * sizeof(*out));
     int32_t *memory[2] = {out, NULL};
     for (int round = 0; round < 8; round++) {
         int32_t *a = memory[round % 2];
@@ -263,8 +248,8 @@ Test(launch, may_follow_pointers_that_lie_in_memory_or_come_as_numbers)
 {
     zepi_module_t launches;
     zepi_kernel_t kernel = kernel_of_launches("follow_pointers", &launches);
-    int32_t *target = allocate(2 * sizeof(*target));
-    uint64_t *addresses = allocate(sizeof(*addresses));
+    int32_t *target = gear_allocate(2 * sizeof(*target));
+    uint64_t *addresses = gear_allocate(sizeof(*addresses));
     const uint64_t address = (uintptr_t)target;
     addresses[0] = address;
     for (int round = 1; round <= 2; round++) {
@@ -286,7 +271,7 @@ Test(launch, may_follow_pointers_that_lie_in_memory_or_come_as_numbers)
 static void check_copies(void)
 {
     zepi_kernel_t kernel = kernel_of("store_values");
-    int64_t *out = allocate(8 * sizeof(*out));
+    int64_t *out = gear_allocate(8 * sizeof(*out));
     int8_t a = 1;
     int16_t b = 2;
     int32_t c = 3;
@@ -345,7 +330,7 @@ static void check_native(void)
     zepi_kernel_t kernel;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));
     TEST_OK(zepi.module_get_kernel(native, "sum_groups", &kernel));
-    int32_t *memory = allocate(4 * sizeof(*memory));
+    int32_t *memory = gear_allocate(4 * sizeof(*memory));
     const int32_t narrow = 1;
     memory[0] = 40;
     memory[1] = 2;
@@ -376,7 +361,7 @@ static void check_too_much_local(void)
     zepi_module_t launches;
     zepi_kernel_t kernel = kernel_of_launches("use_local", &launches);
     zepi_device_info_t device = {.size = sizeof(device)};
-    int32_t *sums = allocate(64 * sizeof(*sums));
+    int32_t *sums = gear_allocate(64 * sizeof(*sums));
     int32_t length = 100;
     TEST_OK(zepi.device_get_info(gear.device, &device));
     zepi_argument_t arguments[] = {
@@ -409,7 +394,7 @@ BOTH(with_more_local_memory_than_there_is_is_refused, check_too_much_local)
 Test(launch, of_a_newer_host_is_taken_if_it_asks_for_nothing_new)
 {
     zepi_kernel_t kernel = kernel_of("store_ids");
-    int32_t *out = allocate(3 * sizeof(*out));
+    int32_t *out = gear_allocate(3 * sizeof(*out));
     const zepi_argument_t argument = TEST_POINTER(out);
     struct {
         zepi_launch_desc_t known;
@@ -430,7 +415,7 @@ Test(launch, of_a_newer_host_is_taken_if_it_asks_for_nothing_new)
 Test(launch, outlives_kernel_and_module)
 {
     zepi_event_t gate;
-    int32_t *out = allocate(3 * sizeof(*out));
+    int32_t *out = gear_allocate(3 * sizeof(*out));
     TEST_OK(zepi.event_create(gear.context, &gate));
     zepi_module_t own = test_executable(gear.context, "arguments");
     zepi_kernel_t kernel;

@@ -2,7 +2,7 @@
 // Specialization constants of objects that are linked.
 #include "link_fixture.h"
 
-TestSuite(link_constants, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(link_constants, .init = gear_set_up, .fini = gear_tear_down);
 
 Test(link_constants, refuses_one_image_with_two_values)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-TestSuite(link, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(link, .init = gear_set_up, .fini = gear_tear_down);
 
 static const char *const diamond[] = {"link_top", "link_left", "link_right", "link_base"};
 

@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: MIT
 // From SPIR-V to numbers: specialization constants, builds, logs, names, native code.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(module, .init = set_up, .fini = tear_down);
+TestSuite(module, .init = gear_set_up, .fini = gear_tear_down);
 
 // Runs show_constants of tests/data/scaled_copy.cl: char 11, short 5, int 7, long 2, bool 13,
 // float 3.

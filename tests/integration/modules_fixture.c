@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "modules_fixture.h"
 
-struct test_gear gear;
-struct test_ze_cpu ze_cpu;
 const char unit_tokens[8];
-
-void modules_set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-void modules_tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
 
 zepi_module_t build_with(zepi_module_t input, int32_t value)
 {

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of modules and dispatch share: ze_cpu with one queue, modules built with a value,
-// native images of them, and launches by name whose numbers are checked. For
-// tests/data/scaled_copy.cl, whose kernel scaled_copy_int multiplies by constant 7.
+// What tests of modules and dispatch share: modules built with a value, native images of them, and
+// launches by name whose numbers are checked. For tests/data/scaled_copy.cl, whose kernel
+// scaled_copy_int multiplies by constant 7.
 #ifndef ZEPI_TESTS_INTEGRATION_MODULES_FIXTURE_H
 #define ZEPI_TESTS_INTEGRATION_MODULES_FIXTURE_H
 
+#include "gear_fixture.h"
 #include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern struct test_gear gear;
-extern struct test_ze_cpu ze_cpu;
-
-// .init and .fini of a suite; the latter checks that nothing is left in the driver.
-void modules_set_up(void);
-void modules_tear_down(void);
 
 // Any address will do as a token.
 extern const char unit_tokens[8];

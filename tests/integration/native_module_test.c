@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Modules from native code and from native handles, and native handles of modules.
+#include "gear_fixture.h"
 #include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
 
 #include <criterion/criterion.h>
 #include <level_zero/ze_api.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(native_module, .init = set_up, .fini = tear_down);
+TestSuite(native_module, .init = gear_set_up, .fini = gear_tear_down);
 
 static zepi_module_t compile(const char *name)
 {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "queue_fixture.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
-struct test_gear gear;
-struct test_ze_cpu ze_cpu;
 static zepi_module_t module;
 static zepi_kernel_t add;
 
@@ -14,9 +10,7 @@ void queue_set_up(zepi_queue_flags_t flags, bool newer)
 {
     if (!newer)
         setenv("ZEPI_NEWER_FUNCTIONS", "off", 1);
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(flags);
+    gear_set_up_with(flags);
     module = test_executable(gear.context, "vector_add");
     TEST_OK(zepi.module_get_kernel(module, "vector_add", &add));
 }
@@ -25,17 +19,12 @@ void queue_tear_down(void)
 {
     TEST_OK(zepi.release(add));
     TEST_OK(zepi.release(module));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 float *queue_allocate(size_t count)
 {
-    float *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, count * sizeof(float), 0,
-                              (void **)&memory));
-    memset(memory, 0, count * sizeof(float));
-    return memory;
+    return gear_allocate(count * sizeof(float));
 }
 
 void queue_free(void *memory)

@@ -4,16 +4,12 @@
 #ifndef ZEPI_TESTS_INTEGRATION_QUEUE_FIXTURE_H
 #define ZEPI_TESTS_INTEGRATION_QUEUE_FIXTURE_H
 
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define ITEMS 256
-
-extern struct test_gear gear;
-extern struct test_ze_cpu ze_cpu;
 
 // How a queue is made: its flags, and whether the plugin may use what Level Zero got after 1.4
 // (without, barriers keep an in-order queue's order, and waits go by events).

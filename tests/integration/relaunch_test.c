@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launches after launches: what is remembered of the last one must not hide a mistake or a change
 // in the next. In one call, with arguments one by one, and without newer functions.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -11,15 +9,11 @@
 
 #define ROUNDS 3
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
 static zepi_module_t modules[2];
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     modules[0] = test_executable(gear.context, "arguments");
     modules[1] = test_executable(gear.context, "launches");
 }
@@ -40,8 +34,7 @@ static void tear_down(void)
 {
     TEST_OK(zepi.release(modules[0]));
     TEST_OK(zepi.release(modules[1]));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(relaunch, .init = set_up, .fini = tear_down);
@@ -63,14 +56,6 @@ TestSuite(relaunch_without_newer_functions, .init = set_up_without_newer_functio
     {                                                                                              \
         story();                                                                                   \
     }
-
-static void *allocate(size_t size_bytes)
-{
-    void *memory;
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, size_bytes, 0, &memory));
-    memset(memory, 0, size_bytes);
-    return memory;
-}
 
 static zepi_kernel_t kernel_of(int module, const char *name)
 {
@@ -118,7 +103,7 @@ static void check_kinds(void)
 {
     struct values values = {.a = 1, .b = 2, .c = 3};
     zepi_kernel_t kernel = kernel_of(0, "store_values");
-    int64_t *out = allocate(8 * sizeof(*out));
+    int64_t *out = gear_allocate(8 * sizeof(*out));
     const zepi_launch_desc_t launch = launch_of_values(&values, kernel, out);
     for (int64_t i = 0; i < 4 * ROUNDS; i++) {
         // The same argument as eight bytes of a value, and as a pointer with that value.
@@ -143,7 +128,7 @@ static void check_refusals(void)
 {
     struct values values = {.a = 1};
     zepi_kernel_t kernel = kernel_of(0, "store_values");
-    int64_t *out = allocate(8 * sizeof(*out));
+    int64_t *out = gear_allocate(8 * sizeof(*out));
     zepi_launch_desc_t launch = launch_of_values(&values, kernel, out);
     for (int i = 0; i < ROUNDS; i++) {
         values.c = 77 + i;
@@ -184,8 +169,8 @@ static void check_local_memory(void)
 {
     enum { ITEMS = 64 };
     zepi_kernel_t kernel = kernel_of(0, "sum_groups");
-    int32_t *in = allocate(ITEMS * sizeof(*in));
-    int32_t *sums = allocate(ITEMS * sizeof(*sums));
+    int32_t *in = gear_allocate(ITEMS * sizeof(*in));
+    int32_t *sums = gear_allocate(ITEMS * sizeof(*sums));
     zepi_argument_t arguments[] = {
         TEST_POINTER(in), {.kind = ZEPI_ARGUMENT_LOCAL}, TEST_POINTER(sums)};
     zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, ITEMS);
@@ -235,7 +220,7 @@ static void check_sizes(void)
     };
     enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
     zepi_kernel_t kernel = kernel_of(1, "note_ends");
-    struct ends *ends = allocate(sizeof(*ends));
+    struct ends *ends = gear_allocate(sizeof(*ends));
     const zepi_argument_t argument = TEST_POINTER(ends);
     zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
     for (int i = 0; i < 4 * SHAPES; i++) {
@@ -266,7 +251,7 @@ EACH_WAY(sees_every_size_that_changes, check_sizes)
 static void check_wrong_sizes(void)
 {
     zepi_kernel_t kernel = kernel_of(1, "note_ends");
-    struct ends *ends = allocate(sizeof(*ends));
+    struct ends *ends = gear_allocate(sizeof(*ends));
     const zepi_argument_t argument = TEST_POINTER(ends);
     zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 64);
     launch.group_size[0] = 8;
@@ -318,7 +303,7 @@ static void check_many_queues(void)
     enum { QUEUES = 40 };
     static zepi_queue_t queues[QUEUES];
     zepi_kernel_t kernel = kernel_of(1, "count_items");
-    int32_t *counts = allocate(QUEUES * sizeof(*counts));
+    int32_t *counts = gear_allocate(QUEUES * sizeof(*counts));
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < QUEUES; i++)
             TEST_OK(zepi.queue_create(gear.context, gear.device, i % 2 ? ZEPI_QUEUE_IN_ORDER : 0,

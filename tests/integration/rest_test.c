@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Modules that a host released and makes again: what comes back is as good as new.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 #define CONSTANT 7 // of tests/data/scaled_copy.cl, an int that is 1 by default
 
-static struct test_ze_cpu ze_cpu;
-static struct test_gear gear;
 static int32_t *memory;
 
 static void set_up(void)
 {
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    gear_set_up();
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 64, 0, (void **)&memory));
 }
 
 static void tear_down(void)
 {
     TEST_OK(zepi.usm_free(gear.context, memory));
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
+    gear_tear_down();
 }
 
 TestSuite(rest, .init = set_up, .fini = tear_down, .timeout = 60);

@@ -2,7 +2,7 @@
 // Specialization constants of input modules: every type, composites, defaults, errors.
 #include "modules_fixture.h"
 
-TestSuite(spec_constants, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(spec_constants, .init = gear_set_up, .fini = gear_tear_down);
 
 enum { FIRST_ID = 20, TYPES = 12 };
 

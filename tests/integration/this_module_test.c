@@ -2,7 +2,7 @@
 // Translation units: images under a token, as modules.
 #include "modules_fixture.h"
 
-TestSuite(this_module, .init = modules_set_up, .fini = modules_tear_down);
+TestSuite(this_module, .init = gear_set_up, .fini = gear_tear_down);
 
 Test(this_module, is_the_same_as_long_as_somebody_holds_it)
 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pools of USM: small allocations share what the driver allocates, and say what they are without
 // it.
-#include "test_env.h"
-#include "test_plugin.h"
-#include "test_ze_cpu.h"
+#include "gear_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
@@ -18,30 +16,14 @@ static const bool is_sanitized = true;
 static const bool is_sanitized = false;
 #endif
 
-static struct test_gear gear;
-static struct test_ze_cpu ze_cpu;
-
-static void set_up(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_plugin_load();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-}
-
 static void set_up_off(void)
 {
     setenv("ZEPI_USM_POOL", "off", 1);
-    set_up();
+    gear_set_up();
 }
 
-static void tear_down(void)
-{
-    test_gear_destroy(&gear);
-    cr_assert_eq(ze_cpu.get_live_objects(), 0);
-}
-
-TestSuite(usm_pool, .init = set_up, .fini = tear_down);
-TestSuite(usm_pool_off, .init = set_up_off, .fini = tear_down);
+TestSuite(usm_pool, .init = gear_set_up, .fini = gear_tear_down);
+TestSuite(usm_pool_off, .init = set_up_off, .fini = gear_tear_down);
 
 static char *allocate(zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes)
 {
