@@ -4,7 +4,6 @@
 #include "test_plugin.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct test_gear gear;
@@ -23,15 +22,6 @@ static void tear_down(void)
 
 TestSuite(capture_link, .init = bring_up, .fini = tear_down);
 
-static zepi_module_t compile(const char *name)
-{
-    zepi_module_t input = test_input(gear.context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.module_compile(input, NULL, &object));
-    TEST_OK(zepi.release(input));
-    return object;
-}
-
 #define MAX_OBJECTS 4
 
 static zepi_result_t link_named(zepi_link_method_t method, uint32_t count, const char *const *names,
@@ -40,7 +30,7 @@ static zepi_result_t link_named(zepi_link_method_t method, uint32_t count, const
     const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
     zepi_module_t objects[MAX_OBJECTS];
     for (uint32_t i = 0; i < count; i++)
-        objects[i] = compile(names[i]);
+        objects[i] = test_object(gear.context, names[i]);
     const zepi_result_t result = zepi.module_link(count, objects, &desc, out_module);
     for (uint32_t i = 0; i < count; i++)
         TEST_OK(zepi.release(objects[i]));
@@ -152,23 +142,15 @@ Test(capture_link, comes_back_from_native_code)
     {
         zepi_module_t linked;
         zepi_module_t loaded;
-        size_t size_bytes = 0;
         void *handle;
         static const char *const names[] = {"link_constants", "link_base"};
         TEST_OK(link_named(method, 4, diamond, &linked));
-        TEST_OK(zepi.module_get_native_binary(linked, gear.device, &size_bytes, NULL));
-        void *bytes = malloc(size_bytes);
-        TEST_OK(zepi.module_get_native_binary(linked, gear.device, &size_bytes, bytes));
-        const zepi_image_desc_t image = {.size = sizeof(image),
-                                         .format = ZEPI_IMAGE_NATIVE,
-                                         .state = ZEPI_MODULE_EXECUTABLE,
-                                         .bytes = bytes,
-                                         .size_bytes = size_bytes};
+        zepi_image_desc_t image = test_native_image(linked, gear.device, ZEPI_MODULE_EXECUTABLE);
         TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &loaded));
         launch(loaded, "diamond");
         TEST_OK(zepi.release(loaded));
         TEST_OK(zepi.release(linked));
-        free(bytes);
+        test_native_image_finish(&image);
         // Linked by the driver, a ze_module may go on saying that it has imports.
         TEST_OK(link_named(ZEPI_LINK_AUTO, 2, names, &linked));
         TEST_OK(zepi.module_get_native(linked, gear.device, &handle));
@@ -183,19 +165,11 @@ Test(capture_link, comes_back_from_native_code)
 
 static zepi_module_t native_object(const char *name)
 {
-    zepi_module_t object = compile(name);
-    size_t size_bytes = 0;
-    TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, NULL));
-    void *bytes = malloc(size_bytes);
-    TEST_OK(zepi.module_get_native_binary(object, gear.device, &size_bytes, bytes));
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_OBJECT,
-                                     .bytes = bytes,
-                                     .size_bytes = size_bytes};
+    zepi_module_t object = test_object(gear.context, name);
+    zepi_image_desc_t image = test_native_image(object, gear.device, ZEPI_MODULE_OBJECT);
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 1, &image, &object));
-    free(bytes);
+    test_native_image_finish(&image);
     return object;
 }
 

@@ -5,7 +5,6 @@
 // allocation fails in turn.
 #include "walk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct test_gear gear;
@@ -163,15 +162,9 @@ out:
 static zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
                                       const zepi_spec_value_t *value)
 {
-    zepi_image_desc_t image = {.size = sizeof(image),
-                               .format = ZEPI_IMAGE_NATIVE,
-                               .state = state,
-                               .baked_values = value,
-                               .baked_value_count = value != NULL};
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, NULL));
-    void *bytes = malloc(image.size_bytes);
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, bytes));
-    image.bytes = bytes;
+    zepi_image_desc_t image = test_native_image(module, gear.device, state);
+    image.baked_values = value;
+    image.baked_value_count = value != NULL;
     TEST_OK(zepi.release(module));
     return image;
 }
@@ -219,8 +212,8 @@ int main(void)
     walk_allocations("joined, allocations", join_and_import);
     TEST_OK(zepi.usm_free(gear.context, memory));
     for (int i = 1; i < 3; i++)
-        free((void *)images[i].bytes);
-    free((void *)emulated_image.bytes);
+        test_native_image_finish(&images[i]);
+    test_native_image_finish(&emulated_image);
     test_gear_destroy(&gear);
     return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One compile for everyone: threads, contexts, devices, sub-devices, launches, kernels.
 #include "gear_fixture.h"
-#include "test_env.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -73,24 +72,14 @@ static void build_in_threads(struct builder *builders, unsigned context_count,
     pthread_barrier_destroy(&all_are_ready);
 }
 
-static struct test_bytes native_of(zepi_module_t executable)
-{
-    struct test_bytes native = {0};
-    TEST_OK(zepi.module_get_native_binary(executable, gear.device, &native.size_bytes, NULL));
-    native.data = malloc(native.size_bytes);
-    TEST_OK(
-        zepi.module_get_native_binary(executable, gear.device, &native.size_bytes, native.data));
-    return native;
-}
-
 static bool have_same_code(zepi_module_t a, zepi_module_t b)
 {
-    struct test_bytes left = native_of(a);
-    struct test_bytes right = native_of(b);
-    const bool is_same =
-        left.size_bytes == right.size_bytes && memcmp(left.data, right.data, left.size_bytes) == 0;
-    free(left.data);
-    free(right.data);
+    zepi_image_desc_t left = test_native_image(a, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_image_desc_t right = test_native_image(b, gear.device, ZEPI_MODULE_EXECUTABLE);
+    const bool is_same = left.size_bytes == right.size_bytes &&
+                         memcmp(left.bytes, right.bytes, left.size_bytes) == 0;
+    test_native_image_finish(&left);
+    test_native_image_finish(&right);
     return is_same;
 }
 

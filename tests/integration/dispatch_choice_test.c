@@ -29,8 +29,8 @@ static void three_states_init(struct three_states *states)
 
 static void three_states_finish(struct three_states *states)
 {
-    native_finish(&states->images[1]);
-    native_finish(&states->images[2]);
+    test_native_image_finish(&states->images[1]);
+    test_native_image_finish(&states->images[2]);
 }
 
 // What a launch with `value` makes the driver do.
@@ -89,12 +89,9 @@ Test(dispatch_choice, is_what_is_there_if_nothing_has_another_default)
 
 static zepi_image_desc_t native_object(const char *name)
 {
-    zepi_module_t input = test_input(gear.context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.module_compile(input, NULL, &object));
+    zepi_module_t object = test_object(gear.context, name);
     zepi_image_desc_t image = native_image(object, ZEPI_MODULE_OBJECT, NULL);
     TEST_OK(zepi.release(object));
-    TEST_OK(zepi.release(input));
     return image;
 }
 
@@ -127,8 +124,8 @@ Test(dispatch_choice, passes_over_objects_that_do_not_link)
     }
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[0]);
-    native_finish(&images[1]);
+    test_native_image_finish(&images[0]);
+    test_native_image_finish(&images[1]);
 }
 
 Test(dispatch_choice, an_error_of_the_build_comes_from_the_launch_and_makes_no_event)

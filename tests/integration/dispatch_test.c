@@ -74,7 +74,7 @@ Test(dispatch, prefers_an_executable_whose_values_are_those_of_the_launch)
     expect(&launch, 0, 1);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[1]);
+    test_native_image_finish(&images[1]);
 }
 
 Test(dispatch, uses_the_module_that_the_launch_names)
@@ -176,7 +176,7 @@ Test(dispatch, lets_a_selector_choose_among_the_usable_images)
                       ZEPI_ERROR_INVALID_VALUE, "NULL");
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[1]);
+    test_native_image_finish(&images[1]);
 }
 
 static void *launch_often(void *user)
@@ -235,7 +235,7 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[1]);
+    test_native_image_finish(&images[1]);
 }
 
 // What the context keeps of modules and kernels now.

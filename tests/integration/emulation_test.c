@@ -70,7 +70,7 @@ Test(emulation, passes_every_constant_at_its_natural_alignment)
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 // As tests/data/emulated.cl has them, in order.
@@ -129,7 +129,7 @@ Test(emulation, lays_every_type_out_as_a_c_structure_does)
         TEST_OK(zepi.release(input));
     }
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 Test(emulation, gives_each_of_many_launches_in_flight_its_own_values)
@@ -166,7 +166,7 @@ Test(emulation, gives_each_of_many_launches_in_flight_its_own_values)
     TEST_OK(zepi.release(gate));
     TEST_OK(zepi.unit_unregister(UNIT));
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 // Two native images, made for 2 and 3, and SPIR-V.
@@ -225,8 +225,8 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
     TEST_FAILS_SAYING(zepi.module_build(input, NULL, &executable), ZEPI_ERROR_COMPILE_FAILURE,
                       "native made with 7 = 0x2 native made with 7 = 0x3");
     TEST_OK(zepi.release(input));
-    native_finish(&images[1]);
-    native_finish(&images[2]);
+    test_native_image_finish(&images[1]);
+    test_native_image_finish(&images[2]);
 }
 
 // The kernel of scaled_copy.cl made for 2 and for 3, with its constant behind a pointer, and
@@ -274,7 +274,7 @@ Test(emulation, is_what_the_policy_says_where_no_native_code_has_the_values)
     }
     TEST_OK(zepi.release(input));
     for (int i = 0; i < 3; i++)
-        native_finish(&natives[i]);
+        test_native_image_finish(&natives[i]);
 }
 
 static void launch_with(zepi_launch_desc_t *desc, const zepi_spec_value_t *value, int64_t *out,
@@ -325,7 +325,7 @@ Test(emulation, takes_the_values_of_a_launch_beside_a_module_and_a_kernel_object
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 Test(emulation, of_a_required_constant_needs_its_value_at_the_launch)
@@ -354,7 +354,7 @@ Test(emulation, of_a_required_constant_needs_its_value_at_the_launch)
     TEST_OK(zepi.unit_unregister(UNIT));
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 Test(emulation, counts_the_hidden_argument)
@@ -371,7 +371,7 @@ Test(emulation, counts_the_hidden_argument)
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.usm_free(gear.context, out));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 Test(emulation, is_told_for_each_image_and_for_the_module)
@@ -395,5 +395,5 @@ Test(emulation, is_told_for_each_image_and_for_the_module)
         TEST_OK(zepi.release(listed[i]));
     }
     TEST_OK(zepi.release(input));
-    native_finish(&images[0]);
+    test_native_image_finish(&images[0]);
 }

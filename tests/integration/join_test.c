@@ -125,7 +125,7 @@ Test(join, native_code_stands_beside_the_spirv_that_it_was_made_from)
     TEST_OK(zepi.release(modules[0]));
     TEST_OK(zepi.release(modules[1]));
     TEST_OK(zepi.release(built));
-    native_finish(&image);
+    test_native_image_finish(&image);
 }
 
 Test(join, empty_modules_change_nothing)

@@ -317,15 +317,7 @@ BOTH(copies_all_that_its_description_points_to, check_copies)
 // Nothing tells zepi how large the arguments of native code are, so the driver must.
 static void check_native(void)
 {
-    size_t size = 0;
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &size, NULL));
-    uint8_t *bytes = malloc(size);
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &size, bytes));
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_EXECUTABLE,
-                                     .bytes = bytes,
-                                     .size_bytes = size};
+    zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
     zepi_module_t native;
     zepi_kernel_t kernel;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));
@@ -350,7 +342,7 @@ static void check_native(void)
     TEST_OK(zepi.usm_free(gear.context, memory));
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(native));
-    free(bytes);
+    test_native_image_finish(&image);
 }
 
 BOTH(of_native_code_has_its_sizes_checked_by_the_driver, check_native)

@@ -36,33 +36,16 @@ static void tear_down(void)
 
 TestSuite(link_devices, .init = set_up, .fini = tear_down);
 
-static zepi_module_t compile(const char *name)
-{
-    zepi_module_t input = test_input(context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.module_compile(input, NULL, &object));
-    TEST_OK(zepi.release(input));
-    return object;
-}
-
 // An object of native code that is declared for one device.
 static zepi_module_t compile_for(const char *name, zepi_device_t device)
 {
-    zepi_module_t object = compile(name);
-    size_t size_bytes = 0;
-    TEST_OK(zepi.module_get_native_binary(object, device, &size_bytes, NULL));
-    void *bytes = malloc(size_bytes);
-    TEST_OK(zepi.module_get_native_binary(object, device, &size_bytes, bytes));
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_OBJECT,
-                                     .bytes = bytes,
-                                     .size_bytes = size_bytes,
-                                     .devices = &device,
-                                     .device_count = 1};
+    zepi_module_t object = test_object(context, name);
+    zepi_image_desc_t image = test_native_image(object, device, ZEPI_MODULE_OBJECT);
+    image.devices = &device;
+    image.device_count = 1;
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.module_create(context, ZEPI_MODULE_OBJECT, 1, &image, &object));
-    free(bytes);
+    test_native_image_finish(&image);
     return object;
 }
 
@@ -91,7 +74,8 @@ Test(link_devices, all_of_them_share_one_link_of_spirv)
 {
     for (zepi_link_method_t method = ZEPI_LINK_PROGRAM; method <= ZEPI_LINK_DYNAMIC; method++) {
         const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
-        zepi_module_t objects[] = {compile("importer"), compile("exporter")};
+        zepi_module_t objects[] = {test_object(context, "importer"),
+                                   test_object(context, "exporter")};
         zepi_module_t module;
         const uint64_t before = ze_cpu.get_count("compile:spirv");
         TEST_OK(zepi.module_link(2, objects, &desc, &module));
@@ -107,7 +91,8 @@ Test(link_devices, all_of_them_share_one_link_of_spirv)
 
 Test(link_devices, are_those_that_all_objects_have)
 {
-    zepi_module_t objects[] = {compile("importer"), compile_for("exporter", devices[1])};
+    zepi_module_t objects[] = {test_object(context, "importer"),
+                               compile_for("exporter", devices[1])};
     zepi_module_t module;
     TEST_OK(zepi.module_link(2, objects, NULL, &module));
     cr_assert_eq(run(module, devices[1], 2), 106);
@@ -132,22 +117,14 @@ Test(link_devices, may_have_different_code_of_one_object)
 {
     // One object with native code for one device and SPIR-V for both.
     zepi_module_t native = compile_for("exporter", devices[0]);
-    size_t size_bytes = 0;
-    TEST_OK(zepi.module_get_native_binary(native, devices[0], &size_bytes, NULL));
-    void *bytes = malloc(size_bytes);
-    TEST_OK(zepi.module_get_native_binary(native, devices[0], &size_bytes, bytes));
-    const zepi_image_desc_t images[] = {{.size = sizeof(images[0]),
-                                         .format = ZEPI_IMAGE_NATIVE,
-                                         .state = ZEPI_MODULE_INPUT,
-                                         .bytes = bytes,
-                                         .size_bytes = size_bytes,
-                                         .devices = devices,
-                                         .device_count = 1},
-                                        test_spirv_image("exporter")};
+    zepi_image_desc_t images[] = {test_native_image(native, devices[0], ZEPI_MODULE_INPUT),
+                                  test_spirv_image("exporter")};
     zepi_module_t input;
-    zepi_module_t objects[2] = {compile("importer"), NULL};
+    zepi_module_t objects[2] = {test_object(context, "importer"), NULL};
     zepi_module_t module;
     uint32_t count;
+    images[0].devices = devices;
+    images[0].device_count = 1;
     TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 2, images, &input));
     TEST_OK(zepi.module_compile(input, NULL, &objects[1]));
     TEST_OK(zepi.module_link(2, objects, NULL, &module));
@@ -161,7 +138,7 @@ Test(link_devices, may_have_different_code_of_one_object)
     TEST_OK(zepi.release(objects[1]));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.release(native));
-    free(bytes);
+    test_native_image_finish(&images[0]);
 }
 
 Test(link_devices, a_build_links_images_that_import_from_each_other)
@@ -222,7 +199,7 @@ Test(link_devices, launch_every_kernel_without_another_build_or_link)
     for (int i = 0; i < 2; i++)
         TEST_OK(zepi.queue_create(context, devices[i], ZEPI_QUEUE_IN_ORDER, &queues[i]));
     for (int i = 0; i < 4; i++)
-        objects[i] = compile(diamond[i]);
+        objects[i] = test_object(context, diamond[i]);
     for (int way = 0; way <= ZEPI_LINK_DYNAMIC; way++) {
         const zepi_build_desc_t desc = {.size = sizeof(desc),
                                         .link_method = (zepi_link_method_t)way};

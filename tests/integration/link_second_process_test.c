@@ -22,11 +22,8 @@ static int link_and_run(zepi_link_method_t method, const char *folder)
     setenv("ZEPI_CACHE_DIR", folder, 1);
     test_plugin_load();
     struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    for (int i = 0; i < OBJECTS; i++) {
-        zepi_module_t input = test_input(gear.context, names[i]);
-        TEST_OK(zepi.module_compile(input, NULL, &objects[i]));
-        TEST_OK(zepi.release(input));
-    }
+    for (int i = 0; i < OBJECTS; i++)
+        objects[i] = test_object(gear.context, names[i]);
     TEST_OK(zepi.module_link(OBJECTS, objects, &desc, &module));
     TEST_OK(zepi.module_get_kernel(module, "diamond", &kernel));
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4, 0, (void **)&memory));

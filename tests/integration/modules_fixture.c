@@ -22,21 +22,10 @@ zepi_module_t scaled_copy_with(int32_t value)
 zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
                                const zepi_spec_value_t *baked)
 {
-    zepi_image_desc_t image = {.size = sizeof(image),
-                               .format = ZEPI_IMAGE_NATIVE,
-                               .state = state,
-                               .baked_values = baked,
-                               .baked_value_count = baked != NULL};
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, NULL));
-    void *bytes = malloc(image.size_bytes);
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, bytes));
-    image.bytes = bytes;
+    zepi_image_desc_t image = test_native_image(module, gear.device, state);
+    image.baked_values = baked;
+    image.baked_value_count = baked != NULL;
     return image;
-}
-
-void native_finish(zepi_image_desc_t *image)
-{
-    free((void *)image->bytes);
 }
 
 uint32_t image_count(zepi_module_t module)

@@ -23,10 +23,10 @@ zepi_module_t build_with(zepi_module_t input, int32_t value);
 // The same of scaled_copy.
 zepi_module_t scaled_copy_with(int32_t value);
 
-// The native code of a module as an image. `baked` may be NULL. native_finish frees its bytes.
+// The native code of a module as an image. `baked` may be NULL. test_native_image_finish frees its
+// bytes.
 zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
                                const zepi_spec_value_t *baked);
-void native_finish(zepi_image_desc_t *image);
 
 uint32_t image_count(zepi_module_t module);
 

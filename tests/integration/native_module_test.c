@@ -10,19 +10,11 @@
 
 TestSuite(native_module, .init = gear_set_up, .fini = gear_tear_down);
 
-static zepi_module_t compile(const char *name)
-{
-    zepi_module_t input = test_input(gear.context, name);
-    zepi_module_t object;
-    TEST_OK(zepi.module_compile(input, NULL, &object));
-    TEST_OK(zepi.release(input));
-    return object;
-}
-
 static zepi_module_t link_pair(zepi_link_method_t method)
 {
     const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
-    zepi_module_t objects[] = {compile("importer"), compile("exporter")};
+    zepi_module_t objects[] = {test_object(gear.context, "importer"),
+                               test_object(gear.context, "exporter")};
     zepi_module_t module;
     TEST_OK(zepi.module_link(2, objects, &desc, &module));
     TEST_OK(zepi.release(objects[0]));
@@ -90,7 +82,8 @@ static void set_offset(zepi_module_t module, int32_t value)
 
 Test(native_module, links_objects_that_come_as_native_code)
 {
-    zepi_module_t objects[] = {compile("importer"), compile("exporter")};
+    zepi_module_t objects[] = {test_object(gear.context, "importer"),
+                               test_object(gear.context, "exporter")};
     zepi_module_t natives[2];
     zepi_module_t module;
     for (int i = 0; i < 2; i++) {
@@ -120,7 +113,7 @@ Test(native_module, links_objects_that_come_as_native_code)
 
 static zepi_module_t native_object(const char *name)
 {
-    zepi_module_t object = compile(name);
+    zepi_module_t object = test_object(gear.context, name);
     struct test_bytes native = native_of(object);
     TEST_OK(zepi.release(object));
     TEST_OK(create(&native, ZEPI_MODULE_OBJECT, &object));
@@ -340,7 +333,7 @@ Test(native_module, refuses_a_handle_that_does_not_fit_the_state)
 
 Test(native_module, links_an_object_that_came_as_a_handle)
 {
-    zepi_module_t objects[2] = {NULL, compile("exporter")};
+    zepi_module_t objects[2] = {NULL, test_object(gear.context, "exporter")};
     zepi_module_t module;
     TEST_OK(import(make_ze_module("importer"), ZEPI_MODULE_OBJECT, ZEPI_OWNERSHIP_TRANSFER,
                    &objects[0]));
@@ -387,7 +380,8 @@ static void expect_kernel(void *module, const char *name)
 
 Test(native_module, of_a_link_hands_out_a_handle_of_its_own)
 {
-    zepi_module_t objects[] = {compile("link_constants"), compile("link_base")};
+    zepi_module_t objects[] = {test_object(gear.context, "link_constants"),
+                               test_object(gear.context, "link_base")};
     zepi_module_t module = link_pair(ZEPI_LINK_PROGRAM);
     void *handle;
     TEST_OK(zepi.module_get_native(module, gear.device, &handle));

@@ -419,5 +419,5 @@ Test(spec_constants, are_asked_for_each_image_and_for_the_module)
     expect(&launch, 5, 5);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[0]);
+    test_native_image_finish(&images[0]);
 }

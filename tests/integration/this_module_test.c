@@ -79,8 +79,8 @@ Test(this_module, has_the_images_of_each_state)
     // Nothing was built.
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), before);
     TEST_OK(zepi.unit_unregister(UNIT));
-    native_finish(&images[0]);
-    native_finish(&images[3]);
+    test_native_image_finish(&images[0]);
+    test_native_image_finish(&images[3]);
 }
 
 Test(this_module, leaves_out_what_no_device_takes)

@@ -101,22 +101,16 @@ static void *work(void *data)
 // The native code of emulated.cl as an executable, in the unit and as a module.
 static void make_executables(void)
 {
-    zepi_image_desc_t image = {.size = sizeof(image),
-                               .format = ZEPI_IMAGE_NATIVE,
-                               .state = ZEPI_MODULE_EXECUTABLE,
-                               .emulated_constants = constants,
-                               .emulated_constant_count = 5,
-                               .emulated_kernels = kernel_names,
-                               .emulated_kernel_count = 1};
     zepi_module_t built = test_executable(gear.context, "emulated");
-    TEST_OK(zepi.module_get_native_binary(built, gear.device, &image.size_bytes, NULL));
-    void *bytes = malloc(image.size_bytes);
-    TEST_OK(zepi.module_get_native_binary(built, gear.device, &image.size_bytes, bytes));
-    image.bytes = bytes;
+    zepi_image_desc_t image = test_native_image(built, gear.device, ZEPI_MODULE_EXECUTABLE);
+    image.emulated_constants = constants;
+    image.emulated_constant_count = 5;
+    image.emulated_kernels = kernel_names;
+    image.emulated_kernel_count = 1;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &executable));
     TEST_OK(zepi.unit_register(&unit, 1, &image));
     TEST_OK(zepi.release(built));
-    free(bytes);
+    test_native_image_finish(&image);
 }
 
 int main(void)

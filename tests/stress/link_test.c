@@ -112,11 +112,8 @@ int main(void)
     struct test_ze_cpu ze_cpu = test_ze_cpu_use();
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    for (int i = 0; i < OBJECTS; i++) {
-        zepi_module_t input = test_input(gear.context, names[i]);
-        TEST_OK(zepi.module_compile(input, NULL, &objects[i]));
-        TEST_OK(zepi.release(input));
-    }
+    for (int i = 0; i < OBJECTS; i++)
+        objects[i] = test_object(gear.context, names[i]);
     for (int i = 0; i < THREADS; i++) {
         workers[i].number = i;
         TEST_OK(

@@ -33,14 +33,10 @@ static void expect(bool is_right, const char *what)
 
 static zepi_module_t copy(zepi_module_t module, zepi_module_state_t state)
 {
-    zepi_image_desc_t image = {.size = sizeof(image), .format = ZEPI_IMAGE_NATIVE, .state = state};
+    zepi_image_desc_t image = test_native_image(module, gear.device, state);
     zepi_module_t made;
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, NULL));
-    void *bytes = malloc(image.size_bytes);
-    TEST_OK(zepi.module_get_native_binary(module, gear.device, &image.size_bytes, bytes));
-    image.bytes = bytes;
     TEST_OK(zepi.module_create(gear.context, state, 1, &image, &made));
-    free(bytes);
+    test_native_image_finish(&image);
     return made;
 }
 
@@ -114,11 +110,8 @@ int main(void)
     const zepi_build_desc_t program = {.size = sizeof(program), .link_method = ZEPI_LINK_PROGRAM};
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    for (int i = 0; i < 2; i++) {
-        zepi_module_t input = test_input(gear.context, names[i]);
-        TEST_OK(zepi.module_compile(input, NULL, &shared_objects[i]));
-        TEST_OK(zepi.release(input));
-    }
+    for (int i = 0; i < 2; i++)
+        shared_objects[i] = test_object(gear.context, names[i]);
     TEST_OK(zepi.module_link(2, shared_objects, &program, &shared_executable));
     for (int i = 0; i < THREADS; i++) {
         workers[i].number = i;

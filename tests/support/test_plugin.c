@@ -117,6 +117,15 @@ zepi_module_t test_input(zepi_context_t context, const char *name)
     return module;
 }
 
+zepi_module_t test_object(zepi_context_t context, const char *name)
+{
+    zepi_module_t input = test_input(context, name);
+    zepi_module_t object;
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.release(input));
+    return object;
+}
+
 zepi_module_t test_executable(zepi_context_t context, const char *name)
 {
     zepi_module_t input = test_input(context, name);
@@ -124,6 +133,25 @@ zepi_module_t test_executable(zepi_context_t context, const char *name)
     TEST_OK(zepi.module_build(input, NULL, &executable));
     TEST_OK(zepi.release(input));
     return executable;
+}
+
+zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
+                                    zepi_module_state_t state)
+{
+    zepi_image_desc_t image = {.size = sizeof(image), .format = ZEPI_IMAGE_NATIVE, .state = state};
+    TEST_OK(zepi.module_get_native_binary(module, device, &image.size_bytes, NULL));
+    void *bytes = malloc(image.size_bytes);
+    if (!bytes)
+        give_up("native image", "no memory");
+    TEST_OK(zepi.module_get_native_binary(module, device, &image.size_bytes, bytes));
+    image.bytes = bytes;
+    return image;
+}
+
+void test_native_image_finish(zepi_image_desc_t *image)
+{
+    free((void *)image->bytes);
+    image->bytes = NULL;
 }
 
 zepi_launch_desc_t test_launch(zepi_kernel_t kernel, uint32_t argument_count,

@@ -29,9 +29,16 @@ void test_gear_destroy(struct test_gear *gear);
 
 // A description of tests/data/NAME.cl as SPIR-V. Its bytes stay until the process ends.
 zepi_image_desc_t test_spirv_image(const char *name);
-// An input module of that one image, and its executable.
+// An input module of that one image, its object, and its executable.
 zepi_module_t test_input(zepi_context_t context, const char *name);
+zepi_module_t test_object(zepi_context_t context, const char *name);
 zepi_module_t test_executable(zepi_context_t context, const char *name);
+
+// The module's native code for a device, as an image in that state. The bytes are owned:
+// test_native_image_finish frees them.
+zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
+                                    zepi_module_state_t state);
+void test_native_image_finish(zepi_image_desc_t *image);
 
 // A launch of one dimension with suggested group size.
 zepi_launch_desc_t test_launch(zepi_kernel_t kernel, uint32_t argument_count,
