@@ -3,9 +3,9 @@
 // the context's modules, and units that come and go.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,6 @@ static zepi_image_desc_t image;
 static const char shared_unit;
 
 struct worker {
-    pthread_t thread;
     int32_t number;
     char own_unit; // its address is the token
     zepi_queue_t queue;
@@ -97,18 +96,11 @@ int main(void)
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     image = test_spirv_image("scaled_copy");
     TEST_OK(zepi.unit_register(&shared_unit, 1, &image));
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i;
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
-            return 1;
-    }
     for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].number = i;
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     TEST_OK(zepi.unit_unregister(&shared_unit));
     test_gear_destroy(&gear);
-    if (ze_cpu.get_live_objects() != 0) {
-        fputs("objects are left in the driver\n", stderr);
-        return 1;
-    }
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

@@ -3,9 +3,9 @@
 // constant, from a unit, beside a module, and chosen by a selector.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,6 @@ static const zepi_emulated_constant_t constants[] = {{10, ZEPI_SCALAR_INT8, &sma
 static const char *const kernel_names[] = {"use_all"};
 
 struct worker {
-    pthread_t thread;
     int32_t number;
     zepi_queue_t queue;
     int64_t *out;
@@ -120,19 +119,12 @@ int main(void)
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     make_executables();
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i;
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
-            return 1;
-    }
     for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].number = i;
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     TEST_OK(zepi.unit_unregister(&unit));
     TEST_OK(zepi.release(executable));
     test_gear_destroy(&gear);
-    if (ze_cpu.get_live_objects() != 0) {
-        fputs("emulation stress: objects are left in the driver\n", stderr);
-        return 1;
-    }
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

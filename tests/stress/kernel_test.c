@@ -2,12 +2,11 @@
 // Threads that get, launch and release kernels of one module, while another one trims the cache.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define THREADS 4
 #define ROUNDS 500
@@ -17,17 +16,9 @@ static struct test_gear gear;
 static zepi_module_t executable;
 static atomic_bool is_over;
 
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "kernel stress: %s\n", what);
-    exit(1);
-}
-
 static void *work(void *user)
 {
-    int32_t *data = user;
+    int32_t *data = *(int32_t **)user;
     int32_t sum = 0;
     zepi_queue_t queue;
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
@@ -46,7 +37,7 @@ static void *work(void *user)
             TEST_OK(zepi.queue_finish(queue));
     }
     TEST_OK(zepi.queue_finish(queue));
-    expect(*data == sum, "a launch was lost, or was another kernel's");
+    TEST_EXPECT(*data == sum, "a launch was lost, or was another kernel's");
     TEST_OK(zepi.release(queue));
     return NULL;
 }
@@ -61,7 +52,6 @@ static void *trim(void *user)
 
 int main(void)
 {
-    pthread_t threads[THREADS], trimmer;
     int32_t *data[THREADS];
     const struct test_ze_cpu ze_cpu = test_ze_cpu_use();
     test_plugin_load();
@@ -72,17 +62,14 @@ int main(void)
                                   (void **)&data[i]));
         *data[i] = 0;
     }
-    expect(pthread_create(&trimmer, NULL, trim, NULL) == 0, "no thread");
-    for (int i = 0; i < THREADS; i++)
-        expect(pthread_create(&threads[i], NULL, work, data[i]) == 0, "no thread");
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    const pthread_t trimmer = test_thread_start(trim, NULL);
+    test_threads_run(THREADS, work, data, sizeof(data[0]));
     atomic_store(&is_over, true);
     pthread_join(trimmer, NULL);
     for (int i = 0; i < THREADS; i++)
         TEST_OK(zepi.usm_free(gear.context, data[i]));
     TEST_OK(zepi.release(executable));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

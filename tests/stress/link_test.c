@@ -3,11 +3,8 @@
 // ways, with globals that stay those of their own set.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
-
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define THREADS 8
 #define ROUNDS 12
@@ -17,19 +14,10 @@ static struct test_gear gear;
 static zepi_module_t objects[OBJECTS];
 
 struct worker {
-    pthread_t thread;
     int number;
     zepi_queue_t queue;
     int32_t *memory;
 };
-
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "link stress: %s\n", what);
-    exit(1);
-}
 
 static int32_t run(struct worker *worker, zepi_module_t module, const char *name, int32_t value)
 {
@@ -61,7 +49,7 @@ static void link_all(struct worker *worker, zepi_link_method_t method)
     const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
     zepi_module_t module;
     TEST_OK(zepi.module_link(OBJECTS, objects, &desc, &module));
-    expect(run(worker, module, "diamond", 2) == 551, "a wrong number of the whole");
+    TEST_EXPECT(run(worker, module, "diamond", 2) == 551, "a wrong number of the whole");
     TEST_OK(zepi.release(module));
 }
 
@@ -76,9 +64,9 @@ static void link_own(struct worker *worker, zepi_link_method_t method)
     TEST_OK(zepi.spec_constant_set(input, 1, sizeof(own), &own));
     TEST_OK(zepi.module_compile(input, NULL, &list[3]));
     TEST_OK(zepi.module_link(OBJECTS, list, &desc, &module));
-    expect(run(worker, module, "diamond", 0) == 110 * own + 1, "a wrong number of one's own");
+    TEST_EXPECT(run(worker, module, "diamond", 0) == 110 * own + 1, "a wrong number of one's own");
     write_counter(worker, module, own);
-    expect(run(worker, module, "read_counter", 0) == own, "another set's global variable");
+    TEST_EXPECT(run(worker, module, "read_counter", 0) == own, "another set's global variable");
     TEST_OK(zepi.release(module));
     TEST_OK(zepi.release(list[3]));
     TEST_OK(zepi.release(input));
@@ -120,16 +108,15 @@ int main(void)
             zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &workers[i].queue));
         TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4, 0,
                                   (void **)&workers[i].memory));
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     }
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     for (int i = 0; i < THREADS; i++) {
-        pthread_join(workers[i].thread, NULL);
         TEST_OK(zepi.usm_free(gear.context, workers[i].memory));
         TEST_OK(zepi.release(workers[i].queue));
     }
     for (int i = 0; i < OBJECTS; i++)
         TEST_OK(zepi.release(objects[i]));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects of the driver are left");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects of the driver are left");
     return 0;
 }

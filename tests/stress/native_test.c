@@ -3,11 +3,8 @@
 // all share, makes modules of it, links objects, and exports and imports handles.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
-
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define THREADS 8
 #define ROUNDS 12
@@ -17,19 +14,10 @@ static zepi_module_t shared_objects[2];
 static zepi_module_t shared_executable;
 
 struct worker {
-    pthread_t thread;
     int number;
     zepi_queue_t queue;
     int32_t *memory;
 };
-
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "native stress: %s\n", what);
-    exit(1);
-}
 
 static zepi_module_t copy(zepi_module_t module, zepi_module_state_t state)
 {
@@ -62,7 +50,7 @@ static void link_copies(struct worker *worker)
     // Beside SPIR-V, too.
     const zepi_module_t list[] = {worker->number % 2 ? objects[0] : shared_objects[0], objects[1]};
     TEST_OK(zepi.module_link(2, list, NULL, &linked));
-    expect(run(worker, linked, worker->number) == 3 * worker->number + 100, "a wrong number");
+    TEST_EXPECT(run(worker, linked, worker->number) == 3 * worker->number + 100, "a wrong number");
     TEST_OK(zepi.release(linked));
     for (int i = 0; i < 2; i++)
         TEST_OK(zepi.release(objects[i]));
@@ -76,13 +64,13 @@ static void pass_a_handle(struct worker *worker)
     TEST_OK(zepi.module_get_native(own, gear.device, &handle));
     TEST_OK(zepi.module_create_from_native(gear.context, gear.device, handle,
                                            ZEPI_MODULE_EXECUTABLE, ZEPI_OWNERSHIP_KEEP, &imported));
-    expect(run(worker, imported, 5) == 115, "a wrong number of a handle");
+    TEST_EXPECT(run(worker, imported, 5) == 115, "a wrong number of a handle");
     TEST_OK(zepi.release(imported));
-    expect(run(worker, own, 6) == 118, "a wrong number of what was exported");
+    TEST_EXPECT(run(worker, own, 6) == 118, "a wrong number of what was exported");
     TEST_OK(zepi.release(own));
     // One handle of the module that all have.
     TEST_OK(zepi.module_get_native(shared_executable, gear.device, &handle));
-    expect(run(worker, shared_executable, 7) == 121, "a wrong number of all");
+    TEST_EXPECT(run(worker, shared_executable, 7) == 121, "a wrong number of all");
 }
 
 static void *work(void *data)
@@ -113,16 +101,13 @@ int main(void)
     for (int i = 0; i < 2; i++)
         shared_objects[i] = test_object(gear.context, names[i]);
     TEST_OK(zepi.module_link(2, shared_objects, &program, &shared_executable));
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i;
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    }
     for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].number = i;
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     TEST_OK(zepi.release(shared_executable));
     for (int i = 0; i < 2; i++)
         TEST_OK(zepi.release(shared_objects[i]));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

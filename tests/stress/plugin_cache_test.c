@@ -4,11 +4,10 @@
 // Every number is checked.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define WORKERS 6
@@ -20,16 +19,7 @@ static zepi_context_t contexts[2];
 static zepi_kernel_t shared_kernel;
 static atomic_bool is_over;
 
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "plugin cache stress: %s\n", what);
-    exit(1);
-}
-
 struct worker {
-    pthread_t thread;
     unsigned number;
     zepi_context_t context;
     zepi_queue_t queue;
@@ -43,7 +33,7 @@ static void launch(struct worker *worker, zepi_kernel_t kernel, int32_t factor)
     const zepi_launch_desc_t desc = test_launch(kernel, 2, arguments, 1);
     TEST_OK(zepi.queue_launch(worker->queue, &desc, TEST_NO_WAIT, NULL));
     TEST_OK(zepi.queue_finish(worker->queue));
-    expect(worker->memory[1] == factor * worker->memory[0], "a wrong number");
+    TEST_EXPECT(worker->memory[1] == factor * worker->memory[0], "a wrong number");
 }
 
 static void build_and_launch(struct worker *worker, zepi_module_t input, int32_t value)
@@ -120,12 +110,13 @@ static void *look(void *user)
         for (uint32_t i = 0; i < count && i < 64; i++) {
             zepi_module_info_t info = {.size = sizeof(info)};
             TEST_OK(zepi.module_get_info(modules[i], &info));
-            expect(info.state == state && info.context == contexts[0], "a module of another kind");
+            TEST_EXPECT(info.state == state && info.context == contexts[0],
+                        "a module of another kind");
             TEST_OK(zepi.release(modules[i]));
         }
         zepi_cache_counters_t counters = {.size = sizeof(counters)};
         TEST_OK(zepi.cache_get_counters(contexts[0], ZEPI_CACHE_MODULES, &counters));
-        expect(counters.waits <= counters.hits, "more waits than hits");
+        TEST_EXPECT(counters.waits <= counters.hits, "more waits than hits");
     }
     return NULL;
 }
@@ -133,8 +124,6 @@ static void *look(void *user)
 int main(void)
 {
     struct worker workers[WORKERS] = {0};
-    pthread_t disturber;
-    pthread_t observer;
     const struct test_ze_cpu ze_cpu = test_ze_cpu_use();
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
@@ -146,19 +135,17 @@ int main(void)
     for (unsigned i = 0; i < WORKERS; i++) {
         workers[i].number = i;
         workers[i].context = contexts[i % 2];
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
     }
-    expect(pthread_create(&disturber, NULL, disturb, NULL) == 0, "no thread");
-    expect(pthread_create(&observer, NULL, look, NULL) == 0, "no thread");
-    for (unsigned i = 0; i < WORKERS; i++)
-        pthread_join(workers[i].thread, NULL);
+    const pthread_t disturber = test_thread_start(disturb, NULL);
+    const pthread_t observer = test_thread_start(look, NULL);
+    test_threads_run(WORKERS, work, workers, sizeof(workers[0]));
     atomic_store(&is_over, true);
     pthread_join(disturber, NULL);
     pthread_join(observer, NULL);
     TEST_OK(zepi.release(shared_kernel));
     TEST_OK(zepi.release(contexts[1]));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "something was not destroyed");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "something was not destroyed");
     test_plugin_unload();
     return 0;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Everything at once from eight threads: builds of the same and of different modules, launches of one
-// kernel object, events across queues, memory, eviction.
+// Everything at once from eight threads: builds of the same and of different modules, launches of
+// one kernel object, events across queues, memory, eviction.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define THREADS 8
@@ -17,16 +16,7 @@ static struct test_gear gear;
 static zepi_module_t shared_input;
 static zepi_kernel_t shared_kernel;
 
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "plugin stress: %s\n", what);
-    exit(1);
-}
-
 struct worker {
-    pthread_t thread;
     int number;
     zepi_queue_t queue;
     int32_t *in;
@@ -45,9 +35,9 @@ static void run(struct worker *worker, zepi_kernel_t kernel, int32_t factor)
     TEST_OK(zepi.release(filled));
     TEST_OK(zepi.event_wait(1, &launched, UINT64_MAX));
     TEST_OK(zepi.release(launched));
-    expect(worker->out[0] == worker->number * factor &&
-               worker->out[ITEMS - 1] == worker->number * factor,
-           "a wrong number");
+    TEST_EXPECT(worker->out[0] == worker->number * factor &&
+                    worker->out[ITEMS - 1] == worker->number * factor,
+                "a wrong number");
 }
 
 // One module with a value that some threads share.
@@ -75,7 +65,7 @@ static void race_for_values(void)
     TEST_OK(zepi.spec_constant_set(shared_input, 7, 4, &values[rand() % 2]));
     TEST_OK(zepi.module_build(shared_input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get(executable, NULL, 7, 4, &value));
-    expect(value == 3 || value == 4, "a value that nobody set");
+    TEST_EXPECT(value == 3 || value == 4, "a value that nobody set");
     TEST_OK(zepi.release(executable));
 }
 
@@ -111,16 +101,13 @@ int main(void)
     shared_input = test_input(gear.context, "scaled_copy");
     zepi_module_t executable = test_executable(gear.context, "scaled_copy");
     TEST_OK(zepi.module_get_kernel(executable, "scaled_copy_int", &shared_kernel));
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i + 1;
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    }
     for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].number = i + 1;
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     TEST_OK(zepi.release(shared_kernel));
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(shared_input));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

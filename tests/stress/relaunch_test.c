@@ -4,12 +4,10 @@
 // release them.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define THREADS 8
 #define ROUNDS 400
@@ -19,16 +17,7 @@ static zepi_kernel_t kernel;
 // Where threads leave events for others.
 static _Atomic(zepi_event_t) left[THREADS];
 
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "relaunch stress: %s\n", what);
-    exit(1);
-}
-
 struct worker {
-    pthread_t thread;
     int number;
     zepi_queue_t queue;
     int32_t *counts;
@@ -70,7 +59,7 @@ static void *work(void *user)
     int32_t count = 0;
     for (int i = 0; i < 4; i++)
         count += worker->counts[i];
-    expect(count == ROUNDS, "a launch was lost, or ran with another's arguments");
+    TEST_EXPECT(count == ROUNDS, "a launch was lost, or ran with another's arguments");
     return NULL;
 }
 
@@ -96,10 +85,7 @@ int main(void)
         for (int at = 0; at < 4; at++)
             worker->counts[at] = 0;
     }
-    for (int i = 0; i < THREADS; i++)
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     for (int i = 0; i < THREADS; i++) {
         if (left[i])
             TEST_OK(zepi.release(left[i]));
@@ -111,6 +97,6 @@ int main(void)
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(executable));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

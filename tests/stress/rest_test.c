@@ -4,11 +4,10 @@
 // drops them with what rests there; one trims, and one lists the modules. Every number is checked.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -23,16 +22,7 @@ static atomic_bool is_over;
 // What a thread leaves for another one to release.
 static void *_Atomic left[8];
 
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "rest stress: %s\n", what);
-    exit(1);
-}
-
 struct worker {
-    pthread_t thread;
     unsigned number;
     zepi_context_t context;
     zepi_queue_t queue;
@@ -56,7 +46,7 @@ static void launch(struct worker *worker, zepi_kernel_t kernel, int32_t value, i
     worker->memory[0] = number;
     TEST_OK(zepi.queue_launch(worker->queue, &desc, TEST_NO_WAIT, NULL));
     TEST_OK(zepi.queue_finish(worker->queue));
-    expect(worker->memory[1] == value * number, "a wrong number");
+    TEST_EXPECT(worker->memory[1] == value * number, "a wrong number");
 }
 
 static void make(zepi_context_t context, int32_t value, zepi_module_t *out_input,
@@ -66,13 +56,13 @@ static void make(zepi_context_t context, int32_t value, zepi_module_t *out_input
     zepi_module_info_t info = {.size = sizeof(info)};
     TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, out_input));
     TEST_OK(zepi.spec_constant_get(*out_input, NULL, 7, sizeof(seen), &seen));
-    expect(seen == 1, "an input has a value that nobody set");
+    TEST_EXPECT(seen == 1, "an input has a value that nobody set");
     TEST_OK(zepi.spec_constant_set(*out_input, 7, sizeof(value), &value));
     TEST_OK(zepi.module_build(*out_input, NULL, out_executable));
     TEST_OK(zepi.spec_constant_get(*out_executable, NULL, 7, sizeof(seen), &seen));
-    expect(seen == value, "an executable has another value");
+    TEST_EXPECT(seen == value, "an executable has another value");
     TEST_OK(zepi.module_get_info(*out_executable, &info));
-    expect(info.context == context, "a module of another context");
+    TEST_EXPECT(info.context == context, "a module of another context");
 }
 
 static void *work(void *user)
@@ -144,7 +134,8 @@ static void *look(void *user)
         for (uint32_t i = 0; i < count && i < 64; i++) {
             zepi_module_info_t info = {.size = sizeof(info)};
             TEST_OK(zepi.module_get_info(modules[i], &info));
-            expect(info.state == state && info.context == contexts[0], "a module of another kind");
+            TEST_EXPECT(info.state == state && info.context == contexts[0],
+                        "a module of another kind");
             TEST_OK(zepi.release(modules[i]));
         }
     }
@@ -153,7 +144,7 @@ static void *look(void *user)
 
 int main(void)
 {
-    static void *(*const others[])(void *) = {come_and_go, disturb, look};
+    static test_thread_fn *const others[] = {come_and_go, disturb, look};
     struct worker workers[WORKERS] = {0};
     pthread_t threads[3];
     const struct test_ze_cpu ze_cpu = test_ze_cpu_use();
@@ -165,12 +156,10 @@ int main(void)
     for (unsigned i = 0; i < WORKERS; i++) {
         workers[i].number = i;
         workers[i].context = contexts[i % 2];
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
     }
     for (int i = 0; i < 3; i++)
-        expect(pthread_create(&threads[i], NULL, others[i], NULL) == 0, "no thread");
-    for (unsigned i = 0; i < WORKERS; i++)
-        pthread_join(workers[i].thread, NULL);
+        threads[i] = test_thread_start(others[i], NULL);
+    test_threads_run(WORKERS, work, workers, sizeof(workers[0]));
     atomic_store(&is_over, true);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
@@ -178,7 +167,7 @@ int main(void)
         release_somehow(atomic_exchange(&left[i], NULL), 1);
     TEST_OK(zepi.release(contexts[1]));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "something was not destroyed");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "something was not destroyed");
     test_plugin_unload();
     return 0;
 }

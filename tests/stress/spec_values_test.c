@@ -3,13 +3,11 @@
 // and four that set and build one input, whose composite no build sees half of.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OWNERS 8
@@ -30,19 +28,10 @@ static zepi_module_t shared_input;
 static atomic_int seen[SHARERS + 1]; // how often each thread's values were built
 
 struct worker {
-    pthread_t thread;
     int32_t number;
     zepi_queue_t queue;
     int64_t *memory;
 };
-
-static void expect(bool is_right, const char *what)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "spec_values stress: %s\n", what);
-    exit(1);
-}
 
 static void run(struct worker *worker, zepi_module_t executable, const char *name)
 {
@@ -67,15 +56,16 @@ static void set_own(struct worker *worker, int round)
     int32_t read;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &own_image, &input));
     TEST_OK(zepi.spec_constant_get(input, NULL, 7, sizeof(read), &read));
-    expect(read == 1, "a value that another input has");
+    TEST_EXPECT(read == 1, "a value that another input has");
     TEST_OK(zepi.spec_constant_set(input, 7, sizeof(number), &number));
     TEST_OK(zepi.spec_constant_set_many(input, 2, values));
     TEST_OK(zepi.module_build(input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get(executable, NULL, 7, sizeof(read), &read));
-    expect(read == number, "the executable has another value");
+    TEST_EXPECT(read == number, "the executable has another value");
     run(worker, executable, "show_constants");
-    expect(worker->memory[1] == small && worker->memory[2] == number && worker->memory[3] == large,
-           "the kernel has another value");
+    TEST_EXPECT(worker->memory[1] == small && worker->memory[2] == number &&
+                    worker->memory[3] == large,
+                "the kernel has another value");
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(input));
 }
@@ -92,12 +82,13 @@ static void set_shared(struct worker *worker)
     TEST_OK(zepi.module_build(shared_input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get_by_name(executable, NULL, "structure", sizeof(value), &value));
     const int32_t owner = value.tag;
-    expect(owner >= 1 && owner <= SHARERS, "a value that nobody set");
-    expect(value.count == owner * 0x01010101 && value.scale == owner, "half of a value was built");
+    TEST_EXPECT(owner >= 1 && owner <= SHARERS, "a value that nobody set");
+    TEST_EXPECT(value.count == owner * 0x01010101 && value.scale == owner,
+                "half of a value was built");
     run(worker, executable, "show_structure");
     memcpy(&scale, &worker->memory[2], sizeof(scale));
-    expect(worker->memory[0] == owner && worker->memory[1] == value.count && scale == owner,
-           "the kernel has other values than the executable says");
+    TEST_EXPECT(worker->memory[0] == owner && worker->memory[1] == value.count && scale == owner,
+                "the kernel has other values than the executable says");
     atomic_fetch_add(&seen[owner], 1);
     TEST_OK(zepi.release(executable));
 }
@@ -145,17 +136,14 @@ int main(void)
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     own_image = test_spirv_image("scaled_copy");
     shared_input = make_shared_input();
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i + 1;
-        expect(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    }
     for (int i = 0; i < THREADS; i++)
-        pthread_join(workers[i].thread, NULL);
+        workers[i].number = i + 1;
+    test_threads_run(THREADS, work, workers, sizeof(workers[0]));
     for (int i = 1; i <= SHARERS; i++)
         builds += atomic_load(&seen[i]);
-    expect(builds == SHARERS * ROUNDS, "builds were lost");
+    TEST_EXPECT(builds == SHARERS * ROUNDS, "builds were lost");
     TEST_OK(zepi.release(shared_input));
     test_gear_destroy(&gear);
-    expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
+    TEST_EXPECT(ze_cpu.get_live_objects() == 0, "objects are left in the driver");
     return 0;
 }

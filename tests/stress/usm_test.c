@@ -4,9 +4,9 @@
 // idle. What an owner asks about its memory is always right; everything is gone in the end.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_threads.h"
 #include "test_ze_cpu.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,21 +111,15 @@ static void *starve(void *user)
     return NULL;
 }
 
-static void start(pthread_t *thread, void *(*run)(void *), void *user)
-{
-    if (pthread_create(thread, NULL, run, user) != 0)
-        exit(1);
-}
-
 static void run_all(void)
 {
     pthread_t threads[THREADS];
     pthread_t others[2];
     atomic_store(&is_over, false);
-    start(&others[0], look, NULL);
-    start(&others[1], starve, NULL);
+    others[0] = test_thread_start(look, NULL);
+    others[1] = test_thread_start(starve, NULL);
     for (int i = 0; i < THREADS; i++)
-        start(&threads[i], work, (void *)(uintptr_t)(i + 1));
+        threads[i] = test_thread_start(work, (void *)(uintptr_t)(i + 1));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     atomic_store(&is_over, true);

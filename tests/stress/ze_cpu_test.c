@@ -3,9 +3,9 @@
 // What Level Zero lets several threads do with one device: each has its own lists, events and
 // kernels, they share driver, context, module and memory. A plain program, for ThreadSanitizer.
 #include "test_env.h"
+#include "test_threads.h"
 
 #include <level_zero/ze_api.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,15 +148,11 @@ static void *work(void *out_wrong)
 
 int main(void)
 {
-    pthread_t threads[THREADS];
     bool wrong[THREADS] = {false};
     int status = 0;
     bring_up();
-    for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, &wrong[i]) != 0)
-            return 1;
+    test_threads_run(THREADS, work, wrong, sizeof(wrong[0]));
     for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
         if (wrong[i]) {
             fprintf(stderr, "thread %d: wrong numbers\n", i);
             status = 1;

@@ -24,6 +24,14 @@ static _Noreturn void give_up(const char *format, ...)
     exit(1);
 }
 
+void test_expect(bool is_right, const char *wrong, const char *file, int line)
+{
+    if (is_right)
+        return;
+    fprintf(stderr, "%s:%d: %s\n", file, line, wrong);
+    exit(1);
+}
+
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
 {
     (void)info;
@@ -33,8 +41,8 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     return 0;
 }
 
-// A destructor rather than atexit(), so that it runs after the exit handlers of the drivers, which may
-// still write.
+// A destructor rather than atexit(), so that it runs after the exit handlers of the drivers, which
+// may still write.
 __attribute__((destructor)) static void remove_scratch(void)
 {
     if (scratch_owner == getpid())
@@ -61,7 +69,7 @@ const char *test_env_scratch_path(const char *name)
     static struct path {
         struct path *next;
         char text[];
-    } *paths;
+    } * paths;
     size_t size = strlen(test_env_scratch()) + 1 + strlen(name) + 1;
     struct path *path = malloc(sizeof(*path) + size);
     if (!path)

@@ -26,6 +26,11 @@
 #define TEST_IS_MEASURABLE true
 #endif
 
+// Ends a plain test program with the place and what is wrong unless the condition holds.
+// (Criterion's tests have cr_assert.) Thread-safe.
+#define TEST_EXPECT(condition, wrong) test_expect(condition, wrong, __FILE__, __LINE__)
+void test_expect(bool is_right, const char *wrong, const char *file, int line);
+
 struct test_bytes {
     uint8_t *data; // owned, free() it; NULL if size_bytes is 0
     size_t size_bytes;

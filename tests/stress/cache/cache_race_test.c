@@ -14,13 +14,7 @@
 
 enum { THREADS = 8, SECONDS = 3, MODULES = 12, KERNELS = 60, HELD = 4 };
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, #condition);  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#define CHECK(condition) TEST_EXPECT(condition, "not so: " #condition)
 
 static struct zepi_build_budget *budget;
 static struct zepi_build_cache *modules;

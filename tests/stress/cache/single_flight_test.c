@@ -2,22 +2,15 @@
 //
 // Many threads, one key: one build at a time, one result for all, and nobody else waits.
 #include "cache_fixture.h"
+#include "test_env.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { THREADS = 16, ROUNDS = 100, SPURIOUS = 5 };
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, __func__, #condition);  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#define CHECK(condition) TEST_EXPECT(condition, "not so: " #condition)
 
 static struct fixture_cache both;
 
