@@ -2,7 +2,7 @@
 //
 // Records, updates and replays command buffers, with a command of the host's own among the others,
 // while each Level Zero call and each allocation fails in turn.
-#include "walk.h"
+#include "walk_ur.h"
 
 #include "base/ze.h"
 #include "device/context.h"
@@ -16,15 +16,6 @@ static struct test_gear gear;
 static zepi_queue_t queue; // of the story at hand
 static ur_program_handle_t program;
 static float *data; // three vectors
-
-// What Unified Runtime answers is told by the core's last error.
-static zepi_result_t told(ur_result_t result)
-{
-    zepi_result_t noted = ZEPI_SUCCESS;
-    if (result != UR_RESULT_SUCCESS)
-        zepi.last_error(&noted);
-    return noted;
-}
 
 static ur_exp_kernel_arg_properties_t pointer(uint32_t index, void *memory)
 {

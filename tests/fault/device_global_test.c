@@ -2,22 +2,11 @@
 //
 // Builds and links programs with variables, which have code of their own, while each Level Zero
 // call and each allocation fails in turn.
-#include "walk.h"
-
-#include "ur/ur.h"
+#include "walk_ur.h"
 
 static struct test_gear gear;
 static zepi_image_desc_t image;
 static int *out;
-
-// What Unified Runtime answers is told by the core's last error.
-static zepi_result_t told(ur_result_t result)
-{
-    zepi_result_t noted = ZEPI_SUCCESS;
-    if (result != UR_RESULT_SUCCESS)
-        zepi.last_error(&noted);
-    return noted;
-}
 
 // One step of 10 from the initial value.
 static zepi_result_t run(ur_program_handle_t program)

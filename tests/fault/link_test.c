@@ -5,7 +5,6 @@
 #include "test_env.h"
 #include "walk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static int32_t constant = 100;
@@ -38,13 +37,9 @@ static zepi_result_t run(zepi_module_t module)
     const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
     STEP(zepi.queue_launch(queue, &launch, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_finish(queue));
-    if (memory[0] != constant || memory[1] != 50 || memory[2] != constant) {
-        fprintf(stderr, "a wrong number\n");
-        exit(1);
-    }
+    WALK_EXPECT(memory[0] == constant && memory[1] == 50 && memory[2] == constant);
 out:
-    while (zepi.queue_finish(queue) != ZEPI_SUCCESS)
-        ;
+    walk_settle(queue);
     walk_release(kernel);
     if (memory)
         zepi.usm_free(context, memory);

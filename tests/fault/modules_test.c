@@ -4,9 +4,6 @@
 // turn.
 #include "walk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static struct test_gear gear;
 static zepi_image_desc_t plain;
 static zepi_image_desc_t parts[2];
@@ -14,13 +11,6 @@ static zepi_link_method_t method;
 static float *data;
 static float gain = 1;
 static const char unit;
-
-// Whatever was enqueued is over; the failure may hit this wait, too.
-static void settle(zepi_queue_t queue)
-{
-    while (queue && zepi.queue_finish(queue) != ZEPI_SUCCESS)
-        ;
-}
 
 static zepi_launch_desc_t describe(const char *kernel_name, const zepi_argument_t *argument)
 {
@@ -48,12 +38,9 @@ static zepi_result_t dispatch(void)
     STEP(zepi.queue_launch(queue, &desc, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_launch(queue, &desc, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_finish(queue));
-    if (data[0] != 1 + 2 * gain) {
-        fprintf(stderr, "a wrong number: %g\n", (double)data[0]);
-        exit(1);
-    }
+    WALK_EXPECT(data[0] == 1 + 2 * gain);
 out:
-    settle(queue);
+    walk_settle(queue);
     zepi.unit_unregister(&unit);
     walk_release(queue);
     walk_release(context);
@@ -85,12 +72,9 @@ static zepi_result_t link_and_run(void)
     data[0] = 1;
     STEP(zepi.queue_launch(queue, &desc, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_finish(queue));
-    if (data[0] != gain + 1) {
-        fprintf(stderr, "a wrong number: %g\n", (double)data[0]);
-        exit(1);
-    }
+    WALK_EXPECT(data[0] == gain + 1);
 out:
-    settle(queue);
+    walk_settle(queue);
     walk_release(queue);
     for (int i = 0; i < 2; i++) {
         walk_release(inputs[i]);

@@ -2,21 +2,10 @@
 //
 // Reserves, maps and unmaps through Unified Runtime's functions, while each Level Zero call and
 // each allocation fails in turn.
-#include "walk.h"
-
-#include "ur/ur.h"
+#include "walk_ur.h"
 
 static struct test_gear gear;
 static size_t page;
-
-// What Unified Runtime answers is told by the core's last error.
-static zepi_result_t told(ur_result_t result)
-{
-    zepi_result_t noted = ZEPI_SUCCESS;
-    if (result != UR_RESULT_SUCCESS)
-        zepi.last_error(&noted);
-    return noted;
-}
 
 // On the way out: the failure may hit the first try, and there may be nothing to do.
 static void again(ur_result_t (*function)(ur_context_handle_t, const void *, size_t),
