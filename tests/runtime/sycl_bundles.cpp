@@ -72,35 +72,6 @@ struct all_code {
 };
 const all_code program;
 
-template <class T> class shared_array
-{
-  public:
-    shared_array(const sycl::queue &queue, std::vector<T> values)
-        : queue_(queue), memory_(sycl::malloc_shared<T>(values.size(), queue))
-    {
-        EXPECT(memory_ != nullptr);
-        std::copy(values.begin(), values.end(), memory_);
-    }
-    ~shared_array()
-    {
-        sycl::free(memory_, queue_);
-    }
-    shared_array(const shared_array &) = delete;
-    shared_array &operator=(const shared_array &) = delete;
-    T *get() const
-    {
-        return memory_;
-    }
-    T &operator[](size_t i) const
-    {
-        return memory_[i];
-    }
-
-  private:
-    sycl::queue queue_;
-    T *memory_;
-};
-
 template <class Name> input_bundle input_of(const sycl::queue &queue)
 {
     return sycl::get_kernel_bundle<sycl::bundle_state::input>(queue.get_context(),
@@ -123,7 +94,7 @@ void negate(sycl::queue &queue, int *data, size_t count, const executable_bundle
 // What show_constants sees.
 std::vector<long> shown(sycl::queue &queue, const executable_bundle &bundle)
 {
-    shared_array<long> out(queue, std::vector<long>(6));
+    shared_array<long> out(queue, 6);
     long *data = out.get();
     queue
         .submit([&](sycl::handler &handler) {
@@ -252,7 +223,7 @@ STORY(constants_are_set_on_input_and_stay)
 STORY(constants_are_set_for_one_launch)
 {
     sycl::queue queue = make_queue();
-    shared_array<int> from(queue, count_from(0, 10)), to(queue, std::vector<int>(10));
+    shared_array<int> from(queue, count_from(0, 10)), to(queue, 10);
     int *in = from.get(), *out = to.get();
     for (int factor : {1, 3, -8, 3}) {
         queue
@@ -282,7 +253,7 @@ STORY(launches_with_other_constants_do_not_disturb_each_other)
 {
     sycl::queue queue = make_queue();
     const int count = 30;
-    shared_array<int> from(queue, {1}), to(queue, std::vector<int>(count));
+    shared_array<int> from(queue, {1}), to(queue, count);
     for (int i = 0; i < count; i++) {
         int *in = from.get(), *out = to.get() + i;
         queue.submit([&](sycl::handler &handler) {

@@ -2,42 +2,10 @@
 // Kernels: ranges, groups, arguments, local memory, and what is asked about them.
 #include "sycl_support.hpp"
 
-#include <cstring>
-
 namespace
 {
 
 namespace group_info = sycl::info::kernel_device_specific;
-
-// Shared memory that goes with its scope.
-template <class T> class shared_array
-{
-  public:
-    shared_array(const sycl::queue &queue, size_t count)
-        : queue_(queue), memory_(sycl::malloc_shared<T>(count, queue))
-    {
-        EXPECT(memory_ != nullptr);
-        std::memset(static_cast<void *>(memory_), 0, count * sizeof(T));
-    }
-    ~shared_array()
-    {
-        sycl::free(memory_, queue_);
-    }
-    shared_array(const shared_array &) = delete;
-    shared_array &operator=(const shared_array &) = delete;
-    T *get() const
-    {
-        return memory_;
-    }
-    T &operator[](size_t i) const
-    {
-        return memory_[i];
-    }
-
-  private:
-    sycl::queue queue_;
-    T *memory_;
-};
 
 template <class Range, class... Arguments>
 void launch(sycl::queue &queue, const sycl::kernel &kernel, const Range &range,

@@ -16,8 +16,10 @@
 
 #include <sycl/sycl.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -90,6 +92,46 @@ executable_bundle build_sycl(const sycl::context &context, const std::string &so
 // A queue whose asynchronous errors fail the story.
 sycl::queue make_queue(const sycl::property_list &properties = {});
 sycl::queue make_in_order_queue();
+
+// Shared memory that goes with its scope.
+template <class T> class shared_array
+{
+  public:
+    shared_array(const sycl::queue &queue, const std::vector<T> &values)
+        : queue_(queue), memory_(sycl::malloc_shared<T>(values.size(), queue))
+    {
+        EXPECT(memory_ != nullptr);
+        std::copy(values.begin(), values.end(), memory_);
+    }
+    // Else {5} were a count.
+    shared_array(const sycl::queue &queue, std::initializer_list<T> values)
+        : shared_array(queue, std::vector<T>(values))
+    {
+    }
+    // Zeroed.
+    shared_array(const sycl::queue &queue, size_t count)
+        : shared_array(queue, std::vector<T>(count))
+    {
+    }
+    ~shared_array()
+    {
+        sycl::free(memory_, queue_);
+    }
+    shared_array(const shared_array &) = delete;
+    shared_array &operator=(const shared_array &) = delete;
+    T *get() const
+    {
+        return memory_;
+    }
+    T &operator[](size_t i) const
+    {
+        return memory_[i];
+    }
+
+  private:
+    sycl::queue queue_;
+    T *memory_;
+};
 
 // first, first + 1, ...
 inline std::vector<int> count_from(int first, size_t count)

@@ -55,23 +55,6 @@ void in_threads(const std::function<void(int)> &function)
         std::rethrow_exception(failure);
 }
 
-// Shared memory of each thread.
-struct shared_array {
-    sycl::queue queue;
-    int *data;
-    shared_array(const sycl::queue &owner, size_t count)
-        : queue(owner), data(sycl::malloc_shared<int>(count, owner))
-    {
-        EXPECT(data != nullptr);
-        std::fill_n(data, count, 0);
-    }
-    ~shared_array()
-    {
-        sycl::free(data, queue);
-    }
-    shared_array(const shared_array &) = delete;
-};
-
 sycl::event launch(sycl::queue queue, const sycl::kernel &kernel, int *data, size_t count)
 {
     return queue.submit([&](sycl::handler &handler) {
@@ -88,10 +71,10 @@ STORY(threads_share_a_queue_and_a_kernel)
         sycl::queue queue = is_in_order ? make_in_order_queue() : make_queue();
         const sycl::kernel add = kernel_of(queue.get_context(), "twenty_kernels", "add_3");
         in_threads([&](int) {
-            shared_array array(queue, 256);
+            shared_array<int> array(queue, 256);
             for (int round = 1; round <= 100; round++) {
-                launch(queue, add, array.data, 256).wait();
-                EXPECT_EQ(array.data[255], 3 * round);
+                launch(queue, add, array.get(), 256).wait();
+                EXPECT_EQ(array[255], 3 * round);
             }
         });
     }
@@ -105,17 +88,17 @@ STORY(threads_have_queues_of_their_own)
         sycl::queue mine(queue.get_context(), queue.get_device(),
                          index % 2 == 0 ? sycl::property_list{sycl::property::queue::in_order()}
                                         : sycl::property_list{});
-        shared_array array(mine, 256);
+        shared_array<int> array(mine, 256);
         sycl::event last;
         for (int round = 0; round < 200; round++) {
             last = mine.submit([&](sycl::handler &handler) {
                 handler.depends_on(last);
-                handler.set_arg(0, array.data);
+                handler.set_arg(0, array.get());
                 handler.parallel_for(sycl::range<1>(256), add);
             });
         }
         last.wait();
-        EXPECT_EQ(array.data[255], 600);
+        EXPECT_EQ(array[255], 600);
     });
 }
 
@@ -125,10 +108,10 @@ STORY(threads_build_the_same_program_at_once)
     in_threads([&](int) {
         for (int round = 0; round < 5; round++) {
             sycl::queue mine(sycl::context(queue.get_device()), queue.get_device());
-            shared_array array(mine, 16);
-            array.data[15] = 4;
-            launch(mine, kernel_of(mine.get_context(), "negate", "negate"), array.data, 16).wait();
-            EXPECT_EQ(array.data[15], -4);
+            shared_array<int> array(mine, 16);
+            array[15] = 4;
+            launch(mine, kernel_of(mine.get_context(), "negate", "negate"), array.get(), 16).wait();
+            EXPECT_EQ(array[15], -4);
         }
     });
 }
@@ -137,8 +120,8 @@ STORY(threads_launch_with_constants_of_their_own)
 {
     sycl::queue queue = make_queue();
     in_threads([&](int index) {
-        shared_array array(queue, 2);
-        int *in = array.data, *out = array.data + 1;
+        shared_array<int> array(queue, 2);
+        int *in = array.get(), *out = array.get() + 1;
         in[0] = 10;
         for (int round = 0; round < 20; round++) {
             queue
@@ -239,7 +222,7 @@ STORY(threads_wait_for_each_other_s_events)
 {
     sycl::queue queue = make_queue();
     const sycl::kernel add = kernel_of(queue.get_context(), "twenty_kernels", "add_1");
-    shared_array array(queue, 64);
+    shared_array<int> array(queue, 64);
     std::mutex mutex;
     sycl::event last;
     in_threads([&](int) {
@@ -249,7 +232,7 @@ STORY(threads_wait_for_each_other_s_events)
                 const std::lock_guard<std::mutex> guard(mutex);
                 last = queue.submit([&](sycl::handler &handler) {
                     handler.depends_on(last);
-                    handler.set_arg(0, array.data);
+                    handler.set_arg(0, array.get());
                     handler.parallel_for(sycl::range<1>(64), add);
                 });
                 mine = last;
@@ -259,7 +242,7 @@ STORY(threads_wait_for_each_other_s_events)
         }
     });
     last.wait();
-    EXPECT_EQ(array.data[63], 50 * thread_count);
+    EXPECT_EQ(array[63], 50 * thread_count);
 }
 
 STORY(threads_execute_graphs)
@@ -267,22 +250,22 @@ STORY(threads_execute_graphs)
     sycl::queue queue = make_queue();
     const sycl::kernel add = kernel_of(queue.get_context(), "twenty_kernels", "add_2");
     in_threads([&](int) {
-        shared_array array(queue, 64);
+        shared_array<int> array(queue, 64);
         syclexp::command_graph<syclexp::graph_state::modifiable> graph(queue.get_context(),
                                                                        queue.get_device());
         syclexp::node first = graph.add([&](sycl::handler &handler) {
-            handler.set_arg(0, array.data);
+            handler.set_arg(0, array.get());
             handler.parallel_for(sycl::range<1>(64), add);
         });
         graph.add(
             [&](sycl::handler &handler) {
-                handler.set_arg(0, array.data);
+                handler.set_arg(0, array.get());
                 handler.parallel_for(sycl::range<1>(64), add);
             },
             {syclexp::property::node::depends_on(first)});
         auto executable = graph.finalize();
         for (int round = 0; round < 20; round++)
             queue.ext_oneapi_graph(executable).wait();
-        EXPECT_EQ(array.data[63], 80);
+        EXPECT_EQ(array[63], 80);
     });
 }
