@@ -6,27 +6,8 @@ zepi=$1 sanitizers=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export TMPDIR=$scratch
-failures=0
-
-fail()
-{
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
-
-# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams).
-expect()
-{
-    local code=$1 words=$2 output status
-    shift 2
-    output=$("$@" 2>&1 </dev/null)
-    status=$?
-    if [ "$status" -ne "$code" ] || ! grep -q -F -e "$words" <<<"$output" ||
-        grep -q -E 'Sanitizer:|: runtime error:' <<<"$output"; then
-        fail "$* (exit code $status, expected $code; expected in the output: $words)"
-        sed 's/^/    /' <<<"$output" | head -n 20
-    fi
-}
+# shellcheck source=tests/integration/expect.sh
+. "$(dirname "$0")/expect.sh"
 
 expect 0 'usage' "$zepi" bench --help
 expect 0 'launch-suggested' "$zepi" bench --help

@@ -7,24 +7,8 @@ zepi=$1 data=$2 kernels=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export ZEPI_CACHE_DIR=$scratch/cache
-failures=0
-
-# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams); what a
-# sanitizer found would be hidden by an expected exit code of 1.
-expect()
-{
-    local code=$1 words=$2 output status
-    shift 2
-    output=$("$@" 2>&1 </dev/null)
-    status=$?
-    if [ "$status" -ne "$code" ] || ! grep -q -F -e "$words" <<<"$output" ||
-        grep -q -E 'Sanitizer:|: runtime error:' <<<"$output"; then
-        echo "FAILED: $*"
-        echo "    exit code $status, expected $code; expected in the output: $words"
-        sed 's/^/    /' <<<"$output" | head -n 20
-        failures=$((failures + 1))
-    fi
-}
+# shellcheck source=tests/integration/expect.sh
+. "$(dirname "$0")/expect.sh"
 
 # refuse WORDS COMMAND...: succeeds, and does not print the words.
 refuse()
@@ -32,8 +16,7 @@ refuse()
     local words=$1 output
     shift
     if ! output=$("$@" 2>&1 </dev/null) || grep -q -F -e "$words" <<<"$output"; then
-        echo "FAILED: $* (expected success, without: $words)"
-        failures=$((failures + 1))
+        fail "$* (expected success, without: $words)"
     fi
 }
 
@@ -41,8 +24,7 @@ refuse()
 json()
 {
     if ! "$@" 2>/dev/null </dev/null | python3 -m json.tool >/dev/null; then
-        echo "FAILED: no JSON from: $*"
-        failures=$((failures + 1))
+        fail "no JSON from: $*"
     fi
 }
 
@@ -126,9 +108,9 @@ expect 2 'expected a number' "$zepi" cache trim 10X
 expect 0 'removed: 0 files' "$zepi" cache trim 1G
 expect 0 'removed: ' "$zepi" cache trim 8K
 [ "$(find "$ZEPI_CACHE_DIR" -name '*.zepi1' -printf '%s\n' | awk '{ s += $1 } END { print s + 0 }')" -le 8192 ] ||
-    { echo 'FAILED: trim 8K leaves more'; failures=$((failures + 1)); }
+    fail 'trim 8K leaves more'
 json "$zepi" cache clear --json
-[ "$(files)" -eq 0 ] || { echo 'FAILED: clear leaves files'; failures=$((failures + 1)); }
+[ "$(files)" -eq 0 ] || fail 'clear leaves files'
 expect 0 'not there yet' "$zepi" cache show --folder "$scratch/none"
 mkdir "$scratch/open" && chmod 777 "$scratch/open"
 expect 1 'writable by group or others' "$zepi" cache clear --folder "$scratch/open"
@@ -158,7 +140,7 @@ json "$zepi" build --show "$scratch/linked.o" --cpu --json
 expect 0 'import: function triple' bash -c '"$0" build --show - --cpu <"$1"' "$zepi" "$data/importer.spv"
 expect 1 'No such file' "$zepi" build --link "$scratch/missing.o" --cpu
 lines=$("$zepi" build --link "$scratch/missing.o" --cpu 2>&1 | wc -l)
-[ "$lines" -eq 1 ] || { echo "FAILED: a missing file takes $lines lines"; failures=$((failures + 1)); }
+[ "$lines" -eq 1 ] || fail "a missing file takes $lines lines"
 expect 0 'images: 1' "$zepi" build --join "$data/negate.spv" "$data/negate.spv" --cpu --show
 expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv" --cpu
 expect 2 '--link takes no --spec' "$zepi" build --link "$data/scaled_copy.spv" --spec 7=1 --cpu
