@@ -150,6 +150,21 @@ static inline void bench_keep(const void *pointer)
 // Half of the arguments differ from launch to launch.
 #define BENCH_CHANGING(i) ((i)&1)
 
+// What the values of a launch with twelve arguments lie in.
+struct bench_twelve {
+    int number;
+    int64_t wide;
+    float real;
+    int same;
+};
+
+static inline void bench_change_twelve(struct bench_twelve *values, unsigned i)
+{
+    values->number = (int)BENCH_CHANGING(i);
+    values->wide = BENCH_CHANGING(i);
+    values->real = (float)BENCH_CHANGING(i);
+}
+
 // The first of two values of specialization constant 0 that no earlier build of this process had.
 int bench_new_values(void);
 

@@ -51,18 +51,9 @@ INLINE void set_3(struct plain_row *row, void **values, int *number, unsigned i)
     values[2] = number;
 }
 
-struct twelve {
-    int number;
-    int64_t wide;
-    float real;
-    int same;
-};
-
-INLINE void set_12(struct plain_row *row, void **values, struct twelve *twelve, unsigned i)
+INLINE void set_12(struct plain_row *row, void **values, struct bench_twelve *twelve, unsigned i)
 {
-    twelve->number = (int)(i & 1);
-    twelve->wide = i & 1;
-    twelve->real = (float)(i & 1);
+    bench_change_twelve(twelve, i);
     set_3(row, values, &twelve->number, i);
     values[3] = &twelve->same;
     values[4] = &twelve->number;
@@ -90,7 +81,7 @@ bool plain_row_prepare_3(void *state, unsigned count)
 bool plain_row_prepare_12(void *state, unsigned count)
 {
     void *values[12];
-    struct twelve twelve = {.same = 7};
+    struct bench_twelve twelve = {.same = 7};
     for (unsigned i = 0; i < count; i++) {
         set_12(state, values, &twelve, i);
         bench_keep(&twelve);
@@ -124,7 +115,7 @@ INLINE bool launch_3(struct plain_row *row, unsigned count, append_fn *append)
 INLINE bool launch_12(struct plain_row *row, unsigned count, append_fn *append)
 {
     void *values[12];
-    struct twelve twelve = {.same = 7};
+    struct bench_twelve twelve = {.same = 7};
     const struct order order = {
         .list = row->list, .kernel = row->twelve, .count = 12, .values = values, .sizes = sizes_12};
     for (unsigned i = 0; i < count; i++) {

@@ -64,19 +64,10 @@ bool ur_row_launch_3(void *state, unsigned count)
     return true;
 }
 
-struct twelve {
-    int number;
-    int64_t wide;
-    float real;
-    int same;
-};
-
 static void set_twelve(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[12],
-                       struct twelve *values, unsigned i)
+                       struct bench_twelve *values, unsigned i)
 {
-    values->number = (int)(i & 1);
-    values->wide = i & 1;
-    values->real = (float)(i & 1);
+    bench_change_twelve(values, i);
     set_three(ur, arguments, &values->number, i);
     arguments[3] = value_of(3, &values->same, 4);
     arguments[4] = value_of(4, &values->number, 4);
@@ -92,7 +83,7 @@ static void set_twelve(const struct ur_row *ur, ur_exp_kernel_arg_properties_t a
 bool ur_row_prepare_12(void *state, unsigned count)
 {
     ur_exp_kernel_arg_properties_t arguments[12];
-    struct twelve values = {.same = 7};
+    struct bench_twelve values = {.same = 7};
     for (unsigned i = 0; i < count; i++) {
         set_twelve(state, arguments, &values, i);
         bench_keep(arguments);
@@ -104,7 +95,7 @@ bool ur_row_launch_12(void *state, unsigned count)
 {
     const struct ur_row *ur = state;
     ur_exp_kernel_arg_properties_t arguments[12];
-    struct twelve values = {.same = 7};
+    struct bench_twelve values = {.same = 7};
     for (unsigned i = 0; i < count; i++) {
         set_twelve(ur, arguments, &values, i);
         if (!launch(ur, ur->queue, ur->twelve, 12, arguments, &group_of_64, NULL, NULL))

@@ -53,20 +53,10 @@ bool zepi_row_launch_3(void *state, unsigned count)
     return true;
 }
 
-// What the values of a launch with twelve arguments lie in.
-struct twelve {
-    int number;
-    int64_t wide;
-    float real;
-    int same;
-};
-
 static void set_twelve(const struct zepi_row *row, zepi_argument_t arguments[12],
-                       struct twelve *values, unsigned i)
+                       struct bench_twelve *values, unsigned i)
 {
-    values->number = (int)(i & 1);
-    values->wide = i & 1;
-    values->real = (float)(i & 1);
+    bench_change_twelve(values, i);
     set_three(row, arguments, &values->number, i);
     arguments[3] = (zepi_argument_t){.size_bytes = 4, .value = &values->same};
     arguments[4] = (zepi_argument_t){.size_bytes = 4, .value = &values->number};
@@ -84,7 +74,7 @@ bool zepi_row_prepare_12(void *state, unsigned count)
 {
     const struct zepi_row *row = state;
     zepi_argument_t arguments[12] = {{0}};
-    struct twelve values = {.same = 7};
+    struct bench_twelve values = {.same = 7};
     for (unsigned i = 0; i < count; i++) {
         set_twelve(row, arguments, &values, i);
         bench_keep(arguments);
@@ -96,7 +86,7 @@ bool zepi_row_launch_12(void *state, unsigned count)
 {
     const struct zepi_row *row = state;
     zepi_argument_t arguments[12] = {{0}};
-    struct twelve values = {.same = 7};
+    struct bench_twelve values = {.same = 7};
     const zepi_launch_desc_t launch = launch_of(row->twelve, 12, arguments);
     for (unsigned i = 0; i < count; i++) {
         set_twelve(row, arguments, &values, i);
