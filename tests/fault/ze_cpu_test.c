@@ -21,14 +21,7 @@ static struct {
     ze_module_handle_t module;
 } shared;
 
-static void must_at(bool is_so, const char *what, int line)
-{
-    if (is_so)
-        return;
-    fprintf(stderr, "line %d: %s\n", line, what);
-    exit(1);
-}
-#define MUST(condition) must_at((condition), #condition, __LINE__)
+#define MUST(condition) TEST_EXPECT(condition, #condition)
 
 // Leaves for the label `out` on failure.
 #define STEP(call)                                                                                 \

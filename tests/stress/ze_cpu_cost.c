@@ -5,6 +5,7 @@
 // which both ways take turns, because the machine has other work. Prints a table; fails where
 // ze_cpu is slower than it promises. `--json` is not needed: nobody reads this but people.
 #include "test_env.h"
+#include "test_ze_cpu.h"
 #include "tools/ze_cpu/opencl.h"
 
 #include <level_zero/ze_api.h>
@@ -17,14 +18,7 @@
 
 enum { ROUNDS = 10, ROUNDS_MAXIMUM = 60, BATCH = 1000, COPY_MIB = 64, SPIN_ROUNDS = 1000000 };
 
-static void must_at(int result, const char *call, int line)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "line %d: %s: 0x%x\n", line, call, (unsigned)result);
-    exit(1);
-}
-#define MUST(call) must_at((int)(call), #call, __LINE__)
+#define MUST(call) TEST_ZE_OK(call)
 
 static double now_us(void)
 {

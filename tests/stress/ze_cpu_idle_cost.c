@@ -5,6 +5,7 @@
 // a number it makes that many of each.
 #include "test_cost.h"
 #include "test_env.h"
+#include "test_ze_cpu.h"
 
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
@@ -14,14 +15,7 @@
 
 #define COUNT 2000
 
-static void must_at(int result, const char *call, int line)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "line %d: %s: 0x%x\n", line, call, (unsigned)result);
-    exit(1);
-}
-#define MUST(call) must_at((int)(call), #call, __LINE__)
+#define MUST(call) TEST_ZE_OK(call)
 
 struct group_size {
     uint32_t x, y, z;

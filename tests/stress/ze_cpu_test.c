@@ -4,6 +4,7 @@
 // kernels, they share driver, context, module and memory. A plain program, for ThreadSanitizer.
 #include "test_env.h"
 #include "test_threads.h"
+#include "test_ze_cpu.h"
 
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
@@ -12,15 +13,8 @@
 
 enum { THREADS = 4, ROUNDS = 20, ELEMENTS = 64 };
 
-// Ends the program: no use going on, and the threads need no clean-up then.
-static void must_at(ze_result_t result, const char *call, int line)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        return;
-    fprintf(stderr, "line %d: %s: 0x%x\n", line, call, (unsigned)result);
-    exit(1);
-}
-#define MUST(call) must_at(call, #call, __LINE__)
+// No use going on, and the threads need no clean-up then.
+#define MUST(call) TEST_ZE_OK(call)
 
 static struct {
     ze_driver_handle_t driver;

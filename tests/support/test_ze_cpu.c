@@ -18,6 +18,14 @@ static void find(void *library, const char *name, void *out_function)
     memcpy(out_function, &symbol, sizeof(symbol));
 }
 
+void test_ze_expect_success(int result, const char *call, const char *file, int line)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "%s:%d: %s: 0x%x\n", file, line, call, (unsigned)result);
+    exit(1);
+}
+
 struct test_ze_cpu test_ze_cpu_use(void)
 {
     struct test_ze_cpu control;

@@ -13,6 +13,11 @@ struct test_ze_cpu {
     uint64_t (*get_live_objects)(void);
 };
 
+// Ends the process with the call and its result unless that is 0, as success is for Level Zero and
+// for OpenCL. For programs of plain Level Zero, without Criterion; thread-safe.
+#define TEST_ZE_OK(call) test_ze_expect_success((int)(call), #call, __FILE__, __LINE__)
+void test_ze_expect_success(int result, const char *call, const char *file, int line);
+
 // ze_cpu as the only driver, counting calls and keeping a ledger of its objects. Before zeInit.
 struct test_ze_cpu test_ze_cpu_use(void);
 
