@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "row_ur_state.h"
 
-static ur_exp_kernel_arg_properties_t pointer_of(uint32_t index, void *memory)
+// Member by member: a structure that is copied is read back while its parts are still being
+// written, which takes longer than a launch.
+static inline void set(ur_exp_kernel_arg_properties_t *argument, ur_exp_kernel_arg_type_t type,
+                       uint32_t index, size_t size)
 {
-    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
-                                            .type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                            .index = index,
-                                            .size = sizeof(memory),
-                                            .value.pointer = memory};
+    argument->stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES;
+    argument->pNext = NULL;
+    argument->type = type;
+    argument->index = index;
+    argument->size = size;
 }
 
-static ur_exp_kernel_arg_properties_t value_of(uint32_t index, const void *value, size_t size)
+static inline void set_pointer(ur_exp_kernel_arg_properties_t *arguments, uint32_t index,
+                               void *memory)
 {
-    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
-                                            .type = UR_EXP_KERNEL_ARG_TYPE_VALUE,
-                                            .index = index,
-                                            .size = size,
-                                            .value.value = value};
+    set(&arguments[index], UR_EXP_KERNEL_ARG_TYPE_POINTER, index, sizeof(memory));
+    arguments[index].value.pointer = memory;
+}
+
+static inline void set_value(ur_exp_kernel_arg_properties_t *arguments, uint32_t index,
+                             const void *value, size_t size)
+{
+    set(&arguments[index], UR_EXP_KERNEL_ARG_TYPE_VALUE, index, size);
+    arguments[index].value.value = value;
 }
 
 static void set_three(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3],
                       const int *value, unsigned i)
 {
-    arguments[0] = pointer_of(0, ur->memory[BENCH_CHANGING(i)]);
-    arguments[1] = pointer_of(1, ur->memory[2]);
-    arguments[2] = value_of(2, value, sizeof(*value));
+    set_pointer(arguments, 0, ur->memory[BENCH_CHANGING(i)]);
+    set_pointer(arguments, 1, ur->memory[2]);
+    set_value(arguments, 2, value, sizeof(*value));
 }
 
 bool ur_row_prepare_3(void *state, unsigned count)
@@ -69,15 +77,15 @@ static void set_twelve(const struct ur_row *ur, ur_exp_kernel_arg_properties_t a
 {
     bench_change_twelve(values, i);
     set_three(ur, arguments, &values->number, i);
-    arguments[3] = value_of(3, &values->same, 4);
-    arguments[4] = value_of(4, &values->number, 4);
-    arguments[5] = value_of(5, &values->same, 4);
-    arguments[6] = value_of(6, &values->wide, 8);
-    arguments[7] = value_of(7, &ur->memory[0], 8);
-    arguments[8] = value_of(8, &values->real, 4);
-    arguments[9] = value_of(9, &values->same, 4);
-    arguments[10] = pointer_of(10, ur->memory[BENCH_CHANGING(i)]);
-    arguments[11] = pointer_of(11, ur->memory[3]);
+    set_value(arguments, 3, &values->same, 4);
+    set_value(arguments, 4, &values->number, 4);
+    set_value(arguments, 5, &values->same, 4);
+    set_value(arguments, 6, &values->wide, 8);
+    set_value(arguments, 7, &ur->memory[0], 8);
+    set_value(arguments, 8, &values->real, 4);
+    set_value(arguments, 9, &values->same, 4);
+    set_pointer(arguments, 10, ur->memory[BENCH_CHANGING(i)]);
+    set_pointer(arguments, 11, ur->memory[3]);
 }
 
 bool ur_row_prepare_12(void *state, unsigned count)
