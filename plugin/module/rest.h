@@ -10,8 +10,8 @@ struct zepi_build_memo;
 struct zepi_context;
 struct zepi_module;
 
-// Modules without references, kept for who makes the same again: inputs and executables of one
-// plain image whose build a memo remembers and the cache keeps. A host that keeps nothing (creates
+// Modules without references, kept for who makes the same again: inputs of one plain image, and
+// executables, whose build a memo remembers and the cache keeps. A host that keeps nothing (creates
 // a module of known bytes, builds it and releases all) gets back what it released, kernels and all,
 // but for the values that were set. The last few of each thread's; given up before the caches evict
 // anything, whose results they hold.

@@ -274,3 +274,72 @@ Test(build_budget, lets_kernels_go_with_their_module)
     cr_assert_eq(fixture_alive(), 1, "module 60");
     cr_assert(fixture_has(kernels, 3));
 }
+
+// ---- What is kept beside the caches ----
+
+struct beside {
+    struct zepi_build_result *results[4]; // held for nobody in particular
+    int calls;
+};
+
+static void give_up(void *user)
+{
+    struct beside *beside = user;
+    beside->calls++;
+    for (int i = 0; i < 4; i++) {
+        zepi_build_result_release(beside->results[i]);
+        beside->results[i] = NULL;
+    }
+}
+
+Test(build_budget, what_is_kept_beside_is_given_up_before_anything_is_evicted)
+{
+    struct beside beside = {0};
+    create(ZEPI_BUILD_UNLIMITED, 3);
+    zepi_build_budget_set_reclaim(budget, give_up, &beside);
+    for (uint64_t i = 0; i < 3; i++)
+        beside.results[i] = hold(modules, i, 0);
+    cr_assert_eq(beside.calls, 0);
+    use(modules, 1, 0);
+    // 0 is the oldest, though it is held.
+    use(modules, 3, 0);
+    cr_assert_eq(beside.calls, 1);
+    cr_assert_not(fixture_has(modules, 0));
+    cr_assert(fixture_has(modules, 1));
+    beside.results[0] = hold(modules, 1, 0);
+    cr_assert_eq(zepi_build_budget_trim(budget, 0), 3);
+    cr_assert_eq(beside.calls, 2);
+    cr_assert_eq(zepi_build_budget_entries(budget), 0);
+}
+
+Test(build_budget, what_is_kept_beside_stays_while_there_is_room)
+{
+    struct beside beside = {0};
+    create(ZEPI_BUILD_UNLIMITED, 3);
+    zepi_build_budget_set_reclaim(budget, give_up, &beside);
+    beside.results[0] = hold(modules, 0, 0);
+    use(modules, 1, 0);
+    use(kernels, 1, 0);
+    cr_assert_eq(beside.calls, 0);
+    zepi_build_budget_set_limits(budget, (struct zepi_build_limits){ZEPI_BUILD_UNLIMITED, 0});
+    cr_assert_eq(beside.calls, 1);
+    cr_assert_eq(zepi_build_budget_entries(budget), 0);
+}
+
+Test(build_budget, a_result_says_whether_it_is_kept)
+{
+    create(1000, ZEPI_BUILD_UNLIMITED);
+    struct zepi_build_result *kept = hold(modules, 1, 0);
+    struct zepi_build_result *large = hold(modules, 2, 2000);
+    cr_assert(zepi_build_cache_keeps(kept));
+    cr_assert_not(zepi_build_cache_keeps(large));
+    const struct zepi_build_counters before = fixture_counters(modules);
+    zepi_build_cache_count_hit(modules, kept);
+    const struct zepi_build_counters after = fixture_counters(modules);
+    cr_assert_eq(after.hits, before.hits + 1);
+    cr_assert_eq(after.waits, before.waits);
+    zepi_build_cache_clear(modules);
+    cr_assert_not(zepi_build_cache_keeps(kept));
+    zepi_build_result_release(kept);
+    zepi_build_result_release(large);
+}
