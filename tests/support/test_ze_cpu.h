@@ -16,7 +16,13 @@ struct test_ze_cpu {
 // Ends the process with the call and its result unless that is 0, as success is for Level Zero and
 // for OpenCL. For programs of plain Level Zero, without Criterion; thread-safe.
 #define TEST_ZE_OK(call) test_ze_expect_success((int)(call), #call, __FILE__, __LINE__)
-void test_ze_expect_success(int result, const char *call, const char *file, int line);
+_Noreturn void test_ze_end(int result, const char *call, const char *file, int line);
+// Inline, since calls are counted in instructions, too.
+static inline void test_ze_expect_success(int result, const char *call, const char *file, int line)
+{
+    if (result != 0)
+        test_ze_end(result, call, file, line);
+}
 
 // ze_cpu as the only driver, counting calls and keeping a ledger of its objects. Before zeInit.
 struct test_ze_cpu test_ze_cpu_use(void);
