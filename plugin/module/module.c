@@ -11,7 +11,7 @@
 #include "module/rest.h"
 #include "module/this_module.h"
 
-// What a module holds but for its context.
+// What a module holds but for its images and their context.
 static void finish(struct zepi_module *module)
 {
     if (module->unit)
@@ -41,7 +41,6 @@ static void finish(struct zepi_module *module)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
         zepi_free(module->storage);
-    zepi_release(module->shared);
 }
 
 static zepi_result_t module_recycle(void *object)
@@ -49,10 +48,10 @@ static zepi_result_t module_recycle(void *object)
     struct zepi_module *module = object;
     if (zepi_module_rest(module))
         return ZEPI_SUCCESS;
-    struct zepi_context *context = module->context;
+    struct zepi_module_images *shared = module->shared;
     finish(module);
     zepi_object_discard(module);
-    zepi_release(context);
+    zepi_module_images_leave(shared);
     return ZEPI_SUCCESS;
 }
 
@@ -61,6 +60,7 @@ ZEPI_DEFINE_RECYCLED_TYPE(module, NULL, module_recycle);
 void zepi_module_destroy_resting(struct zepi_module *module)
 {
     finish(module);
+    zepi_release(module->shared);
     zepi_object_discard_resting(module, &zepi_module_type);
 }
 
@@ -105,8 +105,9 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
         zepi_release(shared);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
+    zepi_module_images_enter(shared);
     module->shared = shared;
-    module->context = zepi_retain(shared->context);
+    module->context = shared->context;
     module->images = shared->images;
     module->image_count = shared->count;
     module->declarations = shared->declarations;

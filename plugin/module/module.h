@@ -31,9 +31,9 @@ struct zepi_module_part {
 // last release it may rest (rest.h).
 struct zepi_module {
     struct zepi_object object;
-    struct zepi_context *context;                     // retained, but for one that rests
-    struct zepi_module_images *shared;                // reference; images and declarations are its
-    struct zepi_image **images;                       // borrowed, as the three below
+    struct zepi_module_images *shared; // reference; context, images and declarations are its
+    struct zepi_context *context;      // borrowed, as the four below
+    struct zepi_image **images;
     const struct zepi_spec_declaration *declarations; // sorted by id
     struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
     struct zepi_module *unit_next;                    // under the lock of this_module.c

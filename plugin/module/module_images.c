@@ -147,3 +147,14 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
     *out_images = images;
     return ZEPI_SUCCESS;
 }
+
+void zepi_module_images_leave(struct zepi_module_images *images)
+{
+    struct zepi_context *context = images->context;
+    // Release: what this thread did with the context is over. Acquire: what others did.
+    const bool is_last =
+        atomic_fetch_sub_explicit(&images->awake_count, 1, memory_order_acq_rel) == 1;
+    zepi_release(images);
+    if (is_last)
+        zepi_release(context);
+}

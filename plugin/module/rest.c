@@ -64,6 +64,8 @@ bool zepi_module_rest(struct zepi_module *module)
     struct zepi_context *context = module->context;
     if (!may_rest(module))
         return false;
+    // The module may be gone when the context is left.
+    struct zepi_module_images *shared = zepi_retain(module->shared);
     if (module->state == ZEPI_MODULE_INPUT) {
         rest_values(module);
         module->last_built = NULL;
@@ -77,7 +79,7 @@ bool zepi_module_rest(struct zepi_module *module)
     module = atomic_exchange_explicit(place, module, memory_order_acq_rel);
     if (module)
         zepi_module_destroy_resting(module);
-    zepi_release(context);
+    zepi_module_images_leave(shared);
     return true;
 }
 
@@ -92,7 +94,7 @@ static struct zepi_module *take(zepi_rest_place *place)
 
 static struct zepi_module *revive(struct zepi_module *module)
 {
-    zepi_retain(module->context);
+    zepi_module_images_enter(module->shared);
     zepi_object_revive(module, &zepi_module_type);
     // After it is a handle.
     zepi_module_publish(module);
