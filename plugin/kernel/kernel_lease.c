@@ -12,7 +12,8 @@
 
 struct zepi_kernel_lease zepi_no_lease = {
     .last_sizes = &zepi_no_lease.sizes[0],
-    .sizes[0].counts = UINT64_MAX, // nothing has as many arguments
+    .sizes[0].counts = UINT64_MAX, // no right launch has as many arguments
+    .unrolled_count = ZEPI_LEASE_UNROLLED + 1,
 };
 
 void zepi_kernel_lease_free(struct zepi_kernel_lease *lease)
@@ -35,7 +36,8 @@ static struct zepi_kernel_lease *allocate(const struct zepi_kernel_pool *pool)
     for (uint32_t i = 0; i < count; i++)
         lease->arguments[i] =
             (struct zepi_argument_memo){.target = &lease->unused, .least = UINTPTR_MAX};
-    // Nothing has as many arguments.
+    lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
+    // No right launch has as many arguments.
     for (uint32_t i = 0; i < ZEPI_LEASE_SIZES; i++)
         lease->sizes[i].counts = UINT64_MAX;
     lease->last_sizes = &lease->sizes[0];
@@ -127,12 +129,12 @@ static void note_argument(struct zepi_kernel_lease *lease, uint32_t index,
         lease->pointers[index] = &lease->words[index];
         lease->words[index] = argument->size_bytes;
         memo->target = &lease->unused;
-        lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
+        lease->takeable_count = ZEPI_LEASE_UNROLLED + 1;
         break;
     case ZEPI_ARGUMENT_BUFFER:
         lease->pointers[index] = &lease->words[index];
         memo->target = &lease->unused;
-        lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
+        lease->takeable_count = ZEPI_LEASE_UNROLLED + 1;
         break;
     default:
         lease->pointers[index] = &lease->words[index];
@@ -157,7 +159,7 @@ static zepi_result_t check_arguments(struct zepi_kernel_lease *lease,
                              desc->arguments[i].size_bytes);
     }
     lease->is_state_known = false;
-    lease->unrolled_count = lease->argument_count <= ZEPI_LEASE_UNROLLED ? lease->argument_count
+    lease->takeable_count = lease->argument_count <= ZEPI_LEASE_UNROLLED ? lease->argument_count
                                                                          : ZEPI_LEASE_UNROLLED + 1;
     for (uint32_t i = 0; i < desc->argument_count; i++)
         note_argument(lease, i, &desc->arguments[i]);
@@ -237,9 +239,12 @@ zepi_result_t zepi_kernel_lease_check(struct zepi_kernel_lease *lease,
         result = check_sizes(lease, pool, device, desc, out_is_empty);
     if (result == ZEPI_SUCCESS && !*out_is_empty)
         result = set_offset(lease, device, desc);
-    // The next launch is not found right by this one.
-    if (result != ZEPI_SUCCESS)
-        lease->last_sizes->counts = UINT64_MAX;
+    lease->unrolled_count = lease->takeable_count;
+    if (result == ZEPI_SUCCESS)
+        return ZEPI_SUCCESS;
+    // The next launch is not found right by this one, whatever it says.
+    lease->last_sizes->counts = UINT64_MAX;
+    lease->unrolled_count = ZEPI_LEASE_UNROLLED + 1;
     return result;
 }
 

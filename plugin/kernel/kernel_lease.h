@@ -82,8 +82,12 @@ struct zepi_kernel_lease {
     // size of local memory. Both lie behind `arguments`.
     void **pointers;
     uintptr_t *words;
-    uintptr_t unused;        // what local memory has for a value: NULL
-    uint32_t unrolled_count; // of arguments; ZEPI_LEASE_UNROLLED + 1: more, or local memory
+    uintptr_t unused; // what local memory has for a value: NULL
+    // Of arguments that zepi_kernel_lease_take_values takes. ZEPI_LEASE_UNROLLED + 1: it takes
+    // none, as there are more, or local memory, or no launch was found right since the last wrong
+    // one.
+    uint32_t unrolled_count;
+    uint32_t takeable_count; // the same after a right one
     zepi_pair zeros;
     struct zepi_argument_memo arguments[];
 };

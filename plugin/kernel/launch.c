@@ -120,6 +120,9 @@ static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
         if (result != ZEPI_SUCCESS)
             return result;
     }
+    if (desc->work_dim < 1 || desc->work_dim > 3)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
+                         desc->work_dim);
     if (desc->flags & ~ZEPI_LAUNCH_COOPERATIVE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "launch flags 0x%x: only 0x%x is known",
                          desc->flags, ZEPI_LAUNCH_COOPERATIVE);

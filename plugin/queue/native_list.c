@@ -179,8 +179,11 @@ static zepi_result_t submit(struct zepi_queue *queue, const struct zepi_native_l
         return result;
     run->was_submitted = true;
     result = zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, out_event);
-    // Nobody would know when the run is over.
-    if (result != ZEPI_SUCCESS)
+    // Who gets no event needs none, nor its memory, for the queue to know when the run is over. A
+    // wait may never end: what the run waits for may be this thread's to do.
+    if (result != ZEPI_SUCCESS &&
+        (!out_event ||
+         zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, NULL) != ZEPI_SUCCESS))
         wait_for_run(run);
     return result;
 }

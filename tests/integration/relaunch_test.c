@@ -295,6 +295,44 @@ static void check_wrong_sizes(void)
 
 EACH_WAY(refuses_wrong_sizes_however_often_they_come, check_wrong_sizes)
 
+// Numbers that no launch has, before, after and between right ones, and after wrong ones: of a
+// kernel with arguments, and of one without.
+static void check_impossible_counts(void)
+{
+    const zepi_module_t executable = test_executable(gear.context, "empty");
+    int32_t *counts = gear_allocate(sizeof(*counts));
+    const zepi_argument_t argument = TEST_POINTER(counts);
+    zepi_kernel_t kernels[2] = {kernel_of(1, "count_items")};
+    TEST_OK(zepi.module_get_kernel(executable, "empty", &kernels[1]));
+    for (int i = 0; i < 2; i++) {
+        const zepi_launch_desc_t right = test_launch(kernels[i], i == 0, &argument, 1);
+        zepi_launch_desc_t impossible = right;
+        impossible.argument_count = impossible.work_dim = UINT32_MAX;
+        memset(impossible.global_size, 0, sizeof(impossible.global_size));
+        for (int round = 0; round < ROUNDS; round++) {
+            zepi_launch_desc_t wrong = right;
+            wrong.argument_count = 7;
+            TEST_FAILS(zepi.queue_launch(gear.queue, &impossible, TEST_NO_WAIT, NULL),
+                       ZEPI_ERROR_INVALID_VALUE);
+            TEST_FAILS(zepi.queue_launch(gear.queue, &wrong, TEST_NO_WAIT, NULL),
+                       ZEPI_ERROR_INVALID_SIZE);
+            TEST_FAILS(zepi.queue_launch(gear.queue, &impossible, TEST_NO_WAIT, NULL),
+                       ZEPI_ERROR_INVALID_VALUE);
+            impossible.global_size[0] = 1;
+            TEST_FAILS(zepi.queue_launch(gear.queue, &impossible, TEST_NO_WAIT, NULL),
+                       ZEPI_ERROR_INVALID_VALUE);
+            run(&right);
+            run(&right);
+        }
+        TEST_OK(zepi.release(kernels[i]));
+    }
+    cr_assert_eq(counts[0], 2 * ROUNDS);
+    TEST_OK(zepi.usm_free(gear.context, counts));
+    TEST_OK(zepi.release(executable));
+}
+
+EACH_WAY(refuses_counts_that_no_launch_has, check_impossible_counts)
+
 // ---- Queues ----
 
 // More queues than a kernel keeps handles for, twice, of either order.

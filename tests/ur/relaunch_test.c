@@ -193,6 +193,10 @@ Test(relaunch, sees_wrong_sizes)
     refuses(UR_RESULT_ERROR_INVALID_WORK_DIMENSION, "no dimension");
     next.work_dim = 4;
     refuses(UR_RESULT_ERROR_INVALID_WORK_DIMENSION, "four dimensions");
+    next.count = next.work_dim = UINT32_MAX;
+    memset(next.sizes, 0, sizeof(next.sizes));
+    next.global = next.sizes[1];
+    refuses(UR_RESULT_ERROR_INVALID_WORK_DIMENSION, "as many dimensions as can be said");
     next.local = next.sizes[0];
     refuses(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE, "a local size of 0, where none was given");
     next.sizes[2][0] = 3;
