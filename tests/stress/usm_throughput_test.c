@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 enum { ROUNDS = 400, PAIRS = 30000, SPINS = 400000 };
-static const double LIMIT = 1.8;
+// Threads that write to a common line reach 1.0 or less.
+static const double LIMIT = 1.6;
 
 static void allocate_often(void *user)
 {
