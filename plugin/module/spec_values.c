@@ -25,16 +25,7 @@ void zepi_spec_values_release(struct zepi_spec_values *values)
 // Position of the first entry whose id is not below.
 static uint32_t lower_bound(const struct zepi_spec_entry *entries, uint32_t count, uint32_t id)
 {
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (entries[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return zepi_spec_lower_bound(entries, sizeof(*entries), count, id);
 }
 
 const struct zepi_spec_entry *zepi_spec_values_find(const struct zepi_spec_values *values,

@@ -4,8 +4,10 @@
 
 #include "base/status.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 // Specialization constants as an image declares them, and values that were set. Both are sorted by
@@ -29,6 +31,29 @@ struct zepi_spec_entry {
     uint8_t unused[3]; // zero: entries are compared as bytes
     uint8_t value[8];  // first size_bytes; the rest zero
 };
+
+static_assert(offsetof(struct zepi_spec_declaration, id) == 0 &&
+                  offsetof(struct zepi_spec_entry, id) == 0,
+              "both are found by their first member");
+
+// Position of the first declaration or entry of a sorted list whose id is not below; `size_bytes`
+// is that of one.
+static inline uint32_t zepi_spec_lower_bound(const void *list, size_t size_bytes, uint32_t count,
+                                             uint32_t id)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        uint32_t found;
+        memcpy(&found, (const char *)list + middle * size_bytes, sizeof(found));
+        if (found < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static inline bool zepi_spec_entry_equals(const struct zepi_spec_entry *a,
                                           const struct zepi_spec_entry *b)
@@ -102,16 +127,8 @@ static inline const struct zepi_spec_declaration *
 zepi_spec_find_declaration(const struct zepi_spec_declaration *declarations, uint32_t count,
                            uint32_t id)
 {
-    uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (declarations[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && declarations[low].id == id ? &declarations[low] : NULL;
+    const uint32_t at = zepi_spec_lower_bound(declarations, sizeof(*declarations), count, id);
+    return at < count && declarations[at].id == id ? &declarations[at] : NULL;
 }
 
 // The value in force: the one set, else the default.
