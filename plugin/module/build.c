@@ -329,11 +329,8 @@ static zepi_result_t make_by_memo(struct zepi_module *input, struct zepi_build_m
     zepi_result_t result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (desc) {
-        options.log = desc->log;
-        options.log_data = desc->log_data;
-        options.logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
-    }
+    if (desc)
+        zepi_build_options_set_log(&options, desc);
     struct zepi_module_part *part = &output->parts[0];
     part->image_count = 1;
     part->images[0] = input->images[0];
@@ -354,9 +351,6 @@ static zepi_result_t make_by_memo(struct zepi_module *input, struct zepi_build_m
 static zepi_result_t build_by_memo(struct zepi_module *input, struct zepi_build_memo *memo,
                                    const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {
-    const zepi_result_t result = desc ? zepi_build_options_check(desc) : ZEPI_SUCCESS;
-    if (result != ZEPI_SUCCESS)
-        return result;
     // The memo may be the input's since a moment ago.
     *out_module = wake(input, desc);
     return *out_module ? ZEPI_SUCCESS : make_by_memo(input, memo, desc, out_module);
@@ -395,13 +389,13 @@ static __attribute__((noinline)) zepi_result_t build_slowly(struct zepi_module *
 static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
                            enum zepi_variables variables, zepi_module_t *out_executable)
 {
-    const zepi_result_t result = check_input(input, out_executable);
+    zepi_result_t result = check_input(input, out_executable);
+    // One of another size is read by who builds: no memo fits it.
+    if (result == ZEPI_SUCCESS && desc && desc->size == sizeof(*desc))
+        result = zepi_build_options_check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    // A memo fits no description of another size; one that is not allowed is refused below.
-    if (is_shared(input, variables) &&
-        (!desc ||
-         (desc->size == sizeof(*desc) && zepi_build_options_check(desc) == ZEPI_SUCCESS))) {
+    if (is_shared(input, variables)) {
         struct zepi_module *output = wake(input, desc);
         if (output) {
             *out_executable = output;

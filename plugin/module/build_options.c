@@ -134,9 +134,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->link_method =
         desc->link_method != ZEPI_LINK_AUTO ? desc->link_method : zepi_options()->link_method;
     options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
-    options->log = desc->log;
-    options->log_data = desc->log_data;
-    options->logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
+    zepi_build_options_set_log(options, desc);
     options->variables = ZEPI_VARIABLES_SHARED;
     options->devices = desc->devices;
     options->device_count = desc->device_count;
