@@ -127,17 +127,7 @@ static void *look(void *user)
 {
     (void)user;
     while (!atomic_load(&is_over)) {
-        zepi_module_t modules[64];
-        uint32_t count;
-        const zepi_module_state_t state = rand() % 2 ? ZEPI_MODULE_INPUT : ZEPI_MODULE_EXECUTABLE;
-        TEST_OK(zepi.context_get_modules(contexts[0], state, 64, modules, &count));
-        for (uint32_t i = 0; i < count && i < 64; i++) {
-            zepi_module_info_t info = {.size = sizeof(info)};
-            TEST_OK(zepi.module_get_info(modules[i], &info));
-            TEST_EXPECT(info.state == state && info.context == contexts[0],
-                        "a module of another kind");
-            TEST_OK(zepi.release(modules[i]));
-        }
+        test_look_at_modules(contexts[0], rand() % 2 ? ZEPI_MODULE_INPUT : ZEPI_MODULE_EXECUTABLE);
     }
     return NULL;
 }

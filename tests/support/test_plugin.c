@@ -135,6 +135,19 @@ zepi_module_t test_executable(zepi_context_t context, const char *name)
     return executable;
 }
 
+void test_look_at_modules(zepi_context_t context, zepi_module_state_t state)
+{
+    zepi_module_t modules[64];
+    uint32_t count;
+    TEST_OK(zepi.context_get_modules(context, state, 64, modules, &count));
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        zepi_module_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.module_get_info(modules[i], &info));
+        TEST_EXPECT(info.state == state && info.context == context, "a module of another kind");
+        TEST_OK(zepi.release(modules[i]));
+    }
+}
+
 zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
                                     zepi_module_state_t state)
 {

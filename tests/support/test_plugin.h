@@ -40,6 +40,10 @@ zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
                                     zepi_module_state_t state);
 void test_native_image_finish(zepi_image_desc_t *image);
 
+// Lists the context's modules in a state, up to 64 of them, and checks that each of them is one.
+// Thread-safe.
+void test_look_at_modules(zepi_context_t context, zepi_module_state_t state);
+
 // A launch of one dimension with suggested group size.
 zepi_launch_desc_t test_launch(zepi_kernel_t kernel, uint32_t argument_count,
                                const zepi_argument_t *arguments, size_t global_size);
