@@ -12,8 +12,8 @@ struct zepi_build_budget {
     void (*reclaim)(void *user); // NULL: there is nothing
     void *reclaim_user;
     // Guards the list of tables and lets one thread at a time choose a victim, so that two of them
-    // do not both answer one excess. Shard mutexes are taken under it, one at a time; victims are
-    // destroyed after it.
+    // do not both answer one excess. Gates of the tables are taken under it, those of one table at a
+    // time; victims are destroyed after it.
     pthread_mutex_t mutex;
     struct zepi_build_table *tables; // borrowed
 };

@@ -59,13 +59,14 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
     zepi_seam_free(cache);
 }
 
-static bool has_store(const struct zepi_build_cache *cache)
+static bool has_store(const struct zepi_build_cache *cache, const struct zepi_key *key)
 {
-    return atomic_load_explicit(&cache->is_store_on, memory_order_relaxed);
+    return atomic_load_explicit(&cache->is_store_on, memory_order_relaxed) && !key->is_of_process;
 }
 
-static bool take_record(const struct zepi_build_store *store,
-                        const struct zepi_build_record *record, struct build *out_build)
+static enum zepi_build_taken take_record(const struct zepi_build_store *store,
+                                         const struct zepi_build_record *record,
+                                         struct build *out_build)
 {
     struct zepi_build_outcome *outcome = &out_build->outcome;
     if (record->status == ZEPI_BUILD_FAILED) {
@@ -73,11 +74,15 @@ static bool take_record(const struct zepi_build_store *store,
         out_build->verdict = ZEPI_BUILD_REFUSED;
     } else {
         const struct zepi_build_codec *codec = &store->codec;
-        if (!codec->deserialise(codec->user, record->payload, record->payload_size, outcome))
-            return false;
+        const enum zepi_build_taken taken =
+            codec->deserialise(codec->user, record->payload, record->payload_size, outcome);
+        if (taken != ZEPI_BUILD_TAKEN)
+            return taken;
         out_build->verdict = ZEPI_BUILD_OK;
     }
-    return zepi_build_outcome_set_log(outcome, record->log, record->log_size);
+    return zepi_build_outcome_set_log(outcome, record->log, record->log_size)
+               ? ZEPI_BUILD_TAKEN
+               : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
@@ -85,16 +90,19 @@ static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
 {
     const struct zepi_build_store *store = &cache->store;
     struct zepi_build_record record = {0};
-    if (!has_store(cache))
+    if (!has_store(cache, key))
         return false;
     bool is_loaded = store->ops->load(store->self, key, &record);
     if (is_loaded && record.status == ZEPI_BUILD_FAILED &&
         store->policy == ZEPI_BUILD_STORE_SUCCESSES)
         is_loaded = false;
-    if (is_loaded && !take_record(store, &record, out_build)) {
-        zepi_build_outcome_finish(&out_build->outcome);
-        store->ops->remove(store->self, key);
-        is_loaded = false;
+    if (is_loaded) {
+        const enum zepi_build_taken taken = take_record(store, &record, out_build);
+        is_loaded = taken == ZEPI_BUILD_TAKEN;
+        if (!is_loaded)
+            zepi_build_outcome_finish(&out_build->outcome);
+        if (taken == ZEPI_BUILD_UNWANTED)
+            store->ops->remove(store->self, key);
     }
     zepi_build_record_finish(&record);
     count(is_loaded ? &cache->counters.store_hits : &cache->counters.store_misses, 1);
@@ -112,7 +120,7 @@ static void save(struct zepi_build_cache *cache, const struct zepi_key *key,
     struct zepi_build_record record = {.status = ZEPI_BUILD_SUCCEEDED,
                                        .log = zepi_build_result_log(result),
                                        .log_size = zepi_build_result_log_size(result)};
-    if (!has_store(cache))
+    if (!has_store(cache, key))
         return;
     if (result->verdict == ZEPI_BUILD_OK) {
         if (!codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
@@ -301,7 +309,7 @@ void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_k
     struct zepi_build_victims victims = {0};
     zepi_build_table_take_key(&cache->table, key, &victims);
     zepi_build_victims_release(&victims);
-    if (has_store(cache))
+    if (has_store(cache, key))
         cache->store.ops->remove(cache->store.self, key);
 }
 

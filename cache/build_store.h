@@ -45,15 +45,21 @@ struct zepi_build_bytes {
     void (*free)(void *bytes); // NULL: the bytes are the payload's own and live as long
 };
 
+// What became of stored bytes.
+enum zepi_build_taken {
+    ZEPI_BUILD_TAKEN,
+    ZEPI_BUILD_UNWANTED,      // the record is removed from the store, and the result is built
+    ZEPI_BUILD_TAKE_NO_MEMORY // the record stays, and the result is built
+};
+
 // How a payload becomes bytes and comes back. Called under no lock.
 struct zepi_build_codec {
     // Returns false if this payload cannot be stored.
     bool (*serialise)(void *user, const void *payload, struct zepi_build_bytes *out_bytes);
     // Fills payload, destroy and cost_bytes of a zeroed outcome from bytes that it copies (aligned
-    // to 16 bytes, checksum already verified). Returns false if it wants none of them; the record
-    // is then removed from the store and the result is built.
-    bool (*deserialise)(void *user, const void *bytes, size_t size,
-                        struct zepi_build_outcome *outcome);
+    // to 16 bytes, checksum already verified).
+    enum zepi_build_taken (*deserialise)(void *user, const void *bytes, size_t size,
+                                         struct zepi_build_outcome *outcome);
     void *user; // borrowed
 };
 

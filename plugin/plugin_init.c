@@ -17,7 +17,8 @@
 #include "module/native_handle.h"
 #include "module/spec_constants.h"
 #include "module/this_module.h"
-#include "queue/copy.h"
+#include "queue/buffer_use.h"
+#include "queue/checked_copy.h"
 #include "queue/event.h"
 #include "queue/event_times.h"
 #include "queue/queue.h"
@@ -60,11 +61,11 @@ static const zepi_plugin_t table = {
     .queue_create = zepi_queue_create,
     .queue_get_info = zepi_queue_get_info,
     .queue_finish = zepi_queue_finish,
-    .queue_copy = zepi_queue_copy,
-    .queue_copy_rect = zepi_queue_copy_rect,
-    .queue_fill = zepi_queue_fill,
-    .queue_prefetch = zepi_queue_prefetch,
-    .queue_advise = zepi_queue_advise,
+    .queue_copy = zepi_queue_copy_checked,
+    .queue_copy_rect = zepi_queue_copy_rect_checked,
+    .queue_fill = zepi_queue_fill_checked,
+    .queue_prefetch = zepi_queue_prefetch_checked,
+    .queue_advise = zepi_queue_advise_checked,
     .queue_barrier = zepi_queue_barrier,
     .queue_marker = zepi_queue_marker,
     .queue_launch = zepi_queue_launch,

@@ -147,7 +147,7 @@ typedef struct zepi_device_info {
     uint32_t max_local_memory_bytes;
     uint64_t global_memory_bytes;
     uint64_t max_allocation_bytes;
-    uint64_t timer_resolution_ns; // rounded up
+    uint64_t timer_resolution_ns; // rounded, at least 1
     bool has_fp16;
     bool has_fp64;
     bool has_int64_atomics;
@@ -224,7 +224,8 @@ typedef struct zepi_event_times {
     uint64_t end_ns;
 } zepi_event_times_t;
 
-// Events that a command waits for. NULL and 0: none. Every event must be of the queue's context.
+// Events that a command waits for. NULL and 0: none. They may be of other contexts of the platform;
+// where the driver does not wait for such an event on the device, the call waits for it.
 typedef struct zepi_wait_list {
     const zepi_event_t *events; // borrowed for the call
     uint32_t count;
@@ -281,6 +282,8 @@ typedef struct zepi_spec_constant {
     bool is_set;
     bool is_required;
     bool is_native; // false: emulated, or baked in
+    // Images of the module have different values: `value` is the default. Ask for each image.
+    bool is_ambiguous;
 } zepi_spec_constant_t;
 
 // One element of a composite constant: the SpecId that carries it and where it lies.
@@ -321,7 +324,9 @@ typedef struct zepi_image_desc {
     uint32_t layout_count;
     const uint32_t *required_ids; // constants without which compile, build and launch fail
     uint32_t required_id_count;
-    // Native images: the values that the code was made with.
+    // Native images: the values that the code was made with. Of a constant that is not among them
+    // (nor emulated) the code has the default: beside SPIR-V, or other native code of its kernels,
+    // that declares the constant, it serves only while no other value is set.
     const zepi_spec_value_t *baked_values;
     uint32_t baked_value_count;
     // Native images: constants that reach these kernels through a buffer, whose address is one more
@@ -382,14 +387,18 @@ typedef struct zepi_module_info {
     bool has_native_spec_constants; // every image has native support; true for an empty module
 } zepi_module_info_t;
 
+// An image of an input is what was handed in. One of an object or executable is one build: its
+// state is the module's, its bytes are native code for the first device that it serves (linked with
+// others: of all of them), and the same source built with other values, options or for other
+// devices is another image.
 typedef struct zepi_image_info {
     size_t size;
     zepi_image_format_t format;
     zepi_module_state_t state;
     size_t size_bytes;
-    const void *bytes;  // borrowed from the image; NULL if it has none
-    uint64_t digest[2]; // XXH3-128 of the bytes, low half first
-    uint32_t kernel_count;
+    const void *bytes;     // borrowed from the image; NULL if it has none, or the driver tells none
+    uint64_t digest[2];    // XXH3-128 of the bytes, low half first
+    uint32_t kernel_count; // 0 where it is not known: of native code that was handed in
     uint32_t spec_constant_count;
     bool has_spec_constants;
     bool has_native_spec_constants;
@@ -414,7 +423,7 @@ typedef enum zepi_argument_kind {
 
 typedef struct zepi_argument {
     zepi_argument_kind_t kind;
-    uint32_t reserved; // 0
+    uint32_t reserved; // 0; anything else is ZEPI_ERROR_INVALID_VALUE
     size_t size_bytes; // of VALUE and LOCAL; else 0, or the size of a pointer
     const void *value;
 } zepi_argument_t;
@@ -440,7 +449,9 @@ typedef struct zepi_launch_desc {
     zepi_launch_flags_t flags;
     // Dispatch.
     uint32_t spec_value_count;
-    const zepi_spec_value_t *spec_values; // for this launch alone
+    // For this launch alone. A constant that no image of the module or unit declares may be among
+    // them (compilers drop unused ones), and has no effect; one twice is ZEPI_ERROR_INVALID_VALUE.
+    const zepi_spec_value_t *spec_values;
     zepi_module_t module;                 // or NULL
     zepi_unit_t unit;                     // or NULL
     zepi_image_selector_fn *selector;     // or NULL
@@ -582,7 +593,9 @@ typedef struct zepi_plugin {
     zepi_result_t (*usm_allocate)(zepi_context_t context, zepi_device_t device,
                                   zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
                                   void **out_memory);
-    // `memory` is exactly what usm_allocate gave; no command may use it any more. Anything else is
+    // `memory` is exactly what usm_allocate gave. Commands that were submitted before may still use
+    // it: it is neither handed out again nor unmapped before they are complete, and this call does
+    // not wait for them. No later command may use it, and the host may not. Anything else is
     // invalid-value: an address inside an allocation, one that was freed, another context's. What
     // is not freed goes with the context.
     zepi_result_t (*usm_free)(zepi_context_t context, void *memory);
@@ -594,7 +607,9 @@ typedef struct zepi_plugin {
     // unless that is NULL.
     zepi_result_t (*buffer_create)(zepi_context_t context, size_t size_bytes, const void *host_data,
                                    zepi_buffer_t *out_buffer);
-    // The buffer's address on a device; commands on this address see and change the buffer.
+    // The buffer's address on a device; commands on this address see and change the buffer. Good
+    // until the buffer is used on another device: buffers move between devices with memory of their
+    // own. If it has to move for this, all commands of the context are waited for.
     zepi_result_t (*buffer_get_address)(zepi_buffer_t buffer, zepi_device_t device,
                                         void **out_address, size_t *out_size_bytes);
 
@@ -610,7 +625,8 @@ typedef struct zepi_plugin {
     // The commands below return once enqueued. They begin when the wait list is complete and, in an
     // in-order queue, the command before. out_event may be NULL; else it gets a new reference to an
     // event of this command. Host memory of copies may be plain memory of the process; it stays
-    // valid until the command is complete.
+    // valid until the command is complete. What begins in an allocation of USM and reaches past its
+    // end, or begins where one was freed, is ZEPI_ERROR_INVALID_SIZE, for advice too.
     zepi_result_t (*queue_copy)(zepi_queue_t queue, void *destination, const void *source,
                                 size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
     // A box of bytes: region is {bytes in a row, rows, slices}.
@@ -659,7 +675,8 @@ typedef struct zepi_plugin {
     // Only for events of event_create.
     zepi_result_t (*event_signal)(zepi_event_t event);
     // Waits for all of them; each of any context. ZEPI_ERROR_NOT_READY after timeout_ns
-    // nanoseconds; UINT64_MAX waits for ever.
+    // nanoseconds; UINT64_MAX waits for ever. A count of 0 or a NULL list is
+    // ZEPI_ERROR_INVALID_VALUE: a host that has no event has nothing to wait for.
     zepi_result_t (*event_wait)(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
     zepi_result_t (*event_get_status)(zepi_event_t event, zepi_event_status_t *out_status);
     // For events of queues with profiling: ZEPI_ERROR_UNSUPPORTED for others, ZEPI_ERROR_NOT_READY
@@ -672,7 +689,7 @@ typedef struct zepi_plugin {
 
     // A module of these images, all declared with one state; none makes an empty module in `state`.
     // SPIR-V is checked here, nothing is compiled. An executable with unresolved imports is
-    // ZEPI_ERROR_LINK_FAILURE.
+    // ZEPI_ERROR_LINK_FAILURE, one without any kernel ZEPI_ERROR_INVALID_VALUE.
     zepi_result_t (*module_create)(zepi_context_t context, zepi_module_state_t state,
                                    uint32_t image_count, const zepi_image_desc_t *images,
                                    zepi_module_t *out_module);
@@ -682,14 +699,18 @@ typedef struct zepi_plugin {
                                     zepi_module_t *out_object);
     zepi_result_t (*module_link)(uint32_t object_count, const zepi_module_t *objects,
                                  const zepi_build_desc_t *desc, zepi_module_t *out_executable);
+    // SPIR-V without kernels may be built or linked to an executable without kernels: a library.
     zepi_result_t (*module_build)(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_executable);
     // One module with the images of all of them, which have one context and state. Identical images
-    // once; values of inputs unite, a conflict is ZEPI_ERROR_INVALID_OBJECT naming the id.
+    // once, two builds of one image with different values both; values of inputs unite, a conflict
+    // is ZEPI_ERROR_INVALID_OBJECT naming the id.
     zepi_result_t (*module_join)(uint32_t module_count, const zepi_module_t *modules,
                                  zepi_module_t *out_module);
     zepi_result_t (*module_get_info)(zepi_module_t module, zepi_module_info_t *out_info);
-    // Devices and images: new references.
+    // Devices and images: new references. An input or empty module has all devices of the context,
+    // another those that it serves. Of the images of an input a built module has those that it was
+    // built from: for a device native images made with the values, else SPIR-V.
     zepi_result_t (*module_get_devices)(zepi_module_t module, uint32_t capacity,
                                         zepi_device_t *out_devices, uint32_t *out_count);
     zepi_result_t (*module_get_images)(zepi_module_t module, uint32_t capacity,
@@ -711,8 +732,8 @@ typedef struct zepi_plugin {
     // out_bytes, then the size; with out_bytes NULL only the size is answered.
     zepi_result_t (*module_get_native_binary)(zepi_module_t module, zepi_device_t device,
                                               size_t *inout_size_bytes, void *out_bytes);
-    // Equal context, state and images; the values of inputs do not count. Equal modules have equal
-    // hashes.
+    // Equal context, state and images; the values of inputs do not count, those that objects and
+    // executables were built with do. Equal modules have equal hashes.
     zepi_result_t (*module_is_equal)(zepi_module_t a, zepi_module_t b, bool *out_is_equal);
     zepi_result_t (*module_get_hash)(zepi_module_t module, uint64_t *out_hash);
     // Around a ze_module_handle_t of this context and device: an executable needs a kernel and no
@@ -736,12 +757,14 @@ typedef struct zepi_plugin {
     // Several at once: all or none.
     zepi_result_t (*spec_constant_set_many)(zepi_module_t input, uint32_t count,
                                             const zepi_spec_value_t *values);
-    // A composite by the name of its layout, in one step that no build sees half of.
+    // A composite by the name of its layout, in one step that no build sees half of: the elements of
+    // every image that has the layout.
     zepi_result_t (*spec_constant_set_by_name)(zepi_module_t input, const char *name,
                                                size_t size_bytes, const void *value);
     // The value set, else the default; what a built module was built with. `image` says whose
-    // constant if objects with the same id were linked (else
-    // ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS); NULL otherwise.
+    // constant if objects with the same id were linked, or builds with different values joined (else
+    // ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or what that was built or
+    // linked from. NULL otherwise.
     zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_image_t image, uint32_t id,
                                        size_t size_bytes, void *out_value);
     zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_image_t image,
@@ -767,6 +790,7 @@ typedef struct zepi_plugin {
     // Modules made from the images live on.
     zepi_result_t (*unit_unregister)(zepi_unit_t unit);
     // The unit's images of a state as a module of the context: always the same one. Builds nothing.
+    // Images that no device of the context takes, and executables without any kernel, are left out.
     // An empty module if there are none. New reference.
     zepi_result_t (*unit_get_module)(zepi_unit_t unit, zepi_context_t context,
                                      zepi_module_state_t state, zepi_module_t *out_module);

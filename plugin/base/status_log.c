@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calling thread's last build log. It has no bound, so it has owned memory, which grows with
-// the largest log, and which a destructor of the thread frees.
+// the largest log, and which a destructor of the thread frees, or dlclose.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/unload.h"
@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 struct log {
-    size_t capacity; // of the text, without the end
-    uint64_t id;     // what it is about
+    struct log *next, *previous; // of all threads
+    size_t capacity;             // of the text, without the end
+    uint64_t id;                 // what it is about
     char text[];
 };
 
@@ -19,27 +20,58 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
+// Guards the list of all logs. Nothing is called under it.
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct log *first;
+
 // The thread's; NULL: it never had one. The key has it, too, for the destructor.
 static _Thread_local struct log *own;
 
-static void destroy(void *log)
+static void put(struct log *log)
 {
-    own = NULL;
+    pthread_mutex_lock(&mutex);
+    log->next = first;
+    log->previous = NULL;
+    if (first)
+        first->previous = log;
+    first = log;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void destroy(struct log *log)
+{
+    if (!log)
+        return;
+    pthread_mutex_lock(&mutex);
+    if (log->next)
+        log->next->previous = log->previous;
+    if (log->previous)
+        log->previous->next = log->next;
+    else
+        first = log->next;
+    pthread_mutex_unlock(&mutex);
     zepi_free(log);
 }
 
-static void delete_key(void)
+static void end_thread(void *log)
 {
-    // The last thread's log: its destructor does not run any more.
-    destroy(pthread_getspecific(key));
+    own = NULL;
+    destroy(log);
+}
+
+// The logs of live threads: no destructor runs for them any more.
+static void unload(void)
+{
     pthread_key_delete(key);
+    while (first)
+        destroy(first);
 }
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, destroy) == 0;
+    has_key = pthread_key_create(&key, end_thread) == 0;
     if (has_key)
-        zepi_at_unload(ZEPI_UNLOAD_LOG, delete_key);
+        zepi_at_unload(ZEPI_UNLOAD_LOG, unload);
 }
 
 static bool grow(size_t size_bytes)
@@ -57,8 +89,9 @@ static bool grow(size_t size_bytes)
         return false;
     log->capacity = size_bytes;
     log->id = 0;
+    put(log);
     own = log;
-    zepi_free(old);
+    destroy(old);
     return true;
 }
 

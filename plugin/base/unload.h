@@ -2,9 +2,10 @@
 #ifndef ZEPI_BASE_UNLOAD_H
 #define ZEPI_BASE_UNLOAD_H
 
-// What dlclose (or the end of the process) tidies up: memory that the process shares, after every
-// object was released. Nothing here calls a driver. The order is that of the enumerators, whatever
-// the order of registration.
+// What dlclose gives back: memory that the process shares, after every object was released. Nothing
+// here calls a driver. The order is that of the enumerators, whatever the order of registration.
+// The end of the process gives back nothing: other threads may still run in the plugin, and the
+// system takes the memory anyway.
 enum zepi_unload_stage {
     ZEPI_UNLOAD_UNITS,   // translation units that are still registered
     ZEPI_UNLOAD_ADAPTER, // platforms, root devices

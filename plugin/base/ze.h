@@ -31,6 +31,7 @@
     X(zeDeviceGetExternalMemoryProperties)                                                         \
     X(zeDeviceGetP2PProperties)                                                                    \
     X(zeDeviceCanAccessPeer)                                                                       \
+    X(zeDevicePciGetPropertiesExt)                                                                 \
     X(zeDeviceGetStatus)                                                                           \
     X(zeDeviceGetGlobalTimestamps)                                                                 \
     X(zeContextCreateEx)                                                                           \

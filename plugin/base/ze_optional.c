@@ -66,9 +66,33 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
     optional->has_ip_version = has_extension(&extensions, "ZE_extension_device_ip_version");
     optional->has_relaxed_allocation_limits =
         has_extension(&extensions, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
+    optional->has_bfloat16 = has_extension(&extensions, "ZE_extension_bfloat16_conversions");
+    optional->has_cache_line = has_extension(&extensions, "ZE_extension_device_cache_line_size");
+    optional->has_usable_memory =
+        has_extension(&extensions, "ZE_extension_device_usablemem_size_properties");
+    optional->has_memory_details = has_extension(&extensions, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME);
+    optional->has_pci = zepi_ze.zeDevicePciGetPropertiesExt &&
+                        has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);
     optional->has_counter_based_events =
         has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
     zepi_free(extensions.list);
+    return result;
+}
+
+// What devices and drivers say of themselves.
+static zepi_result_t find_queries(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                                  uint32_t api_version)
+{
+    void *function;
+    bool is_drivers;
+    zepi_result_t result =
+        find(driver, api_version, ZEPI_ZE_API_VERSION(1, 13), "zeDeviceGetVectorWidthPropertiesExt",
+             &function, &optional->is_vector_widths_drivers);
+    memcpy(&optional->device_get_vector_widths, &function, sizeof(function));
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = find(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString", &function, &is_drivers);
+    memcpy(&optional->intel_get_driver_version, &function, sizeof(function));
     return result;
 }
 
@@ -80,9 +104,12 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     zepi_result_t result = find_extensions(optional, driver);
     if (!zepi_options()->newer_functions)
         optional->has_counter_based_events = false;
+    if (result == ZEPI_SUCCESS)
+        result = find_queries(optional, driver, api_version);
     if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
         return result;
     optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
+    optional->has_copy_offload_hint = api_version >= ZEPI_ZE_API_VERSION(1, 14);
     result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
                   &function, &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));

@@ -17,7 +17,8 @@
 // too: new loaders export functions that old drivers refuse, and old drivers accept flags that they
 // do not know. A pointer from zeDriverGetExtensionFunctionAddress counts as it is.
 
-#define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1) // 1.7
+#define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)          // 1.7
+#define ZEPI_ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2) // 1.14
 
 struct zepi_ze_counter_based_desc { // 1.8, in the chain of ze_event_pool_desc_t
     ze_structure_type_t stype;
@@ -45,6 +46,32 @@ struct zepi_ze_ip_version { // ZE_extension_device_ip_version
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x0001000fu
 
+struct zepi_ze_cache_line { // ZE_extension_device_cache_line_size
+    ze_structure_type_t stype;
+    void *next;
+    size_t size_bytes;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_CACHE_LINE 0x00020028u
+
+struct zepi_ze_usable_memory { // ZE_extension_device_usablemem_size_properties
+    ze_structure_type_t stype;
+    void *next;
+    uint64_t size_bytes;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u
+
+struct zepi_ze_widths {
+    uint32_t of_char, of_short, of_int, of_long, of_float, of_double, of_half;
+};
+struct zepi_ze_vector_widths { // 1.13
+    ze_structure_type_t stype;
+    void *next;
+    uint32_t size;
+    struct zepi_ze_widths preferred;
+    struct zepi_ze_widths native;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_VECTOR_WIDTHS 0x00020029u
+
 #define ZEPI_ZE_API_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 
 // 1.14. Argument i is read from arguments[i].
@@ -55,16 +82,29 @@ typedef ze_result_t(ZE_APICALL zepi_ze_launch_fn)(ze_command_list_handle_t, ze_k
 
 struct zepi_ze_optional {
     bool has_in_order_lists;
+    bool has_copy_offload_hint;
     bool has_module_program;
     bool has_linkage_inspection;
     bool has_ip_version;
     bool has_global_offset;
     bool has_relaxed_allocation_limits;
     bool has_counter_based_events;
+    bool has_bfloat16;
+    bool has_cache_line;
+    bool has_usable_memory;
+    bool has_memory_details;
+    bool has_pci;
     // Which of the functions below came from the driver itself, not from the loader: such a
     // function takes the driver's own handles.
     bool is_synchronize_drivers;
     bool is_launch_drivers;
+    bool is_vector_widths_drivers;
+    // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
+    // asks for the size, which is without the terminating zero.
+    ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
+    // 1.13
+    ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,
+                                                      struct zepi_ze_vector_widths *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
     zepi_ze_launch_fn *append_launch_kernel_with_arguments;

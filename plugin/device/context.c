@@ -52,7 +52,7 @@ static void context_destroy(void *object)
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);
     zepi_retire_finish(&context->retire);
-    zepi_value_buffers_finish(&context->value_buffers, context);
+    zepi_command_lists_finish(&context->command_lists);
     zepi_event_pools_finish(&context->event_pools);
     zepi_usm_pools_finish(&context->usm, context);
     zepi_mappings_finish(&context->mappings, context);
@@ -115,7 +115,6 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->platform = devices[0]->platform;
     context->ownership = ownership;
     zepi_retire_init(&context->retire);
-    zepi_value_buffers_init(&context->value_buffers);
     zepi_mappings_init(&context->mappings);
     zepi_event_pools_init(&context->event_pools, context);
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));

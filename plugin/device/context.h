@@ -4,9 +4,9 @@
 
 #include "base/object.h"
 #include "memory/usm_pool.h"
-#include "memory/value_buffer.h"
 #include "memory/virtual_memory.h"
 #include "module/rest.h"
+#include "queue/command_list.h"
 #include "queue/event_pool.h"
 #include "queue/queue_number.h"
 #include "queue/retire.h"
@@ -26,9 +26,9 @@ struct zepi_context {
     uint32_t device_count;
     struct zepi_queue_numbers queue_numbers;
     struct zepi_event_pools event_pools;
+    struct zepi_command_lists command_lists; // of released queues
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_usm_pools usm;
-    struct zepi_value_buffers value_buffers;
     struct zepi_mappings mappings;
     struct zepi_module_rest rest;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels

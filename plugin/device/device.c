@@ -41,6 +41,15 @@ static zepi_result_t query_properties(struct zepi_device *device)
     return ZEPI_ZE(zeDeviceGetModuleProperties, device->ze, &device->module);
 }
 
+// Bytes a second; 0: the driver does not tell.
+static uint64_t bandwidth_of(const ze_device_memory_ext_properties_t *details)
+{
+    const uint64_t most = details->readBandwidth > details->writeBandwidth
+                              ? details->readBandwidth
+                              : details->writeBandwidth;
+    return details->bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC ? most * 1000000000u : 0;
+}
+
 static zepi_result_t query_memory(struct zepi_device *device)
 {
     uint32_t count = 0;
@@ -48,14 +57,29 @@ static zepi_result_t query_memory(struct zepi_device *device)
     if (result != ZEPI_SUCCESS)
         return result;
     ze_device_memory_properties_t *memories = zepi_allocate(count, sizeof(*memories));
-    if (!memories)
+    ze_device_memory_ext_properties_t *details = zepi_allocate(count, sizeof(*details));
+    if (!memories || !details) {
+        zepi_free(memories);
+        zepi_free(details);
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < count; i++)
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        details[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+        details[i].bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;
         memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = device->platform->optional.has_memory_details ? &details[i] : NULL;
+    }
     result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, memories);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        device->global_memory_bytes += memories[i].totalSize;
+    // The driver may keep some of the memory for itself, and say 0 for a size that it cannot tell.
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        const uint64_t bandwidth = bandwidth_of(&details[i]);
+        device->global_memory_bytes +=
+            details[i].physicalSize > 0 ? details[i].physicalSize : memories[i].totalSize;
+        if (bandwidth > device->memory_bandwidth)
+            device->memory_bandwidth = bandwidth;
+    }
     zepi_free(memories);
+    zepi_free(details);
     if (result != ZEPI_SUCCESS)
         return result;
 

@@ -18,6 +18,7 @@ struct zepi_device {
     ze_device_compute_properties_t compute;
     ze_device_module_properties_t module;
     uint64_t global_memory_bytes;
+    uint64_t memory_bandwidth; // bytes a second, of the fastest memory; 0: the driver does not tell
     bool has_images;
     bool has_shared_usm;
     uint32_t ip_version;      // 0: unknown
@@ -30,6 +31,7 @@ struct zepi_device {
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
+    atomic_uint partition;     // of a sub-device: how the front door divided its parent last
     atomic_int virtual_memory; // whether it has it, once somebody asked (memory/virtual_memory.c)
 };
 

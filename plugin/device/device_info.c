@@ -45,7 +45,8 @@ static void fill_limits(const struct zepi_device *device, zepi_device_info_t *in
         info->sub_group_sizes[i] = compute->subGroupSizes[i];
     info->global_memory_bytes = device->global_memory_bytes;
     info->max_allocation_bytes = properties->maxMemAllocSize;
-    info->timer_resolution_ns = (1000000000u + device->timer_hz - 1) / device->timer_hz;
+    const uint64_t tick_ns = (1000000000u + device->timer_hz / 2) / device->timer_hz;
+    info->timer_resolution_ns = tick_ns > 0 ? tick_ns : 1;
 }
 
 static void fill_abilities(const struct zepi_device *device, zepi_device_info_t *info)
@@ -56,15 +57,19 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
     info->has_int64_atomics = device->module.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
     info->has_shared_usm = device->has_shared_usm;
     info->has_images = device->has_images;
-    info->spirv_version = device->module.spirvVersionSupported;
+    // Level Zero's 1.2 is 0x00010002, SPIR-V's 0x00010200.
+    const uint32_t spirv = device->module.spirvVersionSupported;
+    info->spirv_version = ZE_MAJOR_VERSION(spirv) << 16 | ZE_MINOR_VERSION(spirv) << 8;
     info->has_in_order_lists = optional->has_in_order_lists;
     info->has_counter_based_events = optional->has_counter_based_events;
     info->has_launch_with_arguments = optional->append_launch_kernel_with_arguments != NULL;
     info->has_module_program = optional->has_module_program;
     info->has_linkage_inspection = optional->has_linkage_inspection;
     static const ze_native_kernel_uuid_t none;
+    // Intel's driver takes native code, and leaves out which.
     info->has_native_binaries =
-        memcmp(&device->module.nativeKernelSupported, &none, sizeof(none)) != 0;
+        memcmp(&device->module.nativeKernelSupported, &none, sizeof(none)) != 0 ||
+        (device->properties.vendorId == 0x8086 && !device->platform->is_ze_cpu);
 }
 
 zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info)

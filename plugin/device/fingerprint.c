@@ -11,15 +11,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 struct zepi_fingerprint {
     pthread_mutex_t mutex; // guards what is below; held while files are read: others wait for them
     bool is_known;
+    bool is_noted; // in the log, that it is not
     struct zepi_digest digest;
-    struct zepi_digest own; // of this process alone, for as long as it is not known
 };
 
 struct zepi_fingerprint *zepi_fingerprint_create(void)
@@ -180,40 +178,21 @@ static bool compute(const struct zepi_platform *platform, struct zepi_disk *disk
     return true;
 }
 
-// What no other process would have.
-static struct zepi_digest make_own(const struct zepi_fingerprint *fingerprint)
-{
-    struct timespec now;
-    uint8_t noise[16] = {0};
-    const pid_t process = getpid();
-    clock_gettime(CLOCK_REALTIME, &now);
-    // Without noise the rest is nearly as good.
-    if (getrandom(noise, sizeof(noise), GRND_NONBLOCK) < 0)
-        noise[0] = 1;
-    const struct zepi_digest_part parts[] = {{&now, sizeof(now)},
-                                             {&process, sizeof(process)},
-                                             {&fingerprint, sizeof(fingerprint)},
-                                             {noise, sizeof(noise)}};
-    return zepi_digest_of_parts(parts, 4);
-}
-
-struct zepi_digest zepi_fingerprint_get(struct zepi_platform *platform, struct zepi_disk *disk)
+bool zepi_fingerprint_get(struct zepi_platform *platform, struct zepi_disk *disk,
+                          struct zepi_digest *out_digest)
 {
     struct zepi_fingerprint *fingerprint = platform->fingerprint;
     pthread_mutex_lock(&fingerprint->mutex);
     if (!fingerprint->is_known)
         fingerprint->is_known = compute(platform, disk, &fingerprint->digest);
-    if (!fingerprint->is_known) {
-        if (fingerprint->own.low == 0 && fingerprint->own.high == 0) {
-            fingerprint->own = make_own(fingerprint);
-            zepi_log(ZEPI_LOG_INFO,
-                     "driver %p: its compiler cannot be told, so no other process will take what "
-                     "is stored now",
-                     (void *)platform->ze);
-        }
-        fingerprint->digest = fingerprint->own;
-    }
-    const struct zepi_digest digest = fingerprint->digest;
+    const bool is_known = fingerprint->is_known;
+    const bool is_news = !is_known && !fingerprint->is_noted;
+    fingerprint->is_noted = fingerprint->is_noted || is_news;
+    *out_digest = fingerprint->digest;
     pthread_mutex_unlock(&fingerprint->mutex);
-    return digest;
+    if (is_news)
+        zepi_log(ZEPI_LOG_INFO,
+                 "driver %p: its compiler cannot be identified, so its code is not stored on disk",
+                 (void *)platform->ze);
+    return is_known;
 }

@@ -23,8 +23,9 @@ struct zepi_fingerprint *zepi_fingerprint_create(void);
 void zepi_fingerprint_destroy(struct zepi_fingerprint *fingerprint); // NULL is fine
 
 // Computed at the first call for a platform, then kept. Thread-safe. The same in every process that
-// would use the same compiler, whether or not it has been loaded yet. Where the compiler cannot be
-// told: a digest that no other process has. `disk` remembers contents.
-struct zepi_digest zepi_fingerprint_get(struct zepi_platform *platform, struct zepi_disk *disk);
+// would use the same compiler, whether or not it has been loaded yet. False where the compiler
+// cannot be identified. `disk` remembers contents.
+bool zepi_fingerprint_get(struct zepi_platform *platform, struct zepi_disk *disk,
+                          struct zepi_digest *out_digest);
 
 #endif

@@ -45,6 +45,22 @@ static zepi_result_t create_devices(struct zepi_platform *platform)
     return result;
 }
 
+// Intel's driver knows a number of its own that the properties do not hold.
+static void write_version(struct zepi_platform *platform)
+{
+    const struct zepi_ze_optional *optional = &platform->optional;
+    const uint32_t version = platform->properties.driverVersion;
+    const ze_driver_handle_t own = zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze);
+    size_t size = 0;
+    if (optional->intel_get_driver_version &&
+        optional->intel_get_driver_version(own, NULL, &size) == ZE_RESULT_SUCCESS && size > 0 &&
+        size < sizeof(platform->version) &&
+        optional->intel_get_driver_version(own, platform->version, &size) == ZE_RESULT_SUCCESS)
+        return;
+    snprintf(platform->version, sizeof(platform->version), "%u.%u.%u", version >> 24,
+             (version >> 16) & 0xff, version & 0xffff);
+}
+
 static zepi_result_t query(struct zepi_platform *platform)
 {
     ze_api_version_t version;
@@ -59,7 +75,10 @@ static zepi_result_t query(struct zepi_platform *platform)
     platform->is_ze_cpu =
         memcmp(platform->properties.uuid.id, ze_cpu_uuid, sizeof(ze_cpu_uuid)) == 0;
     result = zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
-    return result == ZEPI_SUCCESS ? create_devices(platform) : result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    write_version(platform);
+    return create_devices(platform);
 }
 
 zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform)
@@ -91,15 +110,13 @@ zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_inf
     const zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    const uint32_t version = platform->properties.driverVersion;
     zepi_platform_info_t info = {
         .name = "Level Zero",
         .api_version = platform->api_version,
         .is_ze_cpu = platform->is_ze_cpu,
         .native_handle = platform->ze,
     };
-    snprintf(info.driver_version, sizeof(info.driver_version), "%u.%u.%u", version >> 24,
-             (version >> 16) & 0xff, version & 0xffff);
+    memcpy(info.driver_version, platform->version, sizeof(info.driver_version));
     memcpy(info.driver_uuid, platform->properties.uuid.id, sizeof(info.driver_uuid));
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -11,7 +11,8 @@ struct zepi_platform {
     ze_driver_handle_t ze;
     ze_driver_properties_t properties;
     uint32_t api_version;
-    bool is_ze_cpu; // zepi's own driver: never gets images of Intel GPU code
+    char version[64]; // of the driver, as it numbers itself
+    bool is_ze_cpu;   // zepi's own driver: never gets images of Intel GPU code
     struct zepi_ze_optional optional;
     struct zepi_device **devices; // owned; root devices
     uint32_t device_count;

@@ -49,6 +49,10 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
 static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t index,
                                const zepi_argument_t *argument)
 {
+    if (argument->reserved != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "argument %u of kernel '%s' has %u in its reserved member, expected 0",
+                         index, pool->name, argument->reserved);
     switch (argument->kind) {
     case ZEPI_ARGUMENT_VALUE:
         if (argument->size_bytes == 0 || !argument->value)

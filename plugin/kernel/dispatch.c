@@ -89,6 +89,20 @@ static zepi_result_t read_unit_value(const struct zepi_question *question, uint3
     return ZEPI_SUCCESS;
 }
 
+// The launch's own value of a constant that no image declares: it has no effect, and is what the
+// launch says all the same. Sizes that no constant has are none.
+static void read_unused_value(const struct zepi_question *question, uint32_t id,
+                              uint8_t out_value[8], size_t *out_size_bytes)
+{
+    for (uint32_t i = 0; i < question->desc->spec_value_count; i++) {
+        const zepi_spec_value_t *value = &question->desc->spec_values[i];
+        if (value->id != id || value->size_bytes > sizeof(uint64_t))
+            continue;
+        memcpy(out_value, value->value, value->size_bytes);
+        *out_size_bytes = value->size_bytes;
+    }
+}
+
 // *out_size_bytes stays 0 if nothing has the constant.
 static zepi_result_t read_value(const struct zepi_question *question, uint32_t id,
                                 uint8_t out_value[8], size_t *out_size_bytes)
@@ -99,6 +113,9 @@ static zepi_result_t read_value(const struct zepi_question *question, uint32_t i
         *out_size_bytes = entry->size_bytes;
         return ZEPI_SUCCESS;
     }
+    read_unused_value(question, id, out_value, out_size_bytes);
+    if (*out_size_bytes > 0)
+        return ZEPI_SUCCESS;
     if (!question->module)
         return read_unit_value(question, id, out_value, out_size_bytes);
     const uint8_t *value = zepi_dispatch_module_value(question, id, out_size_bytes);

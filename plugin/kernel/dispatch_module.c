@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
 #include "kernel/question.h"
+#include "module/built_image.h"
 
 // How a part stands to a value of the launch.
 enum fit { FITS, DIFFERS, LACKS };
@@ -45,18 +46,50 @@ static enum fit fit_others(const struct zepi_module *module, const struct zepi_s
     return fit;
 }
 
+// What another part with the kernel declares; NULL: none has the constant.
+static const struct zepi_spec_declaration *find_of_kernel(const struct zepi_question *question,
+                                                          const struct zepi_spec_entry *entry)
+{
+    const struct zepi_module *module = question->module;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        const struct zepi_build_result *code = part->code[question->queue->device_index];
+        if (!code || !zepi_code_find_kernel(zepi_code_of(code), question->name))
+            continue;
+        for (uint32_t at = 0; at < part->image_count; at++) {
+            const struct zepi_spec_declaration *declaration =
+                zepi_image_find_constant(part->images[at], entry->id);
+            if (declaration)
+                return declaration;
+        }
+    }
+    return NULL;
+}
+
+// A part that does not have the constant while another one with the kernel has: it was made with
+// the default, as far as there is one, and no other value will do.
+static enum fit fit_unstated(const struct zepi_question *question,
+                             const struct zepi_spec_entry *entry, const uint8_t **out_built)
+{
+    const struct zepi_spec_declaration *declaration = find_of_kernel(question, entry);
+    if (!declaration)
+        return fit_others(question->module, entry, out_built);
+    *out_built = declaration->has_baked_value ? NULL : declaration->default_value;
+    return *out_built && memcmp(*out_built, entry->value, entry->size_bytes) == 0 ? FITS : DIFFERS;
+}
+
 // Whether the part has the launch's values; if not, *out_entry and *out_built are set unless they
 // are already.
 static bool has_values(const struct zepi_question *question, uint32_t part_index,
                        const struct zepi_spec_entry **out_entry, const uint8_t **out_built)
 {
-    const struct zepi_module *module = question->module;
+    const struct zepi_module_part *part = &question->module->parts[part_index];
     for (uint32_t i = 0; i < question->value_count; i++) {
         const struct zepi_spec_entry *entry = &question->entries[i];
         const uint8_t *built = NULL;
-        enum fit fit = fit_value(&module->parts[part_index], entry, &built);
+        enum fit fit = fit_value(part, entry, &built);
         if (fit == LACKS)
-            fit = fit_others(module, entry, &built);
+            fit = fit_unstated(question, entry, &built);
         if (fit != DIFFERS)
             continue;
         if (!*out_entry) {
@@ -70,9 +103,9 @@ static bool has_values(const struct zepi_question *question, uint32_t part_index
 
 static bool has_chosen(const struct zepi_question *question, uint32_t part_index)
 {
-    const struct zepi_module_part *part = &question->module->parts[part_index];
-    for (uint32_t i = 0; i < part->image_count && question->chosen; i++) {
-        if (part->images[i] == question->chosen)
+    const struct zepi_module *module = question->module;
+    for (uint32_t i = 0; i < module->parts[part_index].image_count && question->chosen; i++) {
+        if (zepi_module_find_built_image(module, part_index, i) == question->chosen)
             return true;
     }
     return !question->chosen;
@@ -134,23 +167,30 @@ static zepi_result_t find_by_name(const struct zepi_question *question,
     return zepi_question_fail_mismatch(entry, built);
 }
 
-// The images of the parts that have the kernel.
+// The built images of the parts that have the kernel.
 static zepi_result_t select_image(struct zepi_question *question,
                                   const struct zepi_named_kernel *kernel)
 {
+    struct zepi_module *module = question->module;
+    struct zepi_image *const *built;
     uint32_t count = 0;
-    struct zepi_image **images = zepi_allocate(
-        (size_t)kernel->part_count * question->module->image_count, sizeof(struct zepi_image *));
+    zepi_result_t result = zepi_module_list_images(module, &built);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_image **images =
+        zepi_allocate(zepi_module_count_images(module), sizeof(struct zepi_image *));
     if (!images)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < kernel->part_count; i++) {
-        const struct zepi_module_part *part = &question->module->parts[kernel->parts[i].part_index];
+        const uint32_t part_index = kernel->parts[i].part_index;
+        const struct zepi_module_part *part = &module->parts[part_index];
         for (uint32_t at = 0; at < part->image_count; at++) {
             if (zepi_question_may_use(question, part->images[at]))
-                images[count++] = part->images[at];
+                images[count++] =
+                    (struct zepi_image *)zepi_module_find_built_image(module, part_index, at);
         }
     }
-    const zepi_result_t result = zepi_question_select(question, count, images);
+    result = zepi_question_select(question, count, images);
     zepi_free(images);
     return result;
 }

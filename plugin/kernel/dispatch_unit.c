@@ -17,6 +17,60 @@ struct search {
     struct zepi_error earlier;       // of steps that fell through; no text: none
 };
 
+// ---- Images that have the kernel ----
+
+// A failure that the next step would meet as well.
+static bool is_final(zepi_result_t result)
+{
+    return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
+           result == ZEPI_ERROR_DEVICE_LOST;
+}
+
+static bool has_kernel(const struct search *search, const struct zepi_module_part *part)
+{
+    const struct zepi_build_result *code = part->code[search->question->queue->device_index];
+    return code && zepi_code_find_kernel(zepi_code_of(code), search->question->name);
+}
+
+// Whether the device takes a native input.
+static zepi_result_t is_taken(const struct search *search, struct zepi_image *image, bool *out_is)
+{
+    const struct zepi_question *question = search->question;
+    struct zepi_build_options options;
+    struct zepi_build_result *code = NULL;
+    zepi_result_t result = zepi_build_options_init(&options, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_code_get(question->queue->context, question->queue->device_index, image, NULL,
+                           &options, ZEPI_CODE_EXECUTABLE, &code);
+    zepi_build_options_finish(&options);
+    *out_is = code && zepi_code_find_kernel(zepi_code_of(code), question->name);
+    zepi_build_result_release(code);
+    return is_final(result) ? result : ZEPI_SUCCESS;
+}
+
+static bool is_loaded(const struct search *search, const struct zepi_module *module,
+                      const struct zepi_image *image)
+{
+    for (uint32_t i = 0; module && i < module->part_count; i++) {
+        if (module->parts[i].images[0] == image && has_kernel(search, &module->parts[i]))
+            return true;
+    }
+    return false;
+}
+
+static zepi_result_t is_usable(const struct search *search, struct zepi_image *image, bool *out_is)
+{
+    if (image->state == ZEPI_MODULE_INPUT) {
+        *out_is = zepi_question_may_use(search->question, image);
+        return *out_is && image->format == ZEPI_IMAGE_NATIVE ? is_taken(search, image, out_is)
+                                                             : ZEPI_SUCCESS;
+    }
+    *out_is = is_loaded(
+        search, image->state == ZEPI_MODULE_OBJECT ? search->objects : search->executables, image);
+    return ZEPI_SUCCESS;
+}
+
 // ---- Values ----
 
 // What the input declares about a constant, unless native code alone has it.
@@ -66,6 +120,57 @@ static bool has_right_values(const struct search *search, const struct zepi_modu
     return true;
 }
 
+// Code that does not state a constant was made with its default, as far as there is one. Returns a
+// constant of the image for which that will not do, or NULL.
+static const struct zepi_spec_declaration *find_unstated(const struct search *search,
+                                                         uint32_t image_count,
+                                                         struct zepi_image *const *images,
+                                                         const struct zepi_image *image)
+{
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        const struct zepi_spec_entry *given = given_value(search, declaration->id);
+        const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
+        bool is_right = given
+                            ? own && memcmp(given->value, own->default_value, own->size_bytes) == 0
+                            : !own || !own->is_required || search->question->chosen;
+        for (uint32_t at = 0; at < image_count && !is_right; at++)
+            is_right = zepi_image_find_constant(images[at], declaration->id);
+        if (!is_right)
+            return declaration;
+    }
+    return NULL;
+}
+
+// The same of everything in the unit that says which constants the kernel has: its SPIR-V with what
+// that imports, and other native code of it. *out_unstated is NULL if these images, which make code
+// together, have the launch's values for all they do not state.
+static zepi_result_t check_unstated(const struct search *search, uint32_t image_count,
+                                    struct zepi_image *const *images,
+                                    const struct zepi_spec_declaration **out_unstated)
+{
+    const struct zepi_unit_entry *unit = search->question->unit;
+    const struct zepi_spec_declaration *found = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_image **listed = zepi_allocate(unit->image_count, sizeof(struct zepi_image *));
+    if (!listed)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < unit->image_count && !found && result == ZEPI_SUCCESS; i++) {
+        bool is_of_kernel = true;
+        listed[0] = unit->images[i];
+        const uint32_t count = zepi_images_add_needed(unit->image_count, unit->images, 1, listed);
+        for (uint32_t at = 0; at < count && !found; at++)
+            found = find_unstated(search, image_count, images, listed[at]);
+        if (found)
+            result = is_usable(search, unit->images[i], &is_of_kernel);
+        if (!is_of_kernel)
+            found = NULL;
+    }
+    zepi_free(listed);
+    *out_unstated = found;
+    return result;
+}
+
 // The values of emulated constants: the launch's, those set, the input's defaults, and then what
 // the code was built with. Owned reference.
 static zepi_result_t list_emulated_values(const struct search *search,
@@ -94,12 +199,6 @@ static zepi_result_t list_emulated_values(const struct search *search,
 }
 
 // ---- Kernels in executables ----
-
-static bool has_kernel(const struct search *search, const struct zepi_module_part *part)
-{
-    const struct zepi_build_result *code = part->code[search->question->queue->device_index];
-    return code && zepi_code_find_kernel(zepi_code_of(code), search->question->name);
-}
 
 static bool has_chosen(const struct search *search, const struct zepi_module_part *part)
 {
@@ -140,20 +239,19 @@ static zepi_result_t take_from(struct search *search, const struct zepi_module *
 {
     for (uint32_t i = 0; i < executable->part_count; i++) {
         const struct zepi_module_part *part = &executable->parts[i];
-        if (has_kernel(search, part) && has_chosen(search, part) && has_right_values(search, part))
-            return take_kernel(search, part);
+        const struct zepi_spec_declaration *unstated;
+        if (!has_kernel(search, part) || !has_chosen(search, part) ||
+            !has_right_values(search, part))
+            continue;
+        const zepi_result_t result =
+            check_unstated(search, part->image_count, part->images, &unstated);
+        if (result != ZEPI_SUCCESS || !unstated)
+            return result == ZEPI_SUCCESS ? take_kernel(search, part) : result;
     }
     return ZEPI_SUCCESS;
 }
 
 // ---- The three steps ----
-
-// A failure that the next step would meet as well.
-static bool is_final(zepi_result_t result)
-{
-    return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
-           result == ZEPI_ERROR_DEVICE_LOST;
-}
 
 // Other failures are told if the launch fails in the end.
 static zepi_result_t fall_through(struct search *search, zepi_result_t result, const char *step)
@@ -190,44 +288,37 @@ static zepi_result_t try_executables(struct search *search)
 }
 
 // Objects with other values are not even linked.
-static bool have_right_values(const struct search *search)
+static zepi_result_t have_right_values(const struct search *search, bool *out_have)
 {
     const struct zepi_module *objects = search->objects;
+    const struct zepi_spec_declaration *unstated = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_have = objects->part_count > 0;
     for (uint32_t i = 0; i < objects->part_count; i++) {
         if (objects->parts[i].code[search->question->queue->device_index] &&
             !has_right_values(search, &objects->parts[i]))
-            return false;
+            *out_have = false;
     }
-    return objects->part_count > 0;
+    if (*out_have)
+        result = check_unstated(search, objects->image_count, objects->images, &unstated);
+    *out_have = *out_have && !unstated;
+    return result;
 }
 
 static zepi_result_t try_objects(struct search *search)
 {
     struct zepi_module *linked = NULL;
-    if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT) || !have_right_values(search))
+    bool have = false;
+    if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT))
         return ZEPI_SUCCESS;
-    zepi_result_t result =
-        zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
+    zepi_result_t result = have_right_values(search, &have);
+    if (result != ZEPI_SUCCESS || !have)
+        return result;
+    result = zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
     if (result == ZEPI_SUCCESS)
         result = take_from(search, linked);
     zepi_release(linked);
     return fall_through(search, result, "linking the objects");
-}
-
-// Adds what the listed images import from others of the input, and what those import.
-static uint32_t add_needed(const struct zepi_module *input, uint32_t count,
-                           struct zepi_image **images)
-{
-    for (uint32_t at = 0; at < count; at++) {
-        for (uint32_t i = 0; i < input->image_count; i++) {
-            uint32_t listed = 0;
-            while (listed < count && images[listed] != input->images[i])
-                listed++;
-            if (listed == count && zepi_image_needs(images[at], input->images[i]))
-                images[count++] = input->images[i];
-        }
-    }
-    return count;
 }
 
 // The part of the input that may have the kernel; *out_module is a new reference, or NULL.
@@ -246,7 +337,7 @@ static zepi_result_t narrow_input(const struct search *search, struct zepi_modul
             (!spirv || zepi_spirv_find_kernel(spirv, question->name)))
             images[count++] = input->images[i];
     }
-    count = add_needed(input, count, images);
+    count = zepi_images_add_needed(input->image_count, input->images, count, images);
     *out_module = NULL;
     if (count == input->image_count)
         *out_module = zepi_retain(search->input);
@@ -293,45 +384,6 @@ static zepi_result_t fail_not_found(const struct search *search)
 
 // ---- The selector ----
 
-// Whether the device takes a native input.
-static zepi_result_t is_taken(const struct search *search, struct zepi_image *image, bool *out_is)
-{
-    const struct zepi_question *question = search->question;
-    struct zepi_build_options options;
-    struct zepi_build_result *code = NULL;
-    zepi_result_t result = zepi_build_options_init(&options, NULL);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_code_get(question->queue->context, question->queue->device_index, image, NULL,
-                           &options, ZEPI_CODE_EXECUTABLE, &code);
-    zepi_build_options_finish(&options);
-    *out_is = code && zepi_code_find_kernel(zepi_code_of(code), question->name);
-    zepi_build_result_release(code);
-    return is_final(result) ? result : ZEPI_SUCCESS;
-}
-
-static bool is_loaded(const struct search *search, const struct zepi_module *module,
-                      const struct zepi_image *image)
-{
-    for (uint32_t i = 0; module && i < module->part_count; i++) {
-        if (module->parts[i].images[0] == image && has_kernel(search, &module->parts[i]))
-            return true;
-    }
-    return false;
-}
-
-static zepi_result_t is_usable(const struct search *search, struct zepi_image *image, bool *out_is)
-{
-    if (image->state == ZEPI_MODULE_INPUT) {
-        *out_is = zepi_question_may_use(search->question, image);
-        return *out_is && image->format == ZEPI_IMAGE_NATIVE ? is_taken(search, image, out_is)
-                                                             : ZEPI_SUCCESS;
-    }
-    *out_is = is_loaded(
-        search, image->state == ZEPI_MODULE_OBJECT ? search->objects : search->executables, image);
-    return ZEPI_SUCCESS;
-}
-
 // In the order in which the unit was registered with them.
 static zepi_result_t list_usable(const struct search *search, struct zepi_image **images,
                                  uint32_t *out_count)
@@ -350,6 +402,20 @@ static zepi_result_t list_usable(const struct search *search, struct zepi_image 
     return ZEPI_SUCCESS;
 }
 
+// Native code is not made anew with a value that it does not state. Objects are linked together.
+static zepi_result_t check_unstated_choice(const struct search *search)
+{
+    struct zepi_image *const chosen = search->question->chosen;
+    const struct zepi_spec_declaration *unstated = NULL;
+    const bool is_object = chosen->state == ZEPI_MODULE_OBJECT;
+    const zepi_result_t result =
+        check_unstated(search, is_object ? search->objects->image_count : 1,
+                       is_object ? search->objects->images : &chosen, &unstated);
+    return result == ZEPI_SUCCESS && unstated
+               ? zepi_question_fail_mismatch(given_value(search, unstated->id), NULL)
+               : result;
+}
+
 // Values next to a choice must be those that the chosen code was made with.
 static zepi_result_t check_chosen(const struct search *search)
 {
@@ -361,7 +427,7 @@ static zepi_result_t check_chosen(const struct search *search)
             memcmp(given->value, declaration->default_value, declaration->size_bytes) != 0)
             return zepi_question_fail_mismatch(given, declaration->default_value);
     }
-    return ZEPI_SUCCESS;
+    return chosen->format == ZEPI_IMAGE_NATIVE ? check_unstated_choice(search) : ZEPI_SUCCESS;
 }
 
 static zepi_result_t select_image(struct search *search)

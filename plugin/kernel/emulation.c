@@ -2,9 +2,12 @@
 #include "kernel/emulation.h"
 
 #include "device/context.h"
+#include "memory/usm.h"
 #include "module/module.h"
 
 #include <string.h>
+
+#define VALUES_ALIGNMENT_BYTES 256
 
 const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
                                              const char *kernel_name, uint32_t *out_index)
@@ -20,18 +23,6 @@ const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part
         }
     }
     return NULL;
-}
-
-bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spec_values *values)
-{
-    for (uint32_t i = 0; i < image->declaration_count; i++) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        const uint8_t *value = zepi_spec_effective(declaration, values);
-        if (memcmp(value, declaration->default_value, declaration->size_bytes) != 0 &&
-            !zepi_image_is_emulated(image, declaration->id))
-            return false;
-    }
-    return true;
 }
 
 static void write_values(const struct zepi_image *image, const struct zepi_spec_values *values,
@@ -87,15 +78,17 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
     if (result == ZEPI_SUCCESS)
         result = check_arguments(zepi_kernel_pool_of(target->pool), desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_value_buffer_take(context, target->image->emulation_size_bytes,
-                                        &emulation->buffer);
+        result =
+            zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
+                              VALUES_ALIGNMENT_BYTES, &emulation->values);
     if (result != ZEPI_SUCCESS)
         return result;
-    write_values(target->image, target->values, emulation->buffer->memory);
+    write_values(target->image, target->values, emulation->values);
     if (count > 0)
         memcpy(emulation->arguments, desc->arguments, count * sizeof(desc->arguments[0]));
     emulation->arguments[count] =
-        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->buffer->memory};
+        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->values};
+    emulation->context = context;
     emulation->desc = *desc;
     emulation->desc.arguments = emulation->arguments;
     emulation->desc.argument_count = count + 1;
@@ -104,5 +97,5 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
 
 void zepi_emulation_finish(struct zepi_emulation *emulation)
 {
-    zepi_value_buffer_retire(emulation->buffer);
+    zepi_usm_give(emulation->context, emulation->values);
 }

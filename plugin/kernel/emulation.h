@@ -3,7 +3,6 @@
 #define ZEPI_KERNEL_EMULATION_H
 
 #include "kernel/target.h"
-#include "memory/value_buffer.h"
 
 struct zepi_image;
 struct zepi_module_part;
@@ -17,14 +16,12 @@ struct zepi_spec_values;
 const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
                                              const char *kernel_name, uint32_t *out_index);
 
-// Whether every constant of the image whose value is not the one it was made with is emulated.
-bool zepi_emulation_covers(const struct zepi_image *image, const struct zepi_spec_values *values);
-
 // A launch's arguments with the values behind them.
 #define ZEPI_EMULATION_MAX_ARGUMENTS 255
 struct zepi_emulation {
-    struct zepi_value_buffer *buffer; // taken; to be retired after the launch
-    zepi_launch_desc_t desc;          // the launch's, with these arguments
+    struct zepi_context *context; // borrowed
+    void *values;                 // owned host memory, freed after the launch
+    zepi_launch_desc_t desc;      // the launch's, with these arguments
     zepi_argument_t arguments[ZEPI_EMULATION_MAX_ARGUMENTS + 1];
 };
 

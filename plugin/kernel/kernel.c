@@ -138,9 +138,9 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
         kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
         kernel->place = place_of(name);
     }
-    uint32_t index;
-    for (uint32_t i = 0; i < module->part_count && kernel->name && !kernel->is_emulated; i++)
-        kernel->is_emulated = zepi_emulation_find(&module->parts[i], kernel->name, &index);
+    for (uint32_t i = 0; i < module->context->device_count; i++)
+        kernel->is_emulated =
+            kernel->is_emulated || (kernel->pools[i] && zepi_kernel_target(kernel, i, NULL).image);
     for (uint32_t i = 0; i < module->context->device_count && !kernel->is_emulated; i++) {
         if (kernel->pools[i] && zepi_kernel_pool_of(kernel->pools[i])->has_known_sizes)
             kernel->leases[i] = zepi_kernel_pool_of(kernel->pools[i])->of_queue;
@@ -311,6 +311,12 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     struct zepi_kernel_lease *lease;
     uint32_t group[3] = {1, 1, 1};
     zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the group has %u dimensions, expected 1 to 3",
+                           work_dim);
+    if (result == ZEPI_SUCCESS && (!group_size || !out_count))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                           group_size ? "the output for the count" : "the group size");
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++) {
         if (group_size[i] == 0 || group_size[i] > UINT32_MAX)
             result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,

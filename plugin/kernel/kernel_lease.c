@@ -67,6 +67,7 @@ zepi_result_t zepi_kernel_lease_create(const struct zepi_kernel_pool *pool,
         return result;
     }
     lease->context = zepi_code_of(pool->code)->context;
+    lease->device = zepi_code_of(pool->code)->device;
     lease->driver_ze = lease->ze;
     if (zepi_code_of(pool->code)->context->platform->optional.is_launch_drivers)
         lease->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, lease->ze);
@@ -84,7 +85,11 @@ static bool take_buffer(struct zepi_kernel_lease *lease, uint32_t index,
     if (argument->kind != ZEPI_ARGUMENT_BUFFER || !zepi_object_is(buffer, &zepi_buffer_type) ||
         buffer->context != lease->context)
         return false;
-    lease->words[index] = (uintptr_t)buffer->memory;
+    // A buffer that moves has been brought to the device: its place there has memory.
+    lease->words[index] =
+        (uintptr_t)(buffer->fixed
+                        ? buffer->fixed
+                        : buffer->places[zepi_buffer_place_of(buffer, lease->device)].memory);
     return true;
 }
 

@@ -74,6 +74,7 @@ struct zepi_kernel_lease {
     uint32_t group_size[3];
     uint32_t offset[3];
     const struct zepi_context *context; // borrowed: of the buffers that may be arguments
+    const struct zepi_device *device;   // borrowed
     uint32_t argument_count;
     uint32_t next_sizes; // of `sizes`: replaced next
     struct zepi_launch_sizes *last_sizes;

@@ -30,18 +30,18 @@ static void destroy_now(struct zepi_retired *retired)
 }
 
 // The host destroys a module that it kept as soon as ours is gone, and its kernels must be gone by
-// then: such a weight is waited for.
-static uint32_t weight_of(const struct zepi_kernel_pool *pool)
+// then.
+static bool is_urgent(const struct zepi_kernel_pool *pool)
 {
     const struct zepi_code *code = zepi_code_of(pool->code);
-    return code->is_private && code->ownership == ZEPI_OWNERSHIP_KEEP ? ZEPI_RETIRE_LIMIT
-                                                                      : ZEPI_RETIRE_WEIGHT_HANDLE;
+    return code->is_private && code->ownership == ZEPI_OWNERSHIP_KEEP;
 }
 
 static void pool_destroy(void *payload)
 {
     struct zepi_kernel_pool *pool = payload;
-    pool->retired.weight = weight_of(pool);
+    pool->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    pool->retired.is_urgent = is_urgent(pool);
     pool->retired.destroy = destroy_now;
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &pool->retired);
 }
@@ -64,10 +64,19 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
 {
     const struct zepi_spirv_kernel *kernel =
         zepi_code_describe_kernel(zepi_code_of(pool->code), pool->name);
+    ze_kernel_preferred_group_size_properties_t preferred = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
     pool->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    pool->properties.pNext = &preferred;
     const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, lease->ze, &pool->properties);
+    pool->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
+    // Some drivers pass the chain over.
+    pool->preferred_multiple = preferred.preferredMultiple > 0 ? preferred.preferredMultiple
+                               : pool->properties.maxSubgroupSize > 0
+                                   ? pool->properties.maxSubgroupSize
+                                   : 1;
     if (!kernel)
         return ZEPI_SUCCESS;
     pool->is_described = true;
@@ -244,7 +253,8 @@ static void destroy_retired_lease(struct zepi_retired *retired)
 
 void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
 {
-    lease->retired.weight = weight_of(pool);
+    lease->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    lease->retired.is_urgent = is_urgent(pool);
     lease->retired.destroy = destroy_retired_lease;
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &lease->retired);
 }

@@ -10,6 +10,7 @@
 #include "kernel/kernel.h"
 #include "kernel/relaunch.h"
 #include "kernel/work_size.h"
+#include "queue/buffer_use.h"
 #include "queue/submit.h"
 
 // A launch of which everything is known but whether it is right.
@@ -212,17 +213,54 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
     return result;
 }
 
+static zepi_result_t launch_checked(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
+        return launch_dispatched(queue, desc, wait, out_event);
+    const zepi_result_t result = zepi_check_object(desc->kernel, &zepi_kernel_type);
+    return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)
+                                  : result;
+}
+
+// Whether the argument is a buffer of the context; any other is found wrong later.
+static bool is_buffer(const zepi_argument_t *argument, const struct zepi_context *context)
+{
+    const struct zepi_buffer *buffer = argument->value;
+    return argument->kind == ZEPI_ARGUMENT_BUFFER && zepi_object_is(buffer, &zepi_buffer_type) &&
+           buffer->context == context;
+}
+
+// Brings the buffers among the arguments to the device.
+static zepi_result_t use_buffers(struct zepi_buffer_uses *uses, const zepi_launch_desc_t *desc)
+{
+    void *address;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < desc->argument_count && result == ZEPI_SUCCESS; i++) {
+        if (!is_buffer(&desc->arguments[i], uses->queue->context))
+            continue;
+        struct zepi_buffer *buffer = (struct zepi_buffer *)desc->arguments[i].value;
+        const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
+        result = zepi_buffer_use(uses, &all, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, &address);
+    }
+    return result;
+}
+
 zepi_result_t zepi_launch_any(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                               zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    struct zepi_buffer_uses uses;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS)
         result = check_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
-        return launch_dispatched(queue, desc, wait, out_event);
-    result = zepi_check_object(desc->kernel, &zepi_kernel_type);
-    return result == ZEPI_SUCCESS ? launch_kernel(queue, desc, desc->kernel, wait, out_event)
-                                  : result;
+    zepi_buffer_uses_init(&uses, queue, wait);
+    // With a single device the buffers of this interface stay where they are.
+    if (queue->context->device_count > 1 && desc->arguments)
+        result = use_buffers(&uses, desc);
+    if (result == ZEPI_SUCCESS)
+        result = launch_checked(queue, desc, uses.wait, out_event);
+    zepi_buffer_uses_finish(&uses);
+    return result;
 }

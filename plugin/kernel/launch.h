@@ -21,7 +21,7 @@ extern const char zepi_launch_function[];
 // been checked. The driver gets none.
 static inline ze_result_t zepi_append_with_arguments(const struct zepi_queue *queue,
                                                      struct zepi_kernel_lease *lease,
-                                                     const struct zepi_queue_list *list,
+                                                     const struct zepi_command_list *list,
                                                      ze_event_handle_t signal, uint32_t wait_count,
                                                      ze_event_handle_t *waits)
 {

@@ -35,21 +35,23 @@ static const struct zepi_spec_declaration *find_declaration(const struct zepi_qu
                             : zepi_unit_find_declaration(question->unit, id);
 }
 
-static zepi_result_t read_value(const struct zepi_question *question, uint32_t index)
+// A value for a constant that no image declares has no effect: compilers drop unused constants.
+static zepi_result_t read_value(struct zepi_question *question, uint32_t index)
 {
     const zepi_spec_value_t *value = &question->desc->spec_values[index];
     for (uint32_t i = 0; i < index; i++) {
-        if (question->entries[i].id == value->id)
+        if (question->desc->spec_values[i].id == value->id)
             return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                              "the launch has specialization constant %u twice", value->id);
     }
+    if (!value->value)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the value of specialization constant %u is NULL", value->id);
     const struct zepi_spec_declaration *declaration = find_declaration(question, value->id);
     if (!declaration)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
-                         "nothing that the launch may use has a specialization constant %u",
-                         value->id);
-    return zepi_spec_entry_init(&question->entries[index], declaration, value->size_bytes,
-                                value->value);
+        return ZEPI_SUCCESS;
+    return zepi_spec_entry_init(&question->entries[question->value_count++], declaration,
+                                value->size_bytes, value->value);
 }
 
 static zepi_result_t read_values(struct zepi_question *question)
@@ -67,7 +69,6 @@ static zepi_result_t read_values(struct zepi_question *question)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = read_value(question, i);
-    question->value_count = count;
     return result;
 }
 
@@ -95,6 +96,11 @@ zepi_result_t zepi_question_fail_mismatch(const struct zepi_spec_entry *asked, c
 {
     uint64_t values[2] = {0};
     memcpy(&values[0], asked->value, asked->size_bytes);
+    if (!built)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_MISMATCH,
+                         "the launch asks for specialization constant %u = 0x%llx, the code to use "
+                         "does not say what it was made with",
+                         asked->id, (unsigned long long)values[0]);
     memcpy(&values[1], built, asked->size_bytes);
     return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_MISMATCH,
                      "the launch asks for specialization constant %u = 0x%llx, the code to use was "

@@ -17,7 +17,8 @@ struct zepi_question {
     const char *name;             // of the kernel; NULL: not known
     struct zepi_module *module;   // borrowed: what the launch names; NULL: its unit is asked
     struct zepi_unit_entry *unit; // owned reference, or NULL
-    // The launch's own values; `entries` is owned unless it is the inline list.
+    // The launch's own values of constants that an image declares; `entries` is owned unless it is
+    // the inline list.
     uint32_t value_count;
     struct zepi_spec_entry *entries;
     struct zepi_spec_entry inline_entries[ZEPI_QUESTION_INLINE_VALUES];
@@ -40,7 +41,8 @@ zepi_result_t zepi_question_values_on(const struct zepi_question *question,
                                       struct zepi_spec_values *base,
                                       struct zepi_spec_values **out_values);
 
-// The error for a launch that asks for another value than the code was made with.
+// The error for a launch that asks for another value than the code was made with; NULL: it does not
+// say.
 zepi_result_t zepi_question_fail_mismatch(const struct zepi_spec_entry *asked,
                                           const uint8_t *built);
 

@@ -67,13 +67,13 @@ static inline bool zepi_relaunch_gather(struct zepi_queue *queue, zepi_wait_list
 // The launch, once its lease was found to match. Unlocks.
 static inline __attribute__((always_inline)) struct zepi_relaunched
 zepi_relaunch_with(struct zepi_queue *queue, struct zepi_kernel_lease *lease,
-                   struct zepi_queue_list *list, struct zepi_event *event, uint32_t wait_count,
+                   struct zepi_command_list *list, struct zepi_event *event, uint32_t wait_count,
                    ze_event_handle_t *waits)
 {
     struct zepi_relaunched done = {.event = event};
     done.ze =
         zepi_append_with_arguments(queue, lease, list, event ? event->ze : NULL, wait_count, waits);
-    const uint64_t number = zepi_retire_count(&queue->retire);
+    const uint64_t number = zepi_retire_count(queue->retire);
     if (event)
         event->number = number;
     done.somebody_sleeps = zepi_mutex_unlock_and_tell(&queue->mutex);
@@ -96,7 +96,7 @@ zepi_relaunch_for_event(struct zepi_queue *queue, struct zepi_kernel_lease *leas
     uint32_t wait_count = 0;
     if (__builtin_expect(wait.count > 0 && !zepi_relaunch_gather(queue, wait, &wait_count), 0))
         return false;
-    struct zepi_queue_list *list = queue->next_list;
+    struct zepi_command_list *list = queue->next_list;
     struct zepi_event *event = zepi_event_cache_take(&list->events, queue);
     if (__builtin_expect(!event, 0))
         return false;

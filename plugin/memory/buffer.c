@@ -11,36 +11,37 @@
 
 #include <string.h>
 
-// What outlives the object until commands are over.
-struct zepi_buffer_place {
-    struct zepi_retired retired;
-    struct zepi_context *context; // borrowed: it ends what is retired before it goes
-    void *memory;                 // NULL: none to free
-};
-
-static void place_destroy(struct zepi_retired *retired)
-{
-    struct zepi_buffer_place *place = (struct zepi_buffer_place *)retired;
-    if (place->memory)
-        zepi_usm_give(place->context, place->memory);
-    zepi_free(place);
-}
-
 static void buffer_destroy(void *object)
 {
     struct zepi_buffer *buffer = object;
-    if (buffer->place)
-        zepi_retire_later(&buffer->context->retire, &buffer->place->retired);
+    if (buffer->is_owned)
+        zepi_usm_give(buffer->context, buffer->fixed);
+    for (uint32_t i = 0; i < buffer->place_count; i++) {
+        zepi_release(buffer->places[i].ready);
+        if (buffer->places[i].memory && i != ZEPI_PLACE_HOST)
+            zepi_usm_give(buffer->context, buffer->places[i].memory);
+    }
+    zepi_free(buffer->places);
+    zepi_buffer_contents_finish(&buffer->contents);
+    pthread_mutex_destroy(&buffer->mutex);
     zepi_release(buffer->context);
 }
 
 ZEPI_DEFINE_TYPE(buffer, buffer_destroy);
 
-static zepi_usm_kind_t kind_for(const struct zepi_context *context)
+static bool is_apart(const struct zepi_device *device)
 {
-    const bool is_apart = context->device_count == 1 && !(context->devices[0]->properties.flags &
-                                                          ZE_DEVICE_PROPERTY_FLAG_INTEGRATED);
-    return is_apart ? ZEPI_USM_DEVICE : ZEPI_USM_HOST;
+    return !(device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED);
+}
+
+// Whether devices of the context have memory of their own that a buffer would move between.
+static bool has_places(const struct zepi_context *context)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < context->device_count; i++)
+        count += is_apart(context->devices[i]);
+    return count > 0 && context->device_count > 1 &&
+           context->device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES;
 }
 
 // Through a queue for this copy alone.
@@ -52,7 +53,7 @@ static zepi_result_t copy_to_device(struct zepi_buffer *buffer, const void *data
         zepi_queue_create(context, context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_queue_copy(queue, buffer->memory, data, buffer->size_bytes,
+    result = zepi_queue_copy(queue, buffer->fixed, data, buffer->size_bytes,
                              (zepi_wait_list_t){NULL, 0}, NULL);
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_wait(queue);
@@ -60,52 +61,71 @@ static zepi_result_t copy_to_device(struct zepi_buffer *buffer, const void *data
     return result;
 }
 
-static zepi_result_t fill(struct zepi_buffer *buffer, const void *data)
-{
-    if (!data)
-        return ZEPI_SUCCESS;
-    if (buffer->kind == ZEPI_USM_DEVICE)
-        return copy_to_device(buffer, data);
-    memcpy(buffer->memory, data, buffer->size_bytes);
-    return ZEPI_SUCCESS;
-}
-
-// The more memory waits to be freed, the sooner somebody looks.
-static uint32_t weight_of(size_t size_bytes)
-{
-    const size_t weight = ZEPI_RETIRE_WEIGHT_HANDLE + (size_bytes >> 16);
-    return weight < ZEPI_RETIRE_LIMIT ? (uint32_t)weight : ZEPI_RETIRE_LIMIT - 1;
-}
-
-static zepi_result_t allocate(struct zepi_buffer *buffer)
-{
-    void *memory;
-    struct zepi_device *device =
-        buffer->kind == ZEPI_USM_DEVICE ? buffer->context->devices[0] : NULL;
-    const zepi_result_t result =
-        zepi_usm_allocate(buffer->context, device, buffer->kind, buffer->size_bytes, 0, &memory);
-    if (result == ZEPI_SUCCESS)
-        buffer->memory = buffer->place->memory = memory;
-    buffer->place->retired.weight = weight_of(buffer->size_bytes);
-    return result;
-}
-
-static struct zepi_buffer *create(struct zepi_context *context)
+static struct zepi_buffer *create(struct zepi_context *context, size_t size_bytes)
 {
     struct zepi_buffer *buffer = zepi_object_create(&zepi_buffer_type);
     if (!buffer)
         return NULL;
     buffer->context = zepi_retain(context);
-    buffer->place = zepi_allocate(1, sizeof(*buffer->place));
-    if (!buffer->place) {
-        zepi_fail_no_memory();
-        zepi_release(buffer);
-        return NULL;
-    }
-    buffer->place->context = context;
-    buffer->place->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    buffer->place->retired.destroy = place_destroy;
+    buffer->size_bytes = size_bytes;
+    pthread_mutex_init(&buffer->mutex, NULL);
     return buffer;
+}
+
+static zepi_result_t init_fixed(struct zepi_buffer *buffer, const void *data)
+{
+    struct zepi_context *context = buffer->context;
+    struct zepi_device *device =
+        context->device_count == 1 && is_apart(context->devices[0]) ? context->devices[0] : NULL;
+    buffer->kind = device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST;
+    const zepi_result_t result =
+        zepi_usm_allocate(context, device, buffer->kind, buffer->size_bytes, 0, &buffer->fixed);
+    buffer->is_owned = result == ZEPI_SUCCESS;
+    if (result != ZEPI_SUCCESS || !data)
+        return result;
+    if (device)
+        return copy_to_device(buffer, data);
+    memcpy(buffer->fixed, data, buffer->size_bytes);
+    return ZEPI_SUCCESS;
+}
+
+// `host_memory`: the buffer's storage. `data`: what is copied into it at once. One of them at most.
+static zepi_result_t init_moving(struct zepi_buffer *buffer, void *host_memory, const void *data)
+{
+    const uint32_t device_count = buffer->context->device_count;
+    const uint32_t count =
+        ZEPI_PLACE_DEVICES +
+        (device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES ? device_count : 0);
+    buffer->places = zepi_allocate(count, sizeof(buffer->places[0]));
+    if (!buffer->places)
+        return zepi_fail_no_memory();
+    buffer->place_count = count;
+    buffer->places[ZEPI_PLACE_HOST].memory = host_memory;
+    const uint64_t places = host_memory ? ZEPI_BUFFER_PLACE(ZEPI_PLACE_HOST)
+                            : data      ? ZEPI_BUFFER_PLACE(ZEPI_PLACE_SHARED)
+                                        : 0;
+    if (!zepi_buffer_contents_init(&buffer->contents, buffer->size_bytes, places))
+        return zepi_fail_no_memory();
+    if (!data)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_buffer_need_place(buffer, ZEPI_PLACE_SHARED);
+    if (result == ZEPI_SUCCESS)
+        memcpy(buffer->places[ZEPI_PLACE_SHARED].memory, data, buffer->size_bytes);
+    return result;
+}
+
+static zepi_result_t hand_out(struct zepi_buffer *buffer, zepi_result_t result,
+                              zepi_buffer_t *out_buffer)
+{
+    if (result == ZEPI_SUCCESS) {
+        *out_buffer = buffer;
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_error error;
+    zepi_error_save(&error);
+    zepi_release(buffer);
+    zepi_error_restore(&error);
+    return result;
 }
 
 zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
@@ -118,23 +138,21 @@ zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, cons
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the buffer is NULL");
     if (size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a buffer of 0 bytes");
-    struct zepi_buffer *buffer = create(context);
+    struct zepi_buffer *buffer = create(context, size_bytes);
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    buffer->size_bytes = size_bytes;
-    buffer->kind = kind_for(context);
-    result = allocate(buffer);
-    if (result == ZEPI_SUCCESS)
-        result = fill(buffer, host_data);
-    if (result != ZEPI_SUCCESS) {
-        struct zepi_error error;
-        zepi_error_save(&error);
-        zepi_release(buffer);
-        zepi_error_restore(&error);
-        return result;
-    }
-    *out_buffer = buffer;
-    return ZEPI_SUCCESS;
+    result =
+        has_places(context) ? init_moving(buffer, NULL, host_data) : init_fixed(buffer, host_data);
+    return hand_out(buffer, result, out_buffer);
+}
+
+zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
+                                        void *host_memory, zepi_buffer_t *out_buffer)
+{
+    struct zepi_buffer *buffer = create(context, size_bytes);
+    if (!buffer)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    return hand_out(buffer, init_moving(buffer, host_memory, NULL), out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,
@@ -146,30 +164,58 @@ zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void 
         return result;
     if (info.kind == ZEPI_USM_UNKNOWN)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory of the context", memory);
-    struct zepi_buffer *buffer = create(context);
+    struct zepi_buffer *buffer =
+        create(context, info.size_bytes - (size_t)((char *)memory - (char *)info.base));
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    buffer->memory = memory;
-    buffer->place->memory = ownership == ZEPI_OWNERSHIP_TRANSFER ? memory : NULL;
+    buffer->fixed = memory;
+    buffer->is_owned = ownership == ZEPI_OWNERSHIP_TRANSFER;
     buffer->kind = info.kind;
-    buffer->size_bytes = info.size_bytes - (size_t)((char *)memory - (char *)info.base);
     *out_buffer = buffer;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
-                                      void **out_address, size_t *out_size_bytes)
+uint32_t zepi_buffer_place_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
 {
-    uint32_t index;
-    zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(buffer->context, device, &index);
+    const uint32_t place = ZEPI_PLACE_DEVICES + zepi_context_device_index(buffer->context, device);
+    return is_apart(device) && place < buffer->place_count ? place : ZEPI_PLACE_SHARED;
+}
+
+zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place)
+{
+    void *memory;
+    struct zepi_context *context = buffer->context;
+    pthread_mutex_lock(&buffer->mutex);
+    const bool is_there = buffer->places[place].memory != NULL;
+    pthread_mutex_unlock(&buffer->mutex);
+    if (is_there)
+        return ZEPI_SUCCESS;
+    const bool is_device = place >= ZEPI_PLACE_DEVICES;
+    const zepi_result_t result = zepi_usm_allocate(
+        context, is_device ? context->devices[place - ZEPI_PLACE_DEVICES] : NULL,
+        is_device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, buffer->size_bytes, 0, &memory);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!out_address)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the address is NULL");
-    *out_address = buffer->memory;
-    if (out_size_bytes)
-        *out_size_bytes = buffer->size_bytes;
+    pthread_mutex_lock(&buffer->mutex);
+    // Another thread may have been faster.
+    const bool is_spare = buffer->places[place].memory != NULL;
+    if (!is_spare)
+        buffer->places[place].memory = memory;
+    pthread_mutex_unlock(&buffer->mutex);
+    if (is_spare)
+        zepi_usm_give(context, memory);
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_buffer_get_place(struct zepi_buffer *buffer, const struct zepi_device *device,
+                                    void **out_address)
+{
+    *out_address = buffer->fixed;
+    if (buffer->fixed)
+        return ZEPI_SUCCESS;
+    const uint32_t place = zepi_buffer_place_of(buffer, device);
+    const zepi_result_t result = zepi_buffer_need_place(buffer, place);
+    if (result == ZEPI_SUCCESS)
+        *out_address = buffer->places[place].memory;
+    return result;
 }

@@ -3,29 +3,69 @@
 #define ZEPI_MEMORY_BUFFER_H
 
 #include "base/object.h"
+#include "memory/buffer_contents.h"
+
+#include <pthread.h>
 
 struct zepi_context;
+struct zepi_device;
 
-// Memory that all devices of a context can use. It has one place for its life: the device's own
-// memory where a context has one device with memory apart, else host memory, which every device
-// reaches and which needs no copies between them. It is freed when no command can use it any more.
+// Memory that all devices of a context can use. It has one place for its life (`fixed`) where all
+// devices use the same one: the device's own memory in a context of one device with memory apart,
+// host memory where no device has any. Else it lives where it is used: in host memory, in the
+// memory of each device that has used it, and in the host's own memory if that is the buffer's
+// storage. This header says which place has which bytes; queue/buffer_use.h makes the copies. The
+// memory of a device's place, once made, stays until the buffer goes, as do addresses of it. All of
+// it is freed when no command can use it any more.
+
+// Places of buffers that move. A device with memory of its own is ZEPI_PLACE_DEVICES plus its
+// number in the context.
+#define ZEPI_PLACE_SHARED 0u // host memory that every device reaches
+#define ZEPI_PLACE_HOST 1u   // the host's own, not made by zepi
+#define ZEPI_PLACE_DEVICES 2u
+#define ZEPI_PLACE_MAXIMUM 64u
+
+struct zepi_buffer_place {
+    void *memory;       // owned, but for the host's own; NULL: not needed yet
+    zepi_event_t ready; // owned; of the last copy to here, which may be under way; NULL: none
+};
+
 struct zepi_buffer {
     struct zepi_object object;
     struct zepi_context *context; // retained
     size_t size_bytes;
-    void *memory;
-    zepi_usm_kind_t kind;
-    struct zepi_buffer_place *place; // owned until it is retired: frees the memory
+    void *fixed;          // NULL: the buffer moves
+    zepi_usm_kind_t kind; // of `fixed`
+    bool is_owned;        // `fixed` is
+    // Of a buffer that moves.
+    pthread_mutex_t mutex; // guards what is below; allocation alone under it
+    struct zepi_buffer_contents contents;
+    struct zepi_buffer_place *places; // owned
+    uint32_t place_count;
 };
 
 extern const struct zepi_type zepi_buffer_type;
 
 zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
                                  zepi_buffer_t *out_buffer);
+// The host's memory is the buffer's storage, and outlives the commands that use the buffer.
+// `context` has been checked.
+zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
+                                        void *host_memory, zepi_buffer_t *out_buffer);
 // Around memory of the context, an allocation or a part of one. `context` has been checked.
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,
                                              zepi_ownership_t ownership, zepi_buffer_t *out_buffer);
-zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
-                                      void **out_address, size_t *out_size_bytes);
+
+// ---- Of a buffer that moves ----
+
+// Where commands of the device find it.
+uint32_t zepi_buffer_place_of(const struct zepi_buffer *buffer, const struct zepi_device *device);
+
+// Makes the place's memory, if there is none.
+zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place);
+
+// The buffer's address in commands of a device of its context, without its contents if it moves.
+zepi_result_t zepi_buffer_get_place(struct zepi_buffer *buffer, const struct zepi_device *device,
+                                    void **out_address);
 
 #endif

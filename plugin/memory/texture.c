@@ -5,6 +5,7 @@
 #include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "memory/reclaim.h"
 #include "queue/submit.h"
 
 // What outlives the object until commands are over.
@@ -58,6 +59,31 @@ static void sampler_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(sampler, sampler_destroy);
 
+// Of an element of the largest format.
+#define MOST_ELEMENT_BYTES 16
+
+static uint64_t most_bytes_of(const ze_image_desc_t *desc)
+{
+    uint64_t bytes = desc->width * MOST_ELEMENT_BYTES;
+    bytes *= desc->height > 0 ? desc->height : 1;
+    bytes *= desc->depth > 0 ? desc->depth : 1;
+    return bytes * (desc->arraylevels > 0 ? desc->arraylevels : 1);
+}
+
+static zepi_result_t create_image(struct zepi_texture *texture, const ze_image_desc_t *desc)
+{
+    struct zepi_context *context = texture->context;
+    ze_image_handle_t image;
+    ze_result_t ze;
+    unsigned attempt = 0;
+    do
+        ze = zepi_ze.zeImageCreate(context->ze, texture->device->ze, desc, &image);
+    while (zepi_reclaim(context, ze, &attempt));
+    if (ze == ZE_RESULT_SUCCESS)
+        texture->ze = image;
+    return zepi_check_ze(ze, "zeImageCreate");
+}
+
 zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_desc_t *desc,
                                   ze_image_handle_t native_handle, zepi_ownership_t ownership,
                                   struct zepi_texture **out_texture)
@@ -75,13 +101,15 @@ zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_d
     if (!texture->place)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = ZEPI_ZE(zeImageCreate, context->ze, texture->device->ze, desc, &texture->ze);
+        result = create_image(texture, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(texture);
         return result;
     }
-    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
+    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
         texture->place->image = texture->ze;
+        texture->place->retired.weight += most_bytes_of(desc);
+    }
     *out_texture = texture;
     return ZEPI_SUCCESS;
 }
@@ -108,6 +136,8 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
         sampler->place->sampler = sampler->ze;
+    // Release: what the sampler has is written.
+    atomic_store_explicit(&sampler->is_filled, true, memory_order_release);
     *out_sampler = sampler;
     return ZEPI_SUCCESS;
 }

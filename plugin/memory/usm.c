@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm.h"
 
+#include "base/alloc.h"
 #include "base/list.h"
 #include "base/ze.h"
 #include "device/context.h"
@@ -78,14 +79,16 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
         zepi_usm_pool_unreserve(pool, driver_bytes);
         return result;
     }
-    zepi_usm_region_fill(region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
-                                                                .size_bytes = driver_bytes,
-                                                                .shift = ZEPI_USM_WHOLE_SHIFT,
-                                                                .context = context,
-                                                                .device = device,
-                                                                .kind = kind,
-                                                                .pool = pool,
-                                                                .used_bytes = size_bytes});
+    zepi_usm_region_fill(
+        region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
+                                               .size_bytes = driver_bytes,
+                                               .shift = ZEPI_USM_WHOLE_SHIFT,
+                                               .context = context,
+                                               .device = device,
+                                               .kind = kind,
+                                               .pool = pool,
+                                               .used_bytes = size_bytes,
+                                               .stamp = zepi_retire_stamp(&context->retire)});
     switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
     case ZEPI_USM_ENTERED:
         if (pool != context->usm.own)
@@ -111,6 +114,9 @@ static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_by
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_share *own = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
     void *memory = zepi_usm_share_take(own, size_class, size_bytes);
+    // What commands are done with comes before more of the driver's.
+    if (!memory && zepi_retire_drain(&heap->pool->context->retire, 0))
+        memory = zepi_usm_share_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_share_grow(own, size_class))
         memory = zepi_usm_share_take(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_USM_SHARES && !memory; i++)
@@ -204,31 +210,78 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     struct zepi_usm_share *share = &heap->shares[shard % ZEPI_USM_SHARES];
     if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
         return allocate_slowly(share, size_bytes, out_memory);
-    void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes);
+    void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes,
+                                              zepi_retire_stamp(&context->retire));
     if (__builtin_expect(!memory, 0))
         return allocate_more(share, size_bytes, out_memory);
     *out_memory = memory;
     return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
 }
 
+static void free_retired_region(struct zepi_retired *retired)
+{
+    zepi_usm_region_free(
+        (struct zepi_usm_region *)((char *)retired - offsetof(struct zepi_usm_region, retired)));
+}
+
 static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    struct zepi_retire *retire = &pool->context->retire;
     const size_t size_bytes = zepi_usm_region_room(region, memory);
     if (!zepi_usm_region_claim(region, (uintptr_t)memory))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "%p is not where an allocation begins, or was freed", memory);
     if (pool != pool->context->usm.own)
         zepi_usm_pool_discount(pool, size_bytes);
-    return zepi_usm_region_free(region);
+    if (zepi_retire_is_unused(retire, region->blocks[0].stamp))
+        return zepi_usm_region_free(region);
+    region->retired.weight = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    region->retired.destroy = free_retired_region;
+    zepi_retire_later(retire, &region->retired);
+    return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_usm_give(const struct zepi_context *context, void *memory)
+// Memory of the driver's that is in no table.
+struct unknown {
+    struct zepi_retired retired;
+    ze_context_handle_t ze; // borrowed
+    void *memory;
+};
+
+static void free_unknown(struct zepi_retired *retired)
+{
+    struct unknown *unknown = (struct unknown *)retired;
+    zepi_ze.zeMemFree(unknown->ze, unknown->memory);
+    zepi_free(unknown);
+}
+
+static zepi_result_t give_unknown(struct zepi_context *context, void *memory)
+{
+    void *base = NULL;
+    size_t size_bytes = 0;
+    // The driver says what is wrong with memory that is not its own.
+    if (zepi_retire_is_unused(&context->retire, 0) ||
+        zepi_ze.zeMemGetAddressRange(context->ze, memory, &base, &size_bytes) !=
+            ZE_RESULT_SUCCESS ||
+        base != memory)
+        return ZEPI_ZE(zeMemFree, context->ze, memory);
+    struct unknown *unknown = zepi_allocate(1, sizeof(*unknown));
+    if (!unknown)
+        return zepi_fail_no_memory();
+    *unknown = (struct unknown){.retired = {.weight = size_bytes, .destroy = free_unknown},
+                                .ze = context->ze,
+                                .memory = memory};
+    zepi_retire_later(&context->retire, &unknown->retired);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
 {
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
     if (!region || !zepi_usm_region_has(region, memory) ||
         atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
-        return ZEPI_ZE(zeMemFree, context->ze, memory);
+        return give_unknown(context, memory);
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
     struct zepi_usm_share *share = atomic_load_explicit(&region->share, memory_order_relaxed);
@@ -248,6 +301,14 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
     if (!memory)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
     return zepi_usm_give(context, memory);
+}
+
+// Some queues are busy.
+static __attribute__((noinline)) zepi_result_t
+free_busy(struct zepi_usm_share *share, struct zepi_usm_region *slab, struct zepi_usm_block *block)
+{
+    zepi_usm_share_push_or_defer_locked(share, slab, block);
+    return ZEPI_SUCCESS;
 }
 
 static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_share *share,
@@ -274,8 +335,12 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
         region ? atomic_load_explicit(&region->uncounted, memory_order_relaxed) : NULL;
     if (__builtin_expect(!share || !zepi_mutex_try_lock(&share->mutex), 0))
         return free_any(context, memory);
-    if (__builtin_expect(!zepi_usm_share_give_locked(share, region, (uintptr_t)memory), 0))
+    struct zepi_usm_block *block = zepi_usm_share_end_locked(share, region, (uintptr_t)memory);
+    if (__builtin_expect(!block, 0))
         return free_nothing(context, memory, share);
+    if (!zepi_retire_are_all_idle(&context->retire))
+        return free_busy(share, region, block);
+    zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
         return settle(share, region);
     return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
@@ -336,25 +401,15 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
-bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *address,
-                            size_t size_bytes)
+size_t zepi_usm_room(struct zepi_context *context, const void *address, size_t size_bytes)
 {
-    const char *next = address;
     const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
-    if (region && zepi_usm_region_has(region, address))
-        return size_bytes <= zepi_usm_region_room(region, address);
-    // Mappings of virtual memory may lie side by side, and be used as one.
-    while (size_bytes > 0) {
-        void *base = NULL;
-        size_t room = 0;
-        if (zepi_ze.zeMemGetAddressRange(context->ze, next, &base, &room) != ZE_RESULT_SUCCESS ||
-            !base || (const char *)base > next || (size_t)(next - (const char *)base) >= room)
-            return next == (const char *)address;
-        room -= (size_t)(next - (const char *)base);
-        if (size_bytes <= room)
-            return true;
-        size_bytes -= room;
-        next += room;
-    }
-    return true;
+    return region && zepi_usm_region_has(region, address)
+               ? zepi_usm_region_room(region, address)
+               : zepi_mappings_room(&context->mappings, address, size_bytes);
+}
+
+bool zepi_usm_is_inside_any(struct zepi_context *context, const void *address, size_t size_bytes)
+{
+    return size_bytes <= zepi_usm_room(context, address, size_bytes);
 }

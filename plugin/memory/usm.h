@@ -18,10 +18,13 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
 // The `user` of the pool that the address is from, borrowed; NULL: none.
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.
-zepi_result_t zepi_usm_give(const struct zepi_context *context, void *memory);
+zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory);
 
-bool zepi_usm_is_inside_any(const struct zepi_context *context, const void *address,
-                            size_t size_bytes) __attribute__((noinline));
+// The bytes from the address to the end of the allocation that it is in, as far as `size_bytes` ask
+// for them; 0 where one was, SIZE_MAX of memory that zepi did not make.
+size_t zepi_usm_room(struct zepi_context *context, const void *address, size_t size_bytes);
+bool zepi_usm_is_inside_any(struct zepi_context *context, const void *address, size_t size_bytes)
+    __attribute__((noinline));
 
 // Whether the bytes are in one allocation that the table knows. `context` has been checked.
 static inline bool zepi_usm_is_known_inside(const struct zepi_context *context, const void *address,
@@ -31,10 +34,10 @@ static inline bool zepi_usm_is_known_inside(const struct zepi_context *context, 
     return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1);
 }
 
-// False if the bytes begin in an allocation and reach past its end, or begin where one was. Of
-// memory that is no USM nothing is known. `context` has been checked. No lock, and no call of the
-// driver for memory that the table knows.
-static inline bool zepi_usm_is_inside(const struct zepi_context *context, const void *address,
+// False if the bytes begin in an allocation or mapping of zepi's and reach past its end, or begin
+// where an allocation was. Of other memory nothing is known. `context` has been checked. No call of
+// the driver; a lock where memory is mapped in the context and the table does not know the address.
+static inline bool zepi_usm_is_inside(struct zepi_context *context, const void *address,
                                       size_t size_bytes)
 {
     return zepi_usm_is_known_inside(context, address, size_bytes) ||

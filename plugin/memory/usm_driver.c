@@ -4,6 +4,7 @@
 #include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "memory/reclaim.h"
 #include "memory/usm_pool.h"
 #include "queue/copy.h"
 #include "queue/queue.h"
@@ -25,11 +26,6 @@ static ze_result_t allocate(const struct zepi_context *context, const struct zep
                                         device->ze, out_memory);
     return zepi_ze.zeMemAllocShared(context->ze, &device_desc, &host_desc, size_bytes,
                                     alignment_bytes, device ? device->ze : NULL, out_memory);
-}
-
-static bool is_out_of_memory(ze_result_t ze)
-{
-    return ze == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY || ze == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 // The host may not reach a device's memory: through a queue for this alone.
@@ -62,9 +58,11 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_d
                                             [ZEPI_USM_SHARED] = "zeMemAllocShared"};
     struct zepi_context *context = pool->context;
     void *memory;
-    ze_result_t ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
-    if (is_out_of_memory(ze) && zepi_usm_pools_trim(&context->usm))
+    ze_result_t ze;
+    unsigned attempt = 0;
+    do
         ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
+    while (zepi_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && pool->is_zeroed) {
         result = zero(context, device, kind, memory, size_bytes);

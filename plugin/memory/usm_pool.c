@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/ze.h"
 #include "device/context.h"
+#include "memory/reclaim.h"
 #include "memory/usm_driver.h"
 
 #define SLAB_BLOCKS 64
@@ -175,8 +176,9 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
     size_t after = add(&pool->reserved_bytes, size_bytes);
-    if (after > maximum && size_bytes <= maximum) {
-        // What is idle may make room.
+    // What is idle may make room, or what commands still use.
+    for (unsigned attempt = 0; after > maximum && size_bytes <= maximum && attempt < 2; attempt++) {
+        zepi_retire_drain(&pool->context->retire, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
         after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     }
@@ -305,6 +307,14 @@ void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_
         zepi_mutex_unlock(&share->mutex);
 }
 
+static void unlock_settled(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+{
+    if (zepi_usm_slab_is_unsettled(slab))
+        zepi_usm_share_settle_locked(share, slab);
+    else
+        zepi_mutex_unlock(&share->mutex);
+}
+
 void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes)
 {
     zepi_mutex_lock(&share->mutex);
@@ -313,7 +323,8 @@ void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, siz
         unlink_locked(share, full);
         full = share->first[size_class];
     }
-    void *memory = zepi_usm_share_take_locked(share, size_class, size_bytes);
+    void *memory = zepi_usm_share_take_locked(
+        share, size_class, size_bytes, zepi_retire_stamp(&share->heap->pool->context->retire));
     zepi_mutex_unlock(&share->mutex);
     if (memory && share->is_counted)
         zepi_usm_pool_count(share->heap->pool, size_bytes);
@@ -323,16 +334,75 @@ void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, siz
 bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
                          uintptr_t address)
 {
+    struct zepi_usm_pool *pool = share->heap->pool;
     zepi_mutex_lock(&share->mutex);
     const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
-    const bool is_given = zepi_usm_share_give_locked(share, slab, address);
-    if (is_given && share->is_counted)
-        zepi_usm_pool_discount(share->heap->pool, size_bytes);
-    if (is_given && zepi_usm_slab_is_unsettled(slab))
-        zepi_usm_share_settle_locked(share, slab);
-    else
+    struct zepi_usm_block *block = zepi_usm_share_end_locked(share, slab, address);
+    if (!block) {
         zepi_mutex_unlock(&share->mutex);
-    return is_given;
+        return false;
+    }
+    if (share->is_counted)
+        zepi_usm_pool_discount(pool, size_bytes);
+    zepi_usm_share_push_or_defer_locked(share, slab, block);
+    return true;
+}
+
+// The commands that might use the sealed blocks are complete. Those that were freed since wait in
+// their turn.
+static void give_sealed(struct zepi_retired *retired)
+{
+    struct zepi_usm_region *slab =
+        (struct zepi_usm_region *)((char *)retired - offsetof(struct zepi_usm_region, retired));
+    struct zepi_usm_share *share = atomic_load_explicit(&slab->share, memory_order_relaxed);
+    struct zepi_retire *retire = &share->heap->pool->context->retire;
+    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_block *next = slab->sealed;
+    struct zepi_usm_block *since = slab->open;
+    slab->sealed = slab->open = NULL;
+    while (next) {
+        struct zepi_usm_block *block = next;
+        next = block->next;
+        zepi_usm_slab_push_locked(slab, block);
+    }
+    while (since) {
+        struct zepi_usm_block *block = since;
+        since = block->next;
+        if (zepi_retire_is_unused(retire, block->stamp)) {
+            zepi_usm_slab_push_locked(slab, block);
+        } else {
+            block->next = slab->sealed;
+            slab->sealed = block;
+        }
+    }
+    const bool is_sealed = slab->sealed != NULL;
+    unlock_settled(share, slab);
+    if (is_sealed)
+        zepi_retire_later(retire, retired);
+}
+
+void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                                         struct zepi_usm_block *block)
+{
+    struct zepi_retire *retire = &share->heap->pool->context->retire;
+    if (zepi_retire_is_unused(retire, block->stamp)) {
+        zepi_usm_slab_push_locked(slab, block);
+        unlock_settled(share, slab);
+        return;
+    }
+    block->next = slab->open;
+    slab->open = block;
+    const bool is_first = !slab->sealed;
+    if (is_first) {
+        slab->sealed = slab->open;
+        slab->open = NULL;
+        // All of it: more of its blocks will follow without a word.
+        slab->retired.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
+        slab->retired.destroy = give_sealed;
+    }
+    zepi_mutex_unlock(&share->mutex);
+    if (is_first)
+        zepi_retire_later(retire, &slab->retired);
 }
 
 // ---- Pools ----

@@ -8,8 +8,9 @@
 
 // Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of
 // two long, and aligned to their length. A block that is given back serves the next allocation of
-// its class at once. Slabs without a block in use stay up to a limit, until the driver has no
-// memory left, or until somebody trims. Larger allocations go to the driver one by one.
+// its class at once, or, if commands may use it, once they are complete. Slabs without a block in
+// use stay up to a limit, until the driver has no memory left, or until somebody trims. Larger
+// allocations go to the driver one by one.
 //
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
@@ -129,7 +130,7 @@ static inline unsigned zepi_usm_class_of(size_t size_bytes)
 
 // A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
 static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned size_class,
-                                               size_t size_bytes)
+                                               size_t size_bytes, uint64_t stamp)
 {
     struct zepi_usm_region *slab = share->first[size_class];
     struct zepi_usm_block *block = slab->first_free;
@@ -139,17 +140,21 @@ static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, uns
     // Relaxed: whoever asks about the block got its address from here.
     atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
                           memory_order_relaxed);
-    block->serial++;
+    atomic_store_explicit(&block->serial,
+                          atomic_load_explicit(&block->serial, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    block->stamp = stamp;
     slab->hold_count++;
     if (!block->address)
         __builtin_unreachable();
     return block->address;
 }
 
-// Gives back the block that begins at the address, of a slab that was found there. False: no
-// allocation begins there.
-static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
-                                              struct zepi_usm_region *slab, uintptr_t address)
+// Ends the allocation that begins at the address, of a slab that was found there. NULL: none does.
+// The block is then pushed or deferred.
+static inline struct zepi_usm_block *zepi_usm_share_end_locked(const struct zepi_usm_share *share,
+                                                               struct zepi_usm_region *slab,
+                                                               uintptr_t address)
 {
     struct zepi_usm_block *block = &slab->blocks[zepi_usm_region_slot(slab, address)];
     // Another share's: the slab went back meanwhile.
@@ -157,13 +162,24 @@ static inline bool zepi_usm_share_give_locked(struct zepi_usm_share *share,
                              (uintptr_t)block->address != address ||
                              atomic_load_explicit(&block->end, memory_order_relaxed) == 0,
                          0))
-        return false;
+        return NULL;
     atomic_store_explicit(&block->end, 0, memory_order_relaxed);
+    return block;
+}
+
+// Gives back a block that no command can use.
+static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
+                                             struct zepi_usm_block *block)
+{
     block->next = slab->first_free;
     slab->first_free = block;
     slab->hold_count--;
-    return true;
 }
+
+// Gives back a block, at once if no command can use it, else once they are complete, and unlocks
+// the share.
+void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+                                         struct zepi_usm_block *block);
 
 // Whether that calls for zepi_usm_share_settle_locked: the slab is idle now, or was full.
 static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)

@@ -98,13 +98,15 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
         const uintptr_t address = desc->base + ((uintptr_t)i << desc->shift);
         struct zepi_usm_block *block = block_at(region, address);
         atomic_store_explicit(&block->end, 0, memory_order_relaxed);
-        block->serial = 0;
+        atomic_store_explicit(&block->serial, 0, memory_order_relaxed);
         block->address = (void *)address;
         block->next =
             i + 1 < count ? block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
     }
-    if (!desc->share)
-        SET(blocks[0].end, desc->base + desc->used_bytes);
+    if (desc->share)
+        return;
+    region->blocks[0].stamp = desc->stamp;
+    SET(blocks[0].end, desc->base + desc->used_bytes);
 }
 
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
@@ -115,17 +117,6 @@ bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
         SET(blocks[0].end, 0);
     zepi_mutex_unlock(&mutex);
     return is_claimed;
-}
-
-static uint32_t serial_of(const struct zepi_usm_region *region, uintptr_t address)
-{
-    struct zepi_usm_share *share = GET(share);
-    if (!share)
-        return 0;
-    zepi_mutex_lock(&share->mutex);
-    const uint32_t serial = region->blocks[zepi_usm_region_slot(region, address)].serial;
-    zepi_mutex_unlock(&share->mutex);
-    return serial;
 }
 
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
@@ -141,9 +132,9 @@ bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *
     out_info->base = (void *)(base + (index << shift));
     out_info->size_bytes = end - (base + (index << shift));
     out_info->device = GET(device);
-    // Drivers count from one, and do not come that far.
-    const uint64_t serial =
-        serial_of(region, (uintptr_t)address) & ((UINT64_C(1) << SERIAL_BITS) - 1);
+    // Drivers count from one, and do not come that far. No lock: the share may be gone.
+    const uint64_t serial = GET(blocks[zepi_usm_region_slot(region, (uintptr_t)address)].serial) &
+                            ((UINT64_C(1) << SERIAL_BITS) - 1);
     out_info->id = UINT64_C(1) << 63 | (GET(number) + index) << SERIAL_BITS | serial;
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 #include "memory/usm_table.h"
+#include "queue/retire.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -20,11 +21,12 @@ struct zepi_usm_share;
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
-    _Atomic uintptr_t end; // of what was asked for; 0: free
+    _Atomic uintptr_t end;   // of what was asked for; 0: free
+    _Atomic uint32_t serial; // of the allocation; written under the share's mutex
     // Under the share's mutex.
-    struct zepi_usm_block *next; // free one
+    struct zepi_usm_block *next; // free one, or one that waits for commands
     void *address;
-    uint32_t serial; // of the allocation
+    uint64_t stamp; // of the allocation (zepi_retire_stamp)
 };
 
 struct zepi_usm_region {
@@ -46,6 +48,11 @@ struct zepi_usm_region {
     // Under the share's mutex.
     struct zepi_usm_block *first_free;
     int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
+    // Blocks that were freed while commands might use them: those that wait with `retired`, and
+    // those that were freed since.
+    struct zepi_usm_block *sealed;
+    struct zepi_usm_block *open;
+    struct zepi_retired retired;  // in the list of the context's while there are sealed blocks
     struct zepi_usm_region *next; // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
@@ -79,6 +86,7 @@ struct zepi_usm_region_desc {
     struct zepi_usm_share *share;
     bool is_counted; // by the pool
     size_t used_bytes;
+    uint64_t stamp; // of the only block
 };
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
 

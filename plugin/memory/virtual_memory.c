@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/reclaim.h"
 
 // Physical memory as the driver has it.
 struct zepi_physical_place {
@@ -63,8 +64,14 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->size_bytes = size_bytes;
     struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
     zepi_result_t result = place ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zePhysicalMemCreate, context->ze, device->ze, &desc, &ze);
+    if (result == ZEPI_SUCCESS) {
+        ze_result_t created;
+        unsigned attempt = 0;
+        do
+            created = zepi_ze.zePhysicalMemCreate(context->ze, device->ze, &desc, &ze);
+        while (zepi_reclaim(context, created, &attempt));
+        result = zepi_check_ze(created, "zePhysicalMemCreate");
+    }
     if (result != ZEPI_SUCCESS) {
         zepi_free(place);
         zepi_release(memory);
@@ -108,6 +115,7 @@ static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
     pthread_mutex_lock(&mappings->mutex);
     mapping->next = mappings->first;
     mappings->first = mapping;
+    atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
     mapping->place->references++;
     pthread_mutex_unlock(&mappings->mutex);
 }
@@ -155,9 +163,35 @@ static void forget(struct zepi_context *context, const void *start, size_t size_
     pthread_mutex_lock(&mappings->mutex);
     struct zepi_mapping *gone =
         cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
+    atomic_store_explicit(&mappings->is_any, mappings->first != NULL, memory_order_relaxed);
     pthread_mutex_unlock(&mappings->mutex);
     list_release(gone, context);
     zepi_free(spare);
+}
+
+static const struct zepi_mapping *find_locked(const struct zepi_mappings *mappings,
+                                              uintptr_t address)
+{
+    const struct zepi_mapping *mapping = mappings->first;
+    while (mapping && (address < mapping->start || address >= mapping->end))
+        mapping = mapping->next;
+    return mapping;
+}
+
+size_t zepi_mappings_room(struct zepi_mappings *mappings, const void *address, size_t size_bytes)
+{
+    const uintptr_t start = (uintptr_t)address;
+    uintptr_t end = start;
+    // Relaxed: a thread that may use a mapping knows of it.
+    if (!atomic_load_explicit(&mappings->is_any, memory_order_relaxed))
+        return SIZE_MAX;
+    pthread_mutex_lock(&mappings->mutex);
+    // Mappings may lie side by side, and be used as one.
+    const struct zepi_mapping *mapping = find_locked(mappings, start);
+    for (; mapping && end - start < size_bytes; mapping = find_locked(mappings, end))
+        end = mapping->end;
+    pthread_mutex_unlock(&mappings->mutex);
+    return end == start ? SIZE_MAX : end - start;
 }
 
 // ---- Pages ----

@@ -5,6 +5,7 @@
 #include "base/object.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct zepi_context;
 struct zepi_device;
@@ -30,11 +31,16 @@ struct zepi_mappings {
     pthread_mutex_t mutex; // guards the list and the references of places; nothing is called under
                            // it
     struct zepi_mapping *first;
+    atomic_bool is_any; // written under the mutex
 };
 
 void zepi_mappings_init(struct zepi_mappings *mappings);
 // Destroys the physical memory of what the host left mapped.
 void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context);
+
+// The bytes from the address to the end of what is mapped without a gap, as far as `size_bytes` ask
+// for them; SIZE_MAX where nothing is mapped.
+size_t zepi_mappings_room(struct zepi_mappings *mappings, const void *address, size_t size_bytes);
 
 enum zepi_memory_access {
     ZEPI_ACCESS_NONE,

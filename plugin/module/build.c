@@ -3,40 +3,11 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "kernel/emulation.h"
 #include "module/build_memo.h"
 #include "module/module.h"
+#include "module/native_fit.h"
 #include "module/rest.h"
 #include "module/ze_module.h"
-
-// Whether the image may be tried on the device at all.
-static bool is_for_device(const struct zepi_image *image, const struct zepi_device *device)
-{
-    for (uint32_t i = 0; i < image->device_count; i++) {
-        if (image->devices[i] == device)
-            return true;
-    }
-    return image->device_count == 0;
-}
-
-// Whether a native image was made with the values that are asked for: those set, else the module's
-// defaults. A constant that is baked into all images has none, and whatever is there is right.
-static bool has_baked_values(const struct zepi_module *module, const struct zepi_image *image,
-                             const struct zepi_spec_values *values)
-{
-    for (uint32_t i = 0; i < image->declaration_count; i++) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        const struct zepi_spec_declaration *united = zepi_spec_find_declaration(
-            module->declarations, module->declaration_count, declaration->id);
-        const struct zepi_spec_entry *set = zepi_spec_values_find(values, declaration->id);
-        const uint8_t *value = set                       ? set->value
-                               : united->has_baked_value ? declaration->default_value
-                                                         : united->default_value;
-        if (memcmp(value, declaration->default_value, declaration->size_bytes) != 0)
-            return false;
-    }
-    return true;
-}
 
 static zepi_result_t check_required(const struct zepi_module *module,
                                     const struct zepi_spec_values *values)
@@ -103,24 +74,46 @@ static zepi_result_t get_code(const struct build *build, uint32_t device_index,
                          &build->output->parts[image_index].code[device_index]);
 }
 
-// Native images that the device accepts, made with the values or (EMULATED) taking them at launch.
-enum native_use { AS_MADE, EMULATED };
+// The native image's code for the device, if it serves: *is_served then.
+static zepi_result_t try_native(const struct build *build, uint32_t device_index,
+                                uint32_t image_index, bool *is_served)
+{
+    struct zepi_build_result **code = &build->output->parts[image_index].code[device_index];
+    bool fits = true;
+    zepi_result_t result = get_code(build, device_index, image_index);
+    if (result == ZEPI_ERROR_COMPILE_FAILURE)
+        return ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS) {
+        const struct zepi_native_fit fit = {
+            build->input,        device_index,  build->input->images[image_index],
+            zepi_code_of(*code), build->values, build->options,
+            build->kind};
+        result = zepi_native_fit_check(&fit, &fits);
+    }
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (fits) {
+        *is_served = true;
+    } else {
+        zepi_build_result_release(*code);
+        *code = NULL;
+    }
+    return ZEPI_SUCCESS;
+}
 
+// Those that the device accepts.
 static zepi_result_t use_native(const struct build *build, uint32_t device_index,
-                                enum native_use use, bool *is_served)
+                                enum zepi_native_use use, bool *is_served)
 {
     const struct zepi_module *input = build->input;
     const struct zepi_device *device = input->context->devices[device_index];
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_image *image = input->images[i];
-        if (image->format != ZEPI_IMAGE_NATIVE || !is_for_device(image, device) ||
-            !(use == AS_MADE ? has_baked_values(input, image, build->values)
-                             : zepi_emulation_covers(image, build->values)))
+        if (image->format != ZEPI_IMAGE_NATIVE || !zepi_image_is_for(image, device) ||
+            zepi_native_states_other_values(input, image, build->values, use))
             continue;
-        const zepi_result_t result = get_code(build, device_index, i);
-        if (result == ZEPI_SUCCESS)
-            *is_served = true;
-        else if (result != ZEPI_ERROR_COMPILE_FAILURE)
+        const zepi_result_t result = try_native(build, device_index, i, is_served);
+        if (result != ZEPI_SUCCESS)
             return result;
     }
     return ZEPI_SUCCESS;
@@ -133,9 +126,9 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
     const struct zepi_module *input = build->input;
     const bool emulates = build->options->native_policy == ZEPI_NATIVE_EMULATE;
     bool is_served = false;
-    zepi_result_t native = use_native(build, device_index, AS_MADE, &is_served);
+    zepi_result_t native = use_native(build, device_index, ZEPI_NATIVE_AS_MADE, &is_served);
     if (native == ZEPI_SUCCESS && !is_served && emulates)
-        native = use_native(build, device_index, EMULATED, &is_served);
+        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
     for (uint32_t i = 0; i < input->image_count; i++) {
@@ -148,7 +141,7 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
         is_served = true;
     }
     if (!is_served && !emulates)
-        native = use_native(build, device_index, EMULATED, &is_served);
+        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
     return is_served || input->image_count == 0 ? ZEPI_SUCCESS
@@ -158,11 +151,15 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
 static zepi_result_t build_for_devices(struct build *build)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < build->output->part_count; i++) {
+    struct zepi_spec_values *values = (struct zepi_spec_values *)build->values;
+    for (uint32_t i = 0; i < build->output->part_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_module_part *part = &build->output->parts[i];
         part->image_count = 1;
         part->images[0] = build->output->images[i];
-        part->values[0] = zepi_spec_values_retain((struct zepi_spec_values *)build->values);
+        if (part->images[0]->emulated_count > 0)
+            result = zepi_native_values(build->input, part->images[0], values, &part->values[0]);
+        else
+            part->values[0] = zepi_spec_values_retain(values);
     }
     for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
         if (zepi_build_options_want(build->options, build->input->context->devices[i]))

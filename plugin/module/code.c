@@ -239,11 +239,10 @@ static zepi_result_t make_from_spirv(struct code_request *request, struct zepi_t
     return result;
 }
 
-// Objects are linked with the options that they were compiled with.
+// Objects are linked with the options that they were compiled with, and builds are told apart by
+// theirs.
 static zepi_result_t keep_options(struct zepi_code *code, const struct code_request *request)
 {
-    if (request->kind != ZEPI_CODE_OBJECT)
-        return ZEPI_SUCCESS;
     code->options = zepi_duplicate_string(request->options->text);
     return code->options ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
@@ -382,8 +381,9 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
     case ZEPI_LOOKUP_FAILED:
         return answer(options, device, result, out_result);
     case ZEPI_LOOKUP_RECURSIVE:
+        // Log callbacks run after a build. What runs during it is the driver, and layers above it.
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "a build log callback asks for the module that is being built");
+                         "the thread that builds this module asks for it from inside the build");
     default:
         return zepi_fail_no_memory();
     }

@@ -31,7 +31,7 @@ struct zepi_code {
     uint64_t id;                  // unique in the process; what its kernels are found by
     zepi_ownership_t ownership;   // of the ze_modules
     bool is_private;              // one module's: handed in, or with variables; never cached
-    char *options;                // owned; of objects: canonical, that they were compiled with
+    char *options; // owned; canonical, that it was compiled with; NULL: linked, or handed in
     // References; the SPIR-V that it was made from. NULL for native code. If there are several
     // units, number i is that of unit i.
     uint32_t source_count;
@@ -121,6 +121,11 @@ ze_module_handle_t zepi_code_find_kernel(const struct zepi_code *code, const cha
 // What the SPIR-V says about a kernel; NULL if it is not known.
 const struct zepi_spirv_kernel *zepi_code_describe_kernel(const struct zepi_code *code,
                                                           const char *name);
+
+// native_binary.c: the native code of all of it, owned, as zepi_module_get_native_binary answers
+// it; `state` is that of the module. No bytes if the driver answers none.
+zepi_result_t zepi_code_get_native(const struct zepi_code *code, zepi_module_state_t state,
+                                   void **out_bytes, size_t *out_size_bytes);
 
 // Calls `visit` with each kernel's name, borrowed from the code, until it returns false.
 void zepi_code_for_each_kernel(const struct zepi_code *code,

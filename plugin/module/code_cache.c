@@ -39,11 +39,14 @@ bool zepi_native_code_set(struct zepi_build_outcome *outcome, const void *bytes,
     return true;
 }
 
-static bool deserialise(void *user, const void *bytes, size_t size,
-                        struct zepi_build_outcome *outcome)
+static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
+                                         struct zepi_build_outcome *outcome)
 {
     (void)user;
-    return size > 0 && zepi_native_code_set(outcome, bytes, size);
+    if (size == 0)
+        return ZEPI_BUILD_UNWANTED;
+    return zepi_native_code_set(outcome, bytes, size) ? ZEPI_BUILD_TAKEN
+                                                      : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 static void unload(void)
@@ -120,11 +123,15 @@ void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
     zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
     zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
     // What outlives the process names driver and compiler by their contents: some drivers make up a
-    // new UUID every few seconds. In one process a driver has one UUID and one compiler. The disk
-    // comes with the cache: the first key is made like all that follow.
-    if (zepi_code_cache() && disk)
-        zepi_key_add_digest(key, ZEPI_KEY_COMPILER, zepi_fingerprint_get(device->platform, disk));
-    else
-        zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
-                           sizeof(platform->properties.uuid.id));
+    // new UUID every few seconds. In one process a driver has one UUID and one compiler; a key of
+    // that is of no use on the disk. The disk comes with the cache: the first key is made like all
+    // that follow.
+    struct zepi_digest compiler;
+    if (zepi_code_cache() && disk && zepi_fingerprint_get(device->platform, disk, &compiler)) {
+        zepi_key_add_digest(key, ZEPI_KEY_COMPILER, compiler);
+        return;
+    }
+    zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
+                       sizeof(platform->properties.uuid.id));
+    key->is_of_process = true;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "device/device.h"
+#include "module/built_image.h"
 #include "module/image_build.h"
 
 static void image_destroy(void *object)
@@ -11,6 +12,10 @@ static void image_destroy(void *object)
     struct zepi_image *image = object;
     if (image->is_plain) {
         zepi_intern_release(image->code);
+        return;
+    }
+    if (image->source) {
+        zepi_built_image_finish(image);
         return;
     }
     for (uint32_t i = 0; i < image->layout_count; i++) {
@@ -190,7 +195,20 @@ bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id)
 
 bool zepi_image_is_native_support(const struct zepi_image *image)
 {
-    return image->format == ZEPI_IMAGE_SPIRV;
+    return image->format == ZEPI_IMAGE_SPIRV ||
+           (image->source && zepi_image_is_native_support(image->source));
+}
+
+bool zepi_image_has_equal_values(const struct zepi_image *image, const struct zepi_spec_values *a,
+                                 const struct zepi_spec_values *b)
+{
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        if (memcmp(zepi_spec_effective(declaration, a), zepi_spec_effective(declaration, b),
+                   declaration->size_bytes) != 0)
+            return false;
+    }
+    return true;
 }
 
 static bool is_exported(const struct zepi_spirv *spirv, const char *name)
@@ -217,25 +235,45 @@ bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *o
     return false;
 }
 
+uint32_t zepi_images_add_needed(uint32_t all_count, struct zepi_image *const *all, uint32_t count,
+                                struct zepi_image **images)
+{
+    for (uint32_t at = 0; at < count; at++) {
+        for (uint32_t i = 0; i < all_count; i++) {
+            uint32_t listed = 0;
+            while (listed < count && images[listed] != all[i])
+                listed++;
+            if (listed == count && zepi_image_needs(images[at], all[i]))
+                images[count++] = all[i];
+        }
+    }
+    return count;
+}
+
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
 {
-    const zepi_result_t result = zepi_check_object(image, &zepi_image_type);
+    zepi_result_t result = zepi_check_object(image, &zepi_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_spirv *spirv = zepi_image_spirv(image);
+    const struct zepi_interned *code = image->code;
+    if (image->source)
+        result = zepi_built_image_get_native(image, &code);
+    if (result != ZEPI_SUCCESS)
+        return result;
     zepi_image_info_t info = {
         .format = image->format,
         .state = image->state,
-        .size_bytes = image->code ? image->code->size_bytes : 0,
-        .bytes = image->code ? image->code->bytes : NULL,
-        .kernel_count = spirv ? spirv->kernel_count : 0,
+        .size_bytes = code ? code->size_bytes : 0,
+        .bytes = code ? code->bytes : NULL,
+        .kernel_count = spirv ? spirv->kernel_count : image->kernel_count,
         .spec_constant_count = image->declaration_count,
         .has_spec_constants = image->declaration_count > 0,
         .has_native_spec_constants = zepi_image_is_native_support(image),
     };
-    if (image->code) {
-        info.digest[0] = image->code->digest.low;
-        info.digest[1] = image->code->digest.high;
+    if (code) {
+        info.digest[0] = code->digest.low;
+        info.digest[1] = code->digest.high;
     }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -7,6 +7,9 @@
 #include "module/module_images.h"
 #include "module/spec_values.h"
 
+struct zepi_build_result;
+struct zepi_context;
+
 // A device image: code in one format with what its maker knows about it. Immutable, shared by the
 // modules that have it.
 struct zepi_image {
@@ -35,6 +38,13 @@ struct zepi_image {
     uint32_t emulation_size_bytes;        // of that buffer
     char **emulated_kernels;              // owned
     uint32_t emulated_kernel_count;
+    // Built images (built_image.h): references, NULL for others.
+    struct zepi_image *source;              // what it was built from; has its declarations
+    struct zepi_spec_values *values;        // that it was built with
+    struct zepi_context *context;           // keeps the build's alive
+    struct zepi_build_result *build;        // for the first device that it serves
+    _Atomic(struct zepi_interned *) native; // the bytes of that, once asked for
+    uint32_t kernel_count;
 };
 
 // A composite constant. Elements whose id is not declared are left out.
@@ -88,6 +98,21 @@ zepi_image_find_constant(const struct zepi_image *image, uint32_t id)
     return zepi_spec_find_declaration(image->declarations, image->declaration_count, id);
 }
 
+// Whether the image may be tried on the device at all.
+static inline bool zepi_image_is_for(const struct zepi_image *image,
+                                     const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < image->device_count; i++) {
+        if (image->devices[i] == device)
+            return true;
+    }
+    return image->device_count == 0;
+}
+
+// Whether the image's constants have the same values in two sets.
+bool zepi_image_has_equal_values(const struct zepi_image *image, const struct zepi_spec_values *a,
+                                 const struct zepi_spec_values *b);
+
 // Whether a constant of a native image reaches its kernels through memory.
 bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id);
 
@@ -96,6 +121,10 @@ bool zepi_image_is_native_support(const struct zepi_image *image);
 
 // Whether the other image exports something that this one imports. Only of SPIR-V is that known.
 bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *other);
+// Adds to the list what its images import from others of `all`, and what those import. Returns how
+// many there are then; there is room for all.
+uint32_t zepi_images_add_needed(uint32_t all_count, struct zepi_image *const *all, uint32_t count,
+                                struct zepi_image **images);
 
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info);
 

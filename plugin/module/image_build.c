@@ -202,8 +202,8 @@ static zepi_result_t keep_declared(struct zepi_image *image, struct zepi_image_l
                              "composite '%s': element %u has %zu bytes, the image's constant %u",
                              layout->name, element.id, element.size_bytes,
                              (unsigned)declaration->size_bytes);
-        // The description's default counts, else the image's own.
-        if (from->default_bytes)
+        // The description's default counts, else the image's own; what code was made with stays.
+        if (from->default_bytes && !declaration->has_baked_value)
             memcpy(declaration->default_value, layout->default_bytes + element.offset_bytes,
                    element.size_bytes);
         else

@@ -4,35 +4,44 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "device/context.h"
+#include "module/built_image.h"
 #include "module/module.h"
 
 // ---- Equality ----
-
-static bool has_equal_values(const struct zepi_image *image, const struct zepi_spec_values *a,
-                             const struct zepi_spec_values *b)
-{
-    for (uint32_t i = 0; i < image->declaration_count; i++) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        if (memcmp(zepi_spec_effective(declaration, a), zepi_spec_effective(declaration, b),
-                   declaration->size_bytes) != 0)
-            return false;
-    }
-    return true;
-}
 
 static bool is_same_image(const struct zepi_image *a, const struct zepi_image *b)
 {
     return a == b || zepi_digest_equal(a->identity, b->identity);
 }
 
-// Parts of built modules: the same images in the same order, built with the same values.
-static bool is_same_part(const struct zepi_module_part *a, const struct zepi_module_part *b)
+// Whether both serve the same devices, with code that was made with the same options. Linked code
+// has none of its own.
+static bool has_same_devices(const struct zepi_module_part *a, const struct zepi_module_part *b,
+                             uint32_t device_count)
 {
-    if (a->image_count != b->image_count)
+    for (uint32_t i = 0; i < device_count; i++) {
+        if (!a->code[i] != !b->code[i])
+            return false;
+        if (!a->code[i] || a->code[i] == b->code[i])
+            continue;
+        const char *options = zepi_code_of(a->code[i])->options;
+        const char *other = zepi_code_of(b->code[i])->options;
+        if (options && other && strcmp(options, other) != 0)
+            return false;
+    }
+    return true;
+}
+
+// Parts of built modules: the same images in the same order, built with the same values and options
+// for the same devices.
+static bool is_same_part(const struct zepi_module_part *a, const struct zepi_module_part *b,
+                         uint32_t device_count)
+{
+    if (a->image_count != b->image_count || !has_same_devices(a, b, device_count))
         return false;
     for (uint32_t i = 0; i < a->image_count; i++) {
         if (!is_same_image(a->images[i], b->images[i]) ||
-            !has_equal_values(a->images[i], a->values[i], b->values[i]))
+            !zepi_image_has_equal_values(a->images[i], a->values[i], b->values[i]))
             return false;
     }
     return true;
@@ -51,25 +60,42 @@ static uint32_t count_part(const struct zepi_module *module, uint32_t part_count
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < part_count; i++)
-        count += is_same_part(&module->parts[i], part);
+        count += is_same_part(&module->parts[i], part, module->context->device_count);
     return count;
 }
 
-static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
+static bool has_equal_images(const struct zepi_module *a, const struct zepi_module *b)
 {
-    if (a->context != b->context || a->state != b->state || a->image_count != b->image_count ||
-        a->part_count != b->part_count)
-        return false;
     for (uint32_t i = 0; i < a->image_count; i++) {
         if (count_image(a, a->images[i]) != count_image(b, a->images[i]))
             return false;
     }
+    return true;
+}
+
+// What a built module did not use does not count.
+static bool has_equal_parts(const struct zepi_module *a, const struct zepi_module *b)
+{
     for (uint32_t i = 0; i < a->part_count; i++) {
-        if (count_part(a, a->part_count, &a->parts[i]) !=
-            count_part(b, b->part_count, &a->parts[i]))
+        if (zepi_module_any_code(a, i) && count_part(a, a->part_count, &a->parts[i]) !=
+                                              count_part(b, b->part_count, &a->parts[i]))
             return false;
     }
     return true;
+}
+
+static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
+{
+    if (a->context != b->context || a->state != b->state ||
+        zepi_module_count_images(a) != zepi_module_count_images(b))
+        return false;
+    return a->state == ZEPI_MODULE_INPUT ? has_equal_images(a, b) : has_equal_parts(a, b);
+}
+
+// The same for equal images, whatever their order.
+static uint64_t hash_image(const struct zepi_image *image)
+{
+    return zepi_digest_hash(&image->identity, sizeof(image->identity));
 }
 
 zepi_result_t zepi_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
@@ -95,8 +121,13 @@ zepi_result_t zepi_module_get_hash(zepi_module_t module, uint64_t *out_hash)
     const uint64_t head[2] = {(uintptr_t)module->context, module->state};
     uint64_t hash = zepi_digest_hash(head, sizeof(head));
     // A sum, since the order of the images does not count.
-    for (uint32_t i = 0; i < module->image_count; i++)
-        hash += zepi_digest_hash(&module->images[i]->identity, sizeof(struct zepi_digest));
+    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++)
+        hash += hash_image(module->images[i]);
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
+            hash += hash_image(part->images[at]);
+    }
     *out_hash = hash;
     return ZEPI_SUCCESS;
 }

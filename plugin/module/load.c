@@ -5,15 +5,6 @@
 #include "module/module.h"
 #include "module/ze_module.h"
 
-static bool is_for_device(const struct zepi_image *image, const struct zepi_device *device)
-{
-    for (uint32_t i = 0; i < image->device_count; i++) {
-        if (image->devices[i] == device)
-            return true;
-    }
-    return image->device_count == 0;
-}
-
 // An executable of one ze_module: several were linked, or are failures already.
 static zepi_result_t check_imports(const struct zepi_code *code, uint32_t image_index)
 {
@@ -40,7 +31,7 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
     part->image_count = 1;
     part->images[0] = module->images[index];
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        if (!is_for_device(part->images[0], module->context->devices[i]))
+        if (!zepi_image_is_for(part->images[0], module->context->devices[i]))
             continue;
         result =
             zepi_code_get(module->context, i, part->images[0], NULL, options, kind, &part->code[i]);
@@ -123,6 +114,22 @@ static zepi_result_t load_parts(struct zepi_module *module, enum zepi_unusable_i
     return result;
 }
 
+static bool stop_at_first(void *user, const char *name)
+{
+    (void)name;
+    *(bool *)user = true;
+    return false;
+}
+
+// What objects may have to offer is not known before they are linked.
+static bool has_something_to_launch(const struct zepi_module *module)
+{
+    bool has_kernel = module->state != ZEPI_MODULE_EXECUTABLE || module->part_count == 0;
+    if (!has_kernel)
+        zepi_module_for_each_kernel(module, stop_at_first, &has_kernel);
+    return has_kernel;
+}
+
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
                                          uint32_t image_count, struct zepi_image *const *images,
                                          enum zepi_unusable_images unusable,
@@ -138,7 +145,13 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
         return result;
     if (part_count > 0)
         result = load_parts(module, unusable, &left_out);
-    if (result == ZEPI_SUCCESS && left_out > 0)
+    if (result == ZEPI_SUCCESS && !has_something_to_launch(module))
+        result = unusable == ZEPI_LEAVE_UNUSABLE_OUT
+                     ? zepi_module_make(context, state, 0, NULL, 0, &rest)
+                     : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                                 "none of the %u images has a kernel, which an executable needs",
+                                 image_count);
+    else if (result == ZEPI_SUCCESS && left_out > 0)
         result = keep_loaded(module, &rest);
     if (result != ZEPI_SUCCESS || rest) {
         zepi_release(module);

@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
 #include "module/build_memo.h"
+#include "module/built_image.h"
 #include "module/native_handle.h"
 #include "module/rest.h"
 #include "module/this_module.h"
@@ -25,6 +26,9 @@ static void finish(struct zepi_module *module)
     // Acquire: what was exported is seen whole.
     if (atomic_load_explicit(&module->exports, memory_order_acquire))
         zepi_module_destroy_exports(module);
+    struct zepi_built_images *built = atomic_load_explicit(&module->built, memory_order_acquire);
+    if (built)
+        zepi_built_images_destroy(built);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count; at++)
@@ -253,7 +257,7 @@ struct once {
     bool goes_on;
 };
 
-static struct zepi_build_result *any_code(const struct zepi_module *module, uint32_t part)
+struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module, uint32_t part)
 {
     for (uint32_t i = 0; i < module->context->device_count; i++) {
         if (module->parts[part].code[i])
@@ -264,7 +268,7 @@ static struct zepi_build_result *any_code(const struct zepi_module *module, uint
 
 static bool is_in_part(const struct zepi_module *module, uint32_t part, const char *name)
 {
-    const struct zepi_build_result *code = any_code(module, part);
+    const struct zepi_build_result *code = zepi_module_any_code(module, part);
     return code && zepi_code_find_kernel(zepi_code_of(code), name);
 }
 
@@ -325,7 +329,7 @@ void zepi_module_for_each_kernel(const struct zepi_module *module,
 {
     struct once once = {.module = module, .visit = visit, .user = user, .goes_on = true};
     for (; once.index < module->part_count && once.goes_on; once.index++) {
-        const struct zepi_build_result *code = any_code(module, once.index);
+        const struct zepi_build_result *code = zepi_module_any_code(module, once.index);
         if (code)
             visit_part_once(&once, zepi_code_of(code));
     }

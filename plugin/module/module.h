@@ -9,6 +9,7 @@
 #include "module/image.h"
 #include "module/module_images.h"
 
+struct zepi_built_images;
 struct zepi_context;
 struct zepi_kernel;
 
@@ -52,8 +53,9 @@ struct zepi_module {
     const struct zepi_spec_values *last_built; // only compared: values of the last build
     // Objects and executables.
     struct zepi_module_part *parts;
-    char *options;          // owned; canonical, that an object was compiled with
-    zepi_exports_t exports; // owned; each a struct zepi_code of its own
+    char *options;                             // owned; canonical, that an object was compiled with
+    zepi_exports_t exports;                    // owned; each a struct zepi_code of its own
+    _Atomic(struct zepi_built_images *) built; // owned; NULL: nobody asked for them
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
     _Atomic(struct zepi_kernel *) resting[ZEPI_MODULE_RESTING]; // owned; kernels that were released
     void *storage; // parts and the lists in them: owned, or inline_storage
@@ -72,7 +74,7 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
                                     uint32_t part_count, struct zepi_module **out_module);
 // A module of images that were declared with this state, still to be published: native objects and
 // executables are loaded for the devices that take them (load.c). An image that no device takes is
-// a compile failure, or left out.
+// a compile failure, executables without any kernel are invalid-value; or they are left out.
 enum zepi_unusable_images { ZEPI_REFUSE_UNUSABLE, ZEPI_LEAVE_UNUSABLE_OUT };
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
                                          uint32_t image_count, struct zepi_image *const *images,
@@ -102,6 +104,9 @@ void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_val
 // The code that has a kernel for a device of the context, borrowed; NULL: none.
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
                                                 uint32_t device_index, const char *kernel_name);
+
+// The code of a part on the first device that it serves, borrowed; NULL: it serves none.
+struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module, uint32_t part);
 
 // Whether a part of the module serves a device of the context.
 bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index);

@@ -5,8 +5,8 @@
 #include "device/context.h"
 #include "module/image.h"
 
-// What one image declares, beside what others do. The literal of SPIR-V, or the default of an
-// emulated constant, counts for more than what native code was made with; else the first image's.
+// What one image declares, beside what others do: SPIR-V comes first. The default of an emulated
+// constant counts for more than what native code was made with; else the first image's.
 static void unite_declaration(struct zepi_spec_declaration *known,
                               const struct zepi_spec_declaration *more)
 {
@@ -54,10 +54,13 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
     if (!images->own_declarations)
         return zepi_fail_no_memory();
     images->declarations = images->own_declarations;
-    for (uint32_t i = 0; i < images->count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_image *image = images->images[i];
-        for (uint32_t at = 0; at < image->declaration_count && result == ZEPI_SUCCESS; at++)
-            result = add_declaration(images, state, &image->declarations[at]);
+    for (zepi_image_format_t format = ZEPI_IMAGE_SPIRV; format <= ZEPI_IMAGE_NATIVE; format++) {
+        for (uint32_t i = 0; i < images->count && result == ZEPI_SUCCESS; i++) {
+            const struct zepi_image *image = images->images[i];
+            const uint32_t count = image->format == format ? image->declaration_count : 0;
+            for (uint32_t at = 0; at < count && result == ZEPI_SUCCESS; at++)
+                result = add_declaration(images, state, &image->declarations[at]);
+        }
     }
     return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/list.h"
 #include "device/context.h"
+#include "module/built_image.h"
 #include "module/module.h"
 
 static bool count_name(void *user, const char *name)
@@ -10,6 +11,34 @@ static bool count_name(void *user, const char *name)
     return true;
 }
 
+// What a built module did not use has no say.
+static bool has_native_constants(const struct zepi_module *module)
+{
+    bool is_native = true;
+    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++)
+        is_native = is_native && zepi_image_is_native_support(module->images[i]);
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
+            is_native = is_native && zepi_image_is_native_support(part->images[at]);
+    }
+    return is_native;
+}
+
+// An input may be built for any device of the context, and an empty module lacks nothing on any.
+static bool serves(const struct zepi_module *module, uint32_t device_index)
+{
+    return module->part_count == 0 || zepi_module_has_code(module, device_index);
+}
+
+static uint32_t count_devices(const struct zepi_module *module)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->context->device_count; i++)
+        count += serves(module, i);
+    return count;
+}
+
 zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info)
 {
     const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
@@ -17,15 +46,11 @@ zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out
         return result;
     zepi_module_info_t info = {.context = module->context,
                                .state = module->state,
-                               .device_count = module->context->device_count,
-                               .image_count = module->image_count,
+                               .device_count = count_devices(module),
+                               .image_count = zepi_module_count_images(module),
                                .spec_constant_count = module->declaration_count,
                                .has_spec_constants = module->declaration_count > 0,
-                               .has_native_spec_constants = true};
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        if (!zepi_image_is_native_support(module->images[i]))
-            info.has_native_spec_constants = false;
-    }
+                               .has_native_spec_constants = has_native_constants(module)};
     zepi_module_for_each_kernel(module, count_name, &info.kernel_count);
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
@@ -33,10 +58,21 @@ zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out
 zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
                                       zepi_device_t *out_devices, uint32_t *out_count)
 {
-    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    return result == ZEPI_SUCCESS
-               ? zepi_context_get_devices(module->context, capacity, out_devices, out_count)
-               : result;
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        if (!serves(module, i))
+            continue;
+        if (count < capacity)
+            out_devices[count] = zepi_retain(module->context->devices[i]);
+        count++;
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
@@ -47,8 +83,14 @@ zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
         result = zepi_check_list(capacity, out_images, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_list_objects(module->image_count, (void *const *)module->images, capacity,
-                      (void **)out_images, out_count);
+    struct zepi_image *const *images = NULL;
+    const uint32_t count = zepi_module_count_images(module);
+    // A host that only counts them needs none.
+    if (capacity > 0 && count > 0)
+        result = zepi_module_list_images(module, &images);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(count, (void *const *)images, capacity, (void **)out_images, out_count);
     return ZEPI_SUCCESS;
 }
 

@@ -23,17 +23,6 @@ static void pieces_finish(struct pieces *pieces)
     zepi_free(pieces->members);
 }
 
-static uint32_t count_units(const struct zepi_module *module, uint32_t device_index)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *code = module->parts[i].code[device_index];
-        if (code)
-            count += zepi_code_of(code)->unit_count;
-    }
-    return count;
-}
-
 static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_code_unit *unit,
                               uint32_t group)
 {
@@ -61,25 +50,40 @@ static void keep_symbols(const struct zepi_container_member *member, const struc
         zepi_native_symbols_keep(member->bytes, member->size_bytes, &code->sources[0]->spirv);
 }
 
+static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
+{
+    *pieces = (struct pieces){.members = zepi_allocate(room, sizeof(pieces->members[0])),
+                              .bytes = zepi_allocate(room, sizeof(pieces->bytes[0]))};
+    return pieces->members && pieces->bytes ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
 // What was not linked with each other has different groups.
+static zepi_result_t add_code(struct pieces *pieces, const struct zepi_code *code,
+                              zepi_module_state_t state)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    const uint32_t first_group =
+        pieces->count > 0 ? pieces->members[pieces->count - 1].group + 1 : 0;
+    for (uint32_t i = 0; i < code->unit_count && result == ZEPI_SUCCESS; i++)
+        result = add_unit(pieces, &code->units[i], first_group + code->units[i].group);
+    if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT)
+        keep_symbols(&pieces->members[pieces->count - code->unit_count], code);
+    return result;
+}
+
 static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *module,
                             uint32_t device_index)
 {
-    const uint32_t room = count_units(module, device_index);
-    *pieces = (struct pieces){.members = zepi_allocate(room, sizeof(pieces->members[0])),
-                              .bytes = zepi_allocate(room, sizeof(pieces->bytes[0]))};
-    zepi_result_t result = pieces->members && pieces->bytes ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    uint32_t first_group = 0;
+    uint32_t room = 0;
     for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *part = module->parts[i].code[device_index];
-        if (!part)
-            continue;
-        const struct zepi_code *code = zepi_code_of(part);
-        for (uint32_t at = 0; at < code->unit_count && result == ZEPI_SUCCESS; at++)
-            result = add_unit(pieces, &code->units[at], first_group + code->units[at].group);
-        if (result == ZEPI_SUCCESS && module->state == ZEPI_MODULE_OBJECT)
-            keep_symbols(&pieces->members[pieces->count - code->unit_count], code);
-        first_group += code->units[code->unit_count - 1].group + 1;
+        const struct zepi_build_result *code = module->parts[i].code[device_index];
+        room += code ? zepi_code_of(code)->unit_count : 0;
+    }
+    zepi_result_t result = pieces_init(pieces, room);
+    for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_build_result *code = module->parts[i].code[device_index];
+        if (code)
+            result = add_code(pieces, zepi_code_of(code), module->state);
     }
     return result;
 }
@@ -142,4 +146,31 @@ zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t 
         result = write_out(&pieces, inout_size_bytes, out_bytes);
     pieces_finish(&pieces);
     return result;
+}
+
+zepi_result_t zepi_code_get_native(const struct zepi_code *code, zepi_module_state_t state,
+                                   void **out_bytes, size_t *out_size_bytes)
+{
+    struct pieces pieces;
+    void *bytes = NULL;
+    size_t size_bytes = 0;
+    zepi_result_t result = pieces_init(&pieces, code->unit_count);
+    if (result == ZEPI_SUCCESS)
+        result = add_code(&pieces, code, state);
+    if (result == ZEPI_SUCCESS)
+        result = check_pieces(&pieces, code->device);
+    if (result == ZEPI_SUCCESS)
+        result = write_out(&pieces, &size_bytes, NULL);
+    if (result == ZEPI_SUCCESS) {
+        bytes = zepi_allocate(size_bytes, 1);
+        result = bytes ? write_out(&pieces, &size_bytes, bytes) : zepi_fail_no_memory();
+    }
+    pieces_finish(&pieces);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(bytes);
+        return result;
+    }
+    *out_bytes = bytes;
+    *out_size_bytes = size_bytes;
+    return ZEPI_SUCCESS;
 }

@@ -32,7 +32,8 @@ static bool is_code_kept(const struct zepi_module *module)
     return true;
 }
 
-// What a host has a native handle of, a unit knows, or no host ever had, goes for good.
+// What a host has a native handle of, or images (which hold the context), a unit knows, or no host
+// ever had, goes for good.
 static bool may_rest(const struct zepi_module *module)
 {
     // Relaxed: a limit that changes meanwhile came before or after, and nobody else has the module.
@@ -43,6 +44,7 @@ static bool may_rest(const struct zepi_module *module)
     return module->state == ZEPI_MODULE_INPUT
                ? module->images[0]->is_plain
                : !atomic_load_explicit(&module->exports, memory_order_relaxed) &&
+                     !atomic_load_explicit(&module->built, memory_order_relaxed) &&
                      is_code_kept(module);
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "module/build_memo.h"
+#include "module/built_image.h"
 #include "module/module.h"
 #include "module/this_module.h"
 
@@ -183,103 +184,193 @@ static zepi_result_t find_layout(const struct zepi_module *module, const struct 
     return ZEPI_SUCCESS;
 }
 
+// The elements of every image that has the composite: where one's compiler dropped an element,
+// another's may have kept it.
+static zepi_result_t read_elements(const struct zepi_module *input, const char *name,
+                                   size_t size_bytes, const void *value,
+                                   struct zepi_spec_entry *entries, uint32_t *out_count)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_image_layout *layout = zepi_image_find_layout(input->images[i], name);
+        if (layout && layout->size_bytes != size_bytes)
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                             "composite '%s' of image %u has %zu bytes, got %zu", name, i,
+                             layout->size_bytes, size_bytes);
+        for (uint32_t at = 0; layout && at < layout->element_count; at++) {
+            const zepi_spec_element_t *element = &layout->elements[at];
+            result = check_value(input, element->id, element->size_bytes,
+                                 (const uint8_t *)value + element->offset_bytes, &entries[count++]);
+            if (result != ZEPI_SUCCESS)
+                return result;
+        }
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *name,
                                              size_t size_bytes, const void *value)
 {
     const struct zepi_image_layout *layout;
+    uint32_t count = 0;
     zepi_result_t result = check_settable(input);
     if (result == ZEPI_SUCCESS)
         result = find_layout(input, NULL, name, size_bytes, value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_spec_entry *entries = zepi_allocate(layout->element_count, sizeof(*entries));
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_image_layout *own = zepi_image_find_layout(input->images[i], name);
+        count += own ? own->element_count : 0;
+    }
+    struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
     if (!entries)
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < layout->element_count && result == ZEPI_SUCCESS; i++) {
-        const zepi_spec_element_t *element = &layout->elements[i];
-        result = check_value(input, element->id, element->size_bytes,
-                             (const uint8_t *)value + element->offset_bytes, &entries[i]);
-    }
+    result = read_elements(input, name, size_bytes, value, entries, &count);
     if (result == ZEPI_SUCCESS) {
         const struct zepi_spec_composite composite = {
             .name = layout->name, .size_bytes = size_bytes, .bytes = (uint8_t *)value};
-        result = put_values(input, layout->element_count, entries, &composite);
+        result = put_values(input, count, entries, &composite);
     }
     zepi_free(entries);
     return result;
 }
 
-// Whose value is asked for: the declaration, and the values that the image was built with or that
-// the input has now.
-struct source {
-    const struct zepi_spec_declaration *declaration;
-    struct zepi_spec_values *values; // owned reference, or NULL
+// ---- Whose value is asked for ----
+
+// Whether a host that names the image means this one of a part: by the module's image, by what that
+// was built from, or by the image of an object that was linked.
+static bool is_meant(const struct zepi_module *module, uint32_t part_index, uint32_t index,
+                     const struct zepi_image *image)
+{
+    const struct zepi_image *own = module->parts[part_index].images[index];
+    return image == own || image == zepi_module_find_built_image(module, part_index, index) ||
+           (image->source == own &&
+            zepi_image_has_equal_values(own, image->values,
+                                        module->parts[part_index].values[index]));
+}
+
+// An image of a part, with what it was built with.
+struct built {
+    const struct zepi_image *image;
+    struct zepi_spec_values *values; // borrowed
+    bool is_linked;                  // with others
 };
 
-static const struct zepi_spec_declaration *declaration_of(const struct zepi_image *image,
-                                                          uint32_t id)
-{
-    return zepi_image_find_constant(image, id);
-}
-
-static zepi_result_t fail_ambiguous(const struct zepi_module *module, uint32_t id)
-{
-    zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
-              "several linked objects have a specialization constant %u; name the image:", id);
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        if (declaration_of(module->images[i], id))
-            zepi_error_append(" image %u", i);
-    }
-    return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
-}
-
-// In a built module: the one image that declares the id, or several that agree about its value.
-static zepi_result_t find_built(const struct zepi_module *module, const struct zepi_image *image,
-                                uint32_t id, struct source *source)
+// Calls `visit` for each image of the parts that serve a device, or of those that serve none, until
+// it returns false. `image` NULL: all of them.
+static void visit_built(const struct zepi_module *module, const struct zepi_image *image,
+                        bool is_serving, bool (*visit)(void *user, const struct built *built),
+                        void *user)
 {
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
+        if ((zepi_module_any_code(module, i) != NULL) != is_serving)
+            continue;
         for (uint32_t at = 0; at < part->image_count; at++) {
-            const struct zepi_spec_declaration *declaration = declaration_of(part->images[at], id);
-            if (!declaration || (image && part->images[at] != image))
-                continue;
-            if (source->declaration && part->image_count > 1)
-                return fail_ambiguous(module, id);
-            if (!source->declaration)
-                *source = (struct source){declaration, zepi_spec_values_retain(part->values[at])};
+            const struct built built = {part->images[at], part->values[at], part->image_count > 1};
+            if ((!image || is_meant(module, i, at, image)) && !visit(user, &built))
+                return;
         }
     }
-    return source->declaration ? ZEPI_SUCCESS : fail_unknown(module, id);
 }
 
-static zepi_result_t find_source(zepi_module_t module, const struct zepi_image *image, uint32_t id,
-                                 struct source *source)
+static bool note_image(void *user, const struct built *built)
 {
-    *source = (struct source){0};
-    if (module->state != ZEPI_MODULE_INPUT)
-        return find_built(module, image, id, source);
-    source->declaration =
-        image ? declaration_of(image, id)
-              : zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
-    if (!source->declaration)
-        return fail_unknown(module, id);
-    source->values = zepi_module_snapshot(module);
-    return ZEPI_SUCCESS;
+    *(const struct zepi_image **)user = built->image;
+    return false;
 }
 
 static zepi_result_t check_image(zepi_module_t module, zepi_image_t image)
 {
+    const struct zepi_image *found = NULL;
     zepi_result_t result = zepi_check_object(module, &zepi_module_type);
     if (result != ZEPI_SUCCESS || !image)
         return result;
     result = zepi_check_object(image, &zepi_image_type);
-    for (uint32_t i = 0; i < module->image_count && result == ZEPI_SUCCESS; i++) {
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++) {
         if (module->images[i] == image)
-            return ZEPI_SUCCESS;
+            found = image;
     }
-    return result != ZEPI_SUCCESS
-               ? result
-               : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
+    visit_built(module, image, true, note_image, &found);
+    return found ? ZEPI_SUCCESS
+                 : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
+}
+
+// A constant as it was found: the declaration, and the values that the image was built with or that
+// the input has now.
+struct source {
+    uint32_t id;
+    const struct zepi_spec_declaration *declaration;
+    struct zepi_spec_values *values; // owned reference, or NULL
+    bool is_ambiguous;
+};
+
+// Linked objects keep constants of their own; other images are alternatives, which may agree.
+static bool note_source(void *user, const struct built *built)
+{
+    struct source *source = user;
+    const struct zepi_spec_declaration *declaration =
+        zepi_image_find_constant(built->image, source->id);
+    if (!declaration)
+        return true;
+    if (!source->declaration) {
+        source->declaration = declaration;
+        source->values = zepi_spec_values_retain(built->values);
+        return true;
+    }
+    source->is_ambiguous = built->is_linked ||
+                           declaration->size_bytes != source->declaration->size_bytes ||
+                           memcmp(zepi_spec_effective(declaration, built->values),
+                                  zepi_spec_effective(source->declaration, source->values),
+                                  declaration->size_bytes) != 0;
+    return !source->is_ambiguous;
+}
+
+// What a built module did not use counts where nothing else has the constant: what was used was
+// made with the same value.
+static void find_source(zepi_module_t module, const struct zepi_image *image, uint32_t id,
+                        struct source *source)
+{
+    *source = (struct source){.id = id};
+    if (module->state != ZEPI_MODULE_INPUT) {
+        visit_built(module, image, true, note_source, source);
+        if (!source->declaration && !image)
+            visit_built(module, NULL, false, note_source, source);
+        return;
+    }
+    source->declaration =
+        image ? zepi_image_find_constant(image, id)
+              : zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
+    if (source->declaration)
+        source->values = zepi_module_snapshot(module);
+}
+
+struct listing {
+    uint32_t id;
+    uint32_t index;
+};
+
+static bool append_image(void *user, const struct built *built)
+{
+    struct listing *listing = user;
+    if (zepi_image_find_constant(built->image, listing->id))
+        zepi_error_append(" image %u", listing->index);
+    listing->index++;
+    return true;
+}
+
+static zepi_result_t fail_ambiguous(const struct zepi_module *module, uint32_t id)
+{
+    struct listing listing = {.id = id};
+    zepi_fail(
+        ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+        "several images of the module have a specialization constant %u; name the image:", id);
+    visit_built(module, NULL, true, append_image, &listing);
+    return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
 }
 
 zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_image_t image, uint32_t id,
@@ -291,8 +382,12 @@ zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_image_t image, u
         return result;
     if (!out_value)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    result = find_source(module, image, id, &source);
-    if (result == ZEPI_SUCCESS && size_bytes != source.declaration->size_bytes)
+    find_source(module, image, id, &source);
+    if (!source.declaration)
+        return fail_unknown(module, id);
+    if (source.is_ambiguous)
+        result = fail_ambiguous(module, id);
+    else if (size_bytes != source.declaration->size_bytes)
         result = zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
                            "specialization constant %u is %s: expected room for %u bytes, got %zu",
                            id, zepi_scalar_name(source.declaration->type),
@@ -303,19 +398,87 @@ zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_image_t image, u
     return result;
 }
 
-// The composite's bytes: as set as a whole, else the default, and in it the elements in force.
-static void compose(const struct zepi_image *image, const struct zepi_image_layout *layout,
-                    const struct zepi_spec_values *values, uint8_t *out_bytes)
+// ---- Composites ----
+
+// A composite's bytes: as set as a whole, else the default, and in it the elements in force. Where
+// one image's compiler dropped an element, another's may have kept it.
+struct composition {
+    const char *name;
+    const struct zepi_module *input; // whose declarations count, not the image's; NULL: none
+    size_t size_bytes;
+    uint8_t *bytes;      // owned
+    uint8_t *is_written; // the same memory
+    bool has_begun;
+    bool is_ambiguous;
+    bool has_other_size;
+};
+
+static void compose_element(struct composition *composition, const zepi_spec_element_t *element,
+                            const uint8_t *value)
 {
-    const struct zepi_spec_composite *set = zepi_spec_values_find_composite(values, layout->name);
-    memcpy(out_bytes, set ? set->bytes : layout->default_bytes, layout->size_bytes);
+    uint8_t *bytes = composition->bytes + element->offset_bytes;
+    uint8_t *is_written = composition->is_written + element->offset_bytes;
+    if (is_written[0] && memcmp(bytes, value, element->size_bytes) != 0)
+        composition->is_ambiguous = true;
+    memcpy(bytes, value, element->size_bytes);
+    is_written[0] = 1;
+}
+
+static bool compose(void *user, const struct built *built)
+{
+    struct composition *composition = user;
+    const struct zepi_image_layout *layout =
+        zepi_image_find_layout(built->image, composition->name);
+    const struct zepi_spec_composite *set =
+        zepi_spec_values_find_composite(built->values, composition->name);
+    if (!layout)
+        return true;
+    composition->has_other_size = layout->size_bytes != composition->size_bytes;
+    composition->is_ambiguous =
+        composition->is_ambiguous || (composition->has_begun && built->is_linked);
+    if (composition->has_other_size || composition->is_ambiguous)
+        return false;
+    if (!composition->has_begun)
+        memcpy(composition->bytes, set ? set->bytes : layout->default_bytes, layout->size_bytes);
+    composition->has_begun = true;
     for (uint32_t i = 0; i < layout->element_count; i++) {
         const zepi_spec_element_t *element = &layout->elements[i];
+        const struct zepi_module *input = composition->input;
         const struct zepi_spec_declaration *declaration =
-            zepi_image_find_constant(image, element->id);
-        memcpy(out_bytes + element->offset_bytes, zepi_spec_effective(declaration, values),
-               element->size_bytes);
+            input ? zepi_spec_find_declaration(input->declarations, input->declaration_count,
+                                               element->id)
+                  : zepi_image_find_constant(built->image, element->id);
+        compose_element(composition, element, zepi_spec_effective(declaration, built->values));
     }
+    return !composition->is_ambiguous;
+}
+
+static void compose_input(struct composition *composition, zepi_module_t input,
+                          const struct zepi_image *image)
+{
+    struct built built = {.values = zepi_module_snapshot(input)};
+    composition->input = image ? NULL : input;
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        built.image = input->images[i];
+        if ((!image || built.image == image) && !compose(composition, &built))
+            break;
+    }
+    zepi_spec_values_release(built.values);
+}
+
+static zepi_result_t finish_composition(const struct composition *composition, void *out_value)
+{
+    if (composition->has_other_size)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                         "images of the module have a composite '%s' of other than %zu bytes; name "
+                         "the image",
+                         composition->name, composition->size_bytes);
+    if (composition->is_ambiguous)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+                         "several images of the module have a composite '%s'; name the image",
+                         composition->name);
+    memcpy(out_value, composition->bytes, composition->size_bytes);
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_image_t image,
@@ -324,35 +487,28 @@ zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_image_t 
     const struct zepi_image_layout *layout;
     zepi_result_t result = check_image(module, image);
     if (result == ZEPI_SUCCESS)
-        result = find_layout(module, image, name, size_bytes, out_value, &layout);
+        result = find_layout(module, image && image->source ? image->source : image, name,
+                             size_bytes, out_value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (module->state == ZEPI_MODULE_INPUT) {
-        struct zepi_spec_values *values = zepi_module_snapshot(module);
-        for (uint32_t i = 0; i < module->image_count; i++) {
-            if (zepi_image_find_layout(module->images[i], name) == layout)
-                compose(module->images[i], layout, values, out_value);
-        }
-        zepi_spec_values_release(values);
-        return ZEPI_SUCCESS;
-    }
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_module_part *part = &module->parts[i];
-        for (uint32_t at = 0; at < part->image_count; at++) {
-            const struct zepi_image_layout *own = zepi_image_find_layout(part->images[at], name);
-            if (!own || (image && part->images[at] != image))
-                continue;
-            if (found++ > 0 && part->image_count > 1)
-                return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
-                                 "several linked objects have a composite '%s'; name the image",
-                                 name);
-            if (found == 1)
-                compose(part->images[at], own, part->values[at], out_value);
-        }
-    }
-    return ZEPI_SUCCESS;
+    struct composition composition = {.name = name, .size_bytes = size_bytes};
+    composition.bytes = zepi_allocate(2, size_bytes);
+    if (!composition.bytes)
+        return zepi_fail_no_memory();
+    composition.is_written = composition.bytes + size_bytes;
+    if (module->state == ZEPI_MODULE_INPUT)
+        compose_input(&composition, module, image);
+    else
+        visit_built(module, image, true, compose, &composition);
+    // As with a constant: what was not used says it if nothing else does.
+    if (!image && !composition.has_begun && !composition.has_other_size)
+        visit_built(module, NULL, false, compose, &composition);
+    result = finish_composition(&composition, out_value);
+    zepi_free(composition.bytes);
+    return result;
 }
+
+// ---- Lists ----
 
 static void describe(const struct zepi_spec_declaration *declaration,
                      const struct zepi_spec_values *values, zepi_spec_constant_t *out_constant)
@@ -381,10 +537,10 @@ zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_image_t image, 
     const uint32_t count = image ? image->declaration_count : module->declaration_count;
     for (uint32_t i = 0; i < count && i < capacity; i++) {
         struct source source;
-        // An id of several linked objects has no one value: the declaration's default stands.
-        if (find_source(module, image, declarations[i].id, &source) != ZEPI_SUCCESS)
-            source.values = NULL;
-        describe(&declarations[i], source.values, &out_constants[i]);
+        find_source(module, image, declarations[i].id, &source);
+        describe(source.declaration && !source.is_ambiguous ? source.declaration : &declarations[i],
+                 source.is_ambiguous ? NULL : source.values, &out_constants[i]);
+        out_constants[i].is_ambiguous = source.is_ambiguous;
         zepi_spec_values_release(source.values);
     }
     *out_count = count;

@@ -20,7 +20,7 @@ struct zepi_spec_declaration {
     uint8_t size_bytes; // 1, 2, 4 or 8
     bool is_required;
     bool is_native;
-    bool has_baked_value; // a native image was made with `value_default`
+    bool has_baked_value; // a native image was made with `default_value`
     uint8_t default_value[8];
 };
 

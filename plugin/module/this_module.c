@@ -68,19 +68,27 @@ zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_
     return ZEPI_SUCCESS;
 }
 
+// Which of two images has the default of a launch: the input, as its module has it; else the one
+// that launches take first.
+static int rank_of(const struct zepi_image *image, const struct zepi_spec_declaration *declaration)
+{
+    if (image->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
+        return image->format == ZEPI_IMAGE_SPIRV ? 5 : 4;
+    return (int)image->state;
+}
+
 const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
                                                                uint32_t id)
 {
     const struct zepi_spec_declaration *found = NULL;
+    int found_rank = 0;
     for (uint32_t i = 0; i < unit->image_count; i++) {
         const struct zepi_spec_declaration *declaration =
             zepi_image_find_constant(unit->images[i], id);
-        if (!declaration)
+        if (!declaration || rank_of(unit->images[i], declaration) <= found_rank)
             continue;
-        if (unit->images[i]->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
-            return declaration;
-        if (!found)
-            found = declaration;
+        found = declaration;
+        found_rank = rank_of(unit->images[i], declaration);
     }
     return found;
 }

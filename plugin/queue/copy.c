@@ -23,10 +23,8 @@ static zepi_result_t do_nothing(zepi_queue_t queue, zepi_wait_list_t wait, zepi_
     return zepi_queue_marker(queue, wait, out_event);
 }
 
-static __attribute__((noinline)) zepi_result_t copy_any(zepi_queue_t queue, void *destination,
-                                                        const void *source, size_t size_bytes,
-                                                        zepi_wait_list_t wait,
-                                                        zepi_event_t *out_event)
+zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
+                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
@@ -43,24 +41,6 @@ static __attribute__((noinline)) zepi_result_t copy_any(zepi_queue_t queue, void
     result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source, size_bytes,
                      submit.signal, submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
-}
-
-static inline bool is_range(const void *memory, size_t size_bytes)
-{
-    return memory && (uintptr_t)memory + size_bytes >= (uintptr_t)memory;
-}
-
-zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
-                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    // Whatever is not as usual goes elsewhere, before anything has happened.
-    if (__builtin_expect(wait.count > 0 || out_event || !zepi_object_is(queue, &zepi_queue_type) ||
-                             size_bytes == 0 || !is_range(destination, size_bytes) ||
-                             !is_range(source, size_bytes),
-                         0) ||
-        !zepi_queue_copy_begin(queue))
-        return copy_any(queue, destination, source, size_bytes, wait, out_event);
-    return zepi_queue_copy_end(queue, destination, source, size_bytes);
 }
 
 zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sleeps, ze_result_t ze)

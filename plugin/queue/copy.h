@@ -19,7 +19,7 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);
 // Rows of `width_bytes`, each `pitch_bytes` after the one before; the pattern goes on from row to
-// row. A width that is no multiple of the pattern is an error.
+// row. All rows together are a multiple of it.
 struct zepi_fill_rect {
     size_t pitch_bytes;
     size_t width_bytes;
@@ -50,13 +50,13 @@ zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sle
 static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *destination,
                                                 const void *source, size_t size_bytes)
 {
-    const struct zepi_queue_list *list =
+    const struct zepi_command_list *list =
         queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
     // Where the mutex is need not be kept over the call.
     __asm__("" : "+r"(queue));
     const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
                                                                  size_bytes, NULL, 0, NULL);
-    zepi_retire_count(&queue->retire);
+    zepi_retire_count(queue->retire);
     if (zepi_mutex_unlock_and_tell(&queue->mutex))
         return zepi_queue_copy_finish(queue, true, ze);
     return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS

@@ -5,6 +5,7 @@
 #include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "queue/command_list.h"
 #include "queue/queue.h"
 
 #include <time.h>
@@ -78,6 +79,7 @@ zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_
 
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
 {
+    zepi_event_slot_note_list(event->slot, zepi_event_cache_list(event->cache));
     event->cache = NULL;
     event->begin = zepi_retain(begin);
     event->submit_ticks = begin->submit_ticks;
@@ -128,7 +130,7 @@ static void note_complete(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_release);
     if (event->queue && (event->queue->flags & ZEPI_QUEUE_IN_ORDER))
-        zepi_retire_note_complete(&event->queue->retire, event->number);
+        zepi_retire_note_complete(event->queue->retire, event->number);
 }
 
 zepi_result_t zepi_event_signal(zepi_event_t event)
@@ -198,7 +200,7 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (!zepi_event_is_known_complete(event)) {
-        const ze_result_t ze = zepi_ze.zeEventQueryStatus(event->ze);
+        const ze_result_t ze = zepi_event_slot_ask(event->slot);
         if (ze != ZE_RESULT_NOT_READY) {
             result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)

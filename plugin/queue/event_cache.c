@@ -3,6 +3,7 @@
 
 #include "base/ze.h"
 #include "device/context.h"
+#include "queue/command_list.h"
 #include "queue/queue.h"
 
 #include <stddef.h>
@@ -50,58 +51,39 @@ static void append_chain(struct chain *chain, const struct chain *more)
     chain->count += more->count;
 }
 
-// ---- Chains of the context ----
+// ---- Chains that commands may still use ----
 
-static void give_chain(struct zepi_event *first)
+static void push_chain(_Atomic(struct zepi_event *) *head, const struct chain *chain)
 {
-    struct zepi_event_pools *pools = first->slot->pools;
-    zepi_mutex_lock(&pools->mutex);
-    first->next_chain = pools->chains[first->slot->kind];
-    pools->chains[first->slot->kind] = first;
-    zepi_mutex_unlock(&pools->mutex);
-}
-
-static struct zepi_event *take_chain(struct zepi_event_pools *pools, enum zepi_event_kind kind)
-{
-    zepi_mutex_lock(&pools->mutex);
-    struct zepi_event *first = pools->chains[kind];
-    if (first)
-        pools->chains[kind] = first->next_chain;
-    zepi_mutex_unlock(&pools->mutex);
-    return first;
-}
-
-static void discard_chain(struct zepi_event *event)
-{
-    while (event) {
-        struct zepi_event *next = event->next;
-        zepi_object_discard_resting(event, &zepi_event_type);
-        event = next;
-    }
-}
-
-void zepi_event_chains_finish(struct zepi_event_pools *pools)
-{
-    for (int kind = 0; kind < ZEPI_EVENT_KINDS; kind++) {
-        struct zepi_event *first;
-        while ((first = take_chain(pools, (enum zepi_event_kind)kind)))
-            discard_chain(first);
-    }
+    if (!chain->first)
+        return;
+    struct zepi_event *first = atomic_load_explicit(head, memory_order_relaxed);
+    do {
+        chain->last->next = first;
+        // Release: as zepi_event_push.
+    } while (!atomic_compare_exchange_weak_explicit(head, &first, chain->first,
+                                                    memory_order_release, memory_order_relaxed));
 }
 
 static void give_retired(struct zepi_retired *retired)
 {
-    give_chain((struct zepi_event *)((char *)retired - offsetof(struct zepi_event, retired)));
+    struct zepi_event *first =
+        (struct zepi_event *)((char *)retired - offsetof(struct zepi_event, retired));
+    struct zepi_event_cache *cache = first->cache;
+    const struct chain chain = chain_of(first);
+    push_chain(&cache->usable, &chain);
+    zepi_release(zepi_event_cache_list(cache));
 }
 
 // No command uses them once all queues have come past this point.
-static void retire_chain(struct zepi_context *context, const struct chain *chain)
+static void retire_chain(struct zepi_event_cache *cache, const struct chain *chain)
 {
     if (!chain->first)
         return;
+    struct zepi_command_list *list = zepi_retain(zepi_event_cache_list(cache));
     chain->first->retired.weight = (chain->count + 1) * ZEPI_RETIRE_WEIGHT_EVENT;
     chain->first->retired.destroy = give_retired;
-    zepi_retire_later(&context->retire, &chain->first->retired);
+    zepi_retire_later(&list->context->retire, &chain->first->retired);
 }
 
 // ---- What came back ----
@@ -154,11 +136,11 @@ static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue
 
 static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
 {
-    struct zepi_retire_queue *retire = &queue->retire;
+    struct zepi_retire_queue *retire = queue->retire;
     // Acquire: the one who saw that it is over.
     if (atomic_load_explicit(&retire->completed, memory_order_acquire) >= newest->number)
         return true;
-    if (zepi_ze.zeEventQueryStatus(newest->ze) != ZE_RESULT_SUCCESS)
+    if (zepi_event_slot_ask(newest->slot) != ZE_RESULT_SUCCESS)
         return false;
     zepi_retire_note_complete(retire, newest->number);
     return true;
@@ -247,7 +229,7 @@ static void look_at_used(struct zepi_event_cache *cache, struct zepi_queue *queu
         others.first = in_use;
         others.count = taken_count;
     }
-    retire_chain(queue->context, &others);
+    retire_chain(cache, &others);
 }
 
 // What came back and may be used again.
@@ -260,8 +242,6 @@ static zepi_result_t find_events(struct zepi_event_cache *cache, struct zepi_que
         look_at_used(cache, queue, in_use, taken_count);
     if (!usable)
         usable = take_pending(cache, queue);
-    if (!usable)
-        usable = take_chain(&queue->context->event_pools, cache->kind);
     return reset_all(cache, usable, out_usable);
 }
 
@@ -275,9 +255,7 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
     const uint32_t made_count = cache->made_count;
     cache->taken_count = 0;
     zepi_mutex_unlock(&queue->mutex);
-    if (cache->kind == ZEPI_EVENT_COUNTER)
-        usable = chain_of(take_chain(&queue->context->event_pools, cache->kind));
-    else
+    if (cache->kind != ZEPI_EVENT_COUNTER)
         result = find_events(cache, queue, taken_count, &usable);
     if (result == ZEPI_SUCCESS && usable.count == 0) {
         result = make_events(cache, queue, made_count, &usable);
@@ -293,21 +271,37 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
     return result;
 }
 
-void zepi_event_cache_finish(struct zepi_event_cache *cache, struct zepi_queue *queue)
+void zepi_event_cache_settle(struct zepi_event_cache *cache)
 {
-    struct chain usable = chain_of(cache->free);
-    struct chain ordered = {0};
+    struct chain complete = {0};
     struct chain others = {0};
-    const struct chain returned = chain_of(take_all(&cache->usable));
-    append_chain(&usable, &returned);
-    sort_in_use(take_all(&cache->in_use), &ordered, &others);
+    sort_in_use(take_all(&cache->in_use), &complete, &others);
     while (cache->pending) {
         const struct chain pending = chain_of(cache->pending);
         cache->pending = pending.first->next_chain;
-        append_chain(&ordered, &pending);
+        append_chain(&complete, &pending);
     }
-    append_chain(zepi_retire_is_idle(&queue->retire) ? &usable : &others, &ordered);
-    if (usable.first)
-        give_chain(usable.first);
-    retire_chain(queue->context, &others);
+    push_chain(&cache->usable, &complete);
+    retire_chain(cache, &others);
+}
+
+static void destroy_events(struct zepi_event *event, const struct zepi_command_list *list)
+{
+    while (event) {
+        struct zepi_event *next = event->next;
+        zepi_event_slot_give_from(event->slot, list);
+        zepi_object_discard_resting(event, &zepi_event_type);
+        event = next;
+    }
+}
+
+void zepi_event_cache_finish(struct zepi_event_cache *cache, const struct zepi_command_list *list)
+{
+    for (struct zepi_event *first = cache->pending; first; first = cache->pending) {
+        cache->pending = first->next_chain;
+        destroy_events(first, list);
+    }
+    destroy_events(cache->free, list);
+    destroy_events(take_all(&cache->usable), list);
+    destroy_events(take_all(&cache->in_use), list);
 }

@@ -13,8 +13,9 @@
 // - Others that are known to be complete, and that no command waits for, are reset.
 // - Those of an in-order queue are complete when a later one is, so that one question answers for a
 //   whole chain.
-// - All others are retired like modules (retire.h), a whole chain at once, and then serve any
-// queue.
+// - All others are retired like modules (retire.h), a whole chain at once, and then reset.
+
+struct zepi_command_list;
 
 struct zepi_event_cache {
     alignas(64) enum zepi_event_kind kind; // a power of two in size: caches are indexed
@@ -76,10 +77,10 @@ static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struc
 // Finds or makes events. Not under the queue's mutex: calls the driver.
 zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue);
 
-// The queue has waited for its commands, if it could, and goes.
-void zepi_event_cache_finish(struct zepi_event_cache *cache, struct zepi_queue *queue);
+// The list's queue goes, and all commands are complete.
+void zepi_event_cache_settle(struct zepi_event_cache *cache);
 
-// The context goes.
-void zepi_event_chains_finish(struct zepi_event_pools *pools);
+// The list goes, and no command uses its events.
+void zepi_event_cache_finish(struct zepi_event_cache *cache, const struct zepi_command_list *list);
 
 #endif

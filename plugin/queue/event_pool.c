@@ -6,7 +6,7 @@
 #include "base/ze_optional.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "queue/event_cache.h"
+#include "queue/command_list.h"
 
 #define FIRST_BURST_EVENTS 8
 #define BURST_EVENTS 64 // at most
@@ -27,8 +27,10 @@ void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *
 
 static void destroy_burst(struct zepi_event_burst *burst)
 {
-    for (uint32_t i = 0; i < burst->count; i++)
-        zepi_ze.zeEventDestroy(burst->slots[i].ze);
+    for (uint32_t i = 0; i < burst->count; i++) {
+        if (burst->slots[i].ze)
+            zepi_ze.zeEventDestroy(burst->slots[i].ze);
+    }
     if (burst->ze)
         zepi_ze.zeEventPoolDestroy(burst->ze);
     zepi_free(burst);
@@ -36,7 +38,6 @@ static void destroy_burst(struct zepi_event_burst *burst)
 
 void zepi_event_pools_finish(struct zepi_event_pools *pools)
 {
-    zepi_event_chains_finish(pools);
     while (pools->bursts) {
         struct zepi_event_burst *burst = pools->bursts;
         pools->bursts = burst->next;
@@ -71,16 +72,37 @@ static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event
     return result;
 }
 
+static ze_result_t create_ze(struct zepi_event_slot *slot)
+{
+    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                  .index = (uint32_t)(slot - slot->burst->slots),
+                                  .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                  .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t event;
+    const ze_result_t ze = zepi_ze.zeEventCreate(slot->burst->ze, &desc, &event);
+    if (ze == ZE_RESULT_SUCCESS)
+        slot->ze = event;
+    return ze;
+}
+
+static zepi_result_t create_event(struct zepi_event_slot *slot)
+{
+    return zepi_check_ze(create_ze(slot), "zeEventCreate");
+}
+
+static void destroy_event(struct zepi_event_slot *slot)
+{
+    zepi_ze.zeEventDestroy(slot->ze);
+    slot->ze = NULL;
+}
+
 static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                    struct zepi_event_burst *burst)
 {
     while (burst->count < burst->capacity) {
         struct zepi_event_slot *slot = &burst->slots[burst->count];
-        const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
-                                      .index = burst->count,
-                                      .signal = ZE_EVENT_SCOPE_FLAG_HOST,
-                                      .wait = ZE_EVENT_SCOPE_FLAG_HOST};
-        const zepi_result_t result = ZEPI_ZE(zeEventCreate, burst->ze, &desc, &slot->ze);
+        slot->burst = burst;
+        const zepi_result_t result = create_event(slot);
         if (result != ZEPI_SUCCESS)
             return result;
         slot->kind = kind;
@@ -122,6 +144,15 @@ static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_k
     return ZEPI_SUCCESS;
 }
 
+static void push_free(struct zepi_event_slot *slot)
+{
+    struct zepi_event_pools *pools = slot->pools;
+    zepi_mutex_lock(&pools->mutex);
+    slot->next = pools->free[slot->kind];
+    pools->free[slot->kind] = slot;
+    zepi_mutex_unlock(&pools->mutex);
+}
+
 zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                    struct zepi_event_slot **out_slot)
 {
@@ -133,10 +164,9 @@ zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_eve
     zepi_mutex_unlock(&pools->mutex);
     if (!slot)
         return add_burst(pools, kind, next_burst(last_burst), out_slot);
-    const zepi_result_t result =
-        kind == ZEPI_EVENT_COUNTER ? ZEPI_SUCCESS : ZEPI_ZE(zeEventHostReset, slot->ze);
+    const zepi_result_t result = slot->ze ? ZEPI_SUCCESS : create_event(slot);
     if (result != ZEPI_SUCCESS) {
-        zepi_event_slot_give(slot);
+        push_free(slot);
         return result;
     }
     *out_slot = slot;
@@ -164,17 +194,44 @@ static void drop_adopted(struct zepi_event_slot *slot)
     zepi_free(slot);
 }
 
+void zepi_event_slot_note_list(struct zepi_event_slot *slot, struct zepi_command_list *list)
+{
+    slot->list = zepi_retain(list);
+}
+
+ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
+{
+    // For the status of an event with times of an in-order list, Intel's driver waits up to 5
+    // seconds. A wait that may take no time is over at once.
+    return slot->kind == ZEPI_EVENT_TIMED || slot->is_adopted
+               ? zepi_ze.zeEventHostSynchronize(slot->ze, 0)
+               : zepi_ze.zeEventQueryStatus(slot->ze);
+}
+
+void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_command_list *list)
+{
+    // Events of the counter cannot be reset, and a host may have destroyed its list.
+    const bool is_stale =
+        list && (slot->kind == ZEPI_EVENT_COUNTER || list->ownership == ZEPI_OWNERSHIP_KEEP);
+    if (is_stale) {
+        destroy_event(slot);
+    } else if (slot->kind != ZEPI_EVENT_COUNTER &&
+               zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS) {
+        destroy_event(slot);
+        create_ze(slot); // a failure is the next taker's to see
+    }
+    push_free(slot);
+}
+
 void zepi_event_slot_give(struct zepi_event_slot *slot)
 {
-    if (slot->is_adopted) {
+    struct zepi_command_list *list = slot->list;
+    slot->list = NULL;
+    if (slot->is_adopted)
         drop_adopted(slot);
-        return;
-    }
-    struct zepi_event_pools *pools = slot->pools;
-    zepi_mutex_lock(&pools->mutex);
-    slot->next = pools->free[slot->kind];
-    pools->free[slot->kind] = slot;
-    zepi_mutex_unlock(&pools->mutex);
+    else
+        zepi_event_slot_give_from(slot, list);
+    zepi_release(list);
 }
 
 static void give_retired(struct zepi_retired *retired)

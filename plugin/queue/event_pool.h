@@ -8,8 +8,9 @@
 
 #include <stdbool.h>
 
+struct zepi_command_list;
 struct zepi_context;
-struct zepi_event;
+struct zepi_event_burst;
 
 // A context's Level Zero events, made in bursts and recycled.
 
@@ -21,12 +22,16 @@ enum zepi_event_kind {
     ZEPI_EVENT_KINDS,
 };
 
-// One ze_event, borrowed from its pool.
+// One ze_event, borrowed from its pool. A free one is not signalled.
 struct zepi_event_slot {
     struct zepi_retired retired; // while commands may still use the event of a given-back slot
-    ze_event_handle_t ze;
+    ze_event_handle_t ze;        // NULL: made when the slot is taken
     enum zepi_event_kind kind;
     struct zepi_event_pools *pools;
+    struct zepi_event_burst *burst; // borrowed; NULL: adopted
+    // Retained: what signals the event, of a slot that is not the list's own. Intel's driver writes
+    // to that list when the event is reset, or first seen to be complete.
+    struct zepi_command_list *list;
     struct zepi_event_slot *next; // free ones
     bool is_adopted;              // the host's event, of no pool: gone once it is given back
     zepi_ownership_t ownership;   // of an adopted event
@@ -36,9 +41,8 @@ struct zepi_event_pools {
     struct zepi_context *context; // borrowed: the one that this is part of
     struct zepi_mutex mutex;      // guards what is below; no driver call under it
     struct zepi_event_slot *free[ZEPI_EVENT_KINDS];
-    uint32_t burst_events[ZEPI_EVENT_KINDS];     // of the last burst: each is twice as large
-    struct zepi_event_burst *bursts;             // owned
-    struct zepi_event *chains[ZEPI_EVENT_KINDS]; // event objects with slots, for any queue
+    uint32_t burst_events[ZEPI_EVENT_KINDS]; // of the last burst: each is twice as large
+    struct zepi_event_burst *bursts;         // owned
 };
 
 void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context);
@@ -50,8 +54,14 @@ zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_eve
 // A slot around the host's own event.
 zepi_result_t zepi_event_slot_adopt(struct zepi_event_pools *pools, ze_event_handle_t ze,
                                     zepi_ownership_t ownership, struct zepi_event_slot **out_slot);
+// The list has got a command that signals the event.
+void zepi_event_slot_note_list(struct zepi_event_slot *slot, struct zepi_command_list *list);
+// Whether the event is complete, at once: ZE_RESULT_NOT_READY if not.
+ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot);
 // Gives back one that no command uses.
 void zepi_event_slot_give(struct zepi_event_slot *slot);
+// The same for one of the list's own, as the list is destroyed.
+void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_command_list *list);
 // Gives back one that commands may still signal or wait for.
 void zepi_event_slot_retire(struct zepi_event_slot *slot);
 

@@ -4,7 +4,7 @@
 #include "base/list.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "memory/value_buffer.h"
+#include "memory/usm.h"
 #include "queue/copy.h"
 #include "queue/event.h"
 #include "queue/queue.h"
@@ -74,7 +74,7 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_value_buffer *values;
+    void *values;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -83,25 +83,25 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
         return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                                out_event);
     // The caller may change its pattern once this returns.
-    result = zepi_value_buffer_take(queue->context, pattern_size_bytes, &values);
+    result = zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
     if (result != ZEPI_SUCCESS)
         return result;
-    memcpy(values->memory, pattern, pattern_size_bytes);
+    memcpy(values, pattern, pattern_size_bytes);
     struct chain chain = {.queue = queue, .wait = wait};
-    result = fill_by_copies(&chain, destination, values->memory, pattern_size_bytes, size_bytes,
-                            out_event);
+    result = fill_by_copies(&chain, destination, values, pattern_size_bytes, size_bytes, out_event);
     zepi_release(chain.last);
-    zepi_value_buffer_retire(values);
+    zepi_usm_give(queue->context, values);
     return result;
 }
 
-// The first row is there: copies of rows.
+// The first rows are there, up to where the pattern begins with a row again: copies of rows.
 static zepi_result_t fill_rows(struct chain *chain, char *destination,
-                               const struct zepi_fill_rect *rect, zepi_event_t *out_event)
+                               const struct zepi_fill_rect *rect, size_t done,
+                               zepi_event_t *out_event)
 {
     const zepi_rect_t layout = {.row_pitch_bytes = rect->pitch_bytes};
     zepi_result_t result = ZEPI_SUCCESS;
-    for (size_t done = 1; done < rect->height && result == ZEPI_SUCCESS;) {
+    while (done < rect->height && result == ZEPI_SUCCESS) {
         zepi_event_t next = NULL;
         const size_t rows = done < rect->height - done ? done : rect->height - done;
         const size_t region[3] = {rect->width_bytes, rows, 1};
@@ -113,6 +113,36 @@ static zepi_result_t fill_rows(struct chain *chain, char *destination,
             chain_go_on(chain, next);
         done += rows;
     }
+    return result;
+}
+
+// A pattern of a power of two bytes begins with a row again after so many rows.
+static size_t period_of(size_t pattern_size_bytes, size_t width_bytes)
+{
+    const size_t largest_power = width_bytes & (~width_bytes + 1); // that divides the width
+    return pattern_size_bytes > largest_power ? pattern_size_bytes / largest_power : 1;
+}
+
+// The first `rows`, of a pattern that no single row has whole: a copy of the host's.
+static zepi_result_t fill_first_rows(struct chain *chain, char *destination,
+                                     const struct zepi_fill_rect *rect, size_t rows,
+                                     const void *pattern, size_t pattern_size_bytes,
+                                     zepi_event_t *out_event)
+{
+    void *values;
+    const zepi_rect_t to = {.row_pitch_bytes = rect->pitch_bytes};
+    const zepi_rect_t from = {.row_pitch_bytes = rect->width_bytes};
+    const size_t region[3] = {rect->width_bytes, rows, 1};
+    const size_t size = rect->width_bytes * rows;
+    struct zepi_context *context = chain->queue->context;
+    zepi_result_t result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size, 0, &values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (size_t at = 0; at < size; at += pattern_size_bytes)
+        memcpy((char *)values + at, pattern, pattern_size_bytes);
+    result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, region,
+                                  chain->wait, out_event);
+    zepi_usm_give(context, values);
     return result;
 }
 
@@ -129,11 +159,15 @@ zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
         return zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
                                    rect->width_bytes * rect->height, wait, out_event);
     struct chain chain = {.queue = queue, .wait = wait};
-    result = zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes, rect->width_bytes,
-                                 wait, chain_event(&chain, &first, false, NULL));
-    if (result == ZEPI_SUCCESS) {
+    const size_t rows = period_of(pattern_size_bytes, rect->width_bytes);
+    zepi_event_t *event = chain_event(&chain, &first, rows == rect->height, out_event);
+    result = rows == 1 ? zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
+                                             rect->width_bytes, wait, event)
+                       : fill_first_rows(&chain, destination, rect, rows, pattern,
+                                         pattern_size_bytes, event);
+    if (result == ZEPI_SUCCESS && rows < rect->height) {
         chain_go_on(&chain, first);
-        result = fill_rows(&chain, destination, rect, out_event);
+        result = fill_rows(&chain, destination, rect, rows, out_event);
     }
     zepi_release(chain.last);
     return result;

@@ -13,13 +13,26 @@ static void give_all(struct zepi_probe *probe, void (*give)(struct zepi_event_sl
         give(probe->slots[--probe->count]);
 }
 
-static bool has_come_back(const struct zepi_probe *probe)
+static bool has_come_back(const struct zepi_probe *probe, uint64_t patience_ns)
 {
     for (uint32_t i = 0; i < probe->count; i++) {
-        if (zepi_ze.zeEventQueryStatus(probe->slots[i]->ze) != ZE_RESULT_SUCCESS)
+        const ze_event_handle_t event = probe->slots[i]->ze;
+        const ze_result_t ze = patience_ns > 0 ? zepi_ze.zeEventHostSynchronize(event, patience_ns)
+                                               : zepi_ze.zeEventQueryStatus(event);
+        if (ze != ZE_RESULT_SUCCESS)
             return false;
     }
     return true;
+}
+
+// Gives back the events of a probe that is back, and says how far the queue is.
+static void receive(struct zepi_queue *queue, uint64_t patience_ns)
+{
+    struct zepi_probe *probe = &queue->probe;
+    if (probe->count == 0 || !has_come_back(probe, patience_ns))
+        return;
+    give_all(probe, zepi_event_slot_give);
+    zepi_retire_end_wait(&queue->context->retire, queue->retire, probe->mark);
 }
 
 static bool take_events(struct zepi_queue *queue, uint32_t count)
@@ -43,20 +56,21 @@ static void send(struct zepi_queue *queue)
         give_all(probe, zepi_event_slot_give);
         return;
     }
-    probe->mark = zepi_retire_begin_wait(&queue->context->retire, &queue->retire);
+    probe->mark = zepi_retire_begin_wait(&queue->context->retire, queue->retire);
     zepi_mutex_lock(&queue->mutex);
-    // A command like others: a queue that goes waits for it, too.
-    probe->mark.submitted = zepi_retire_count(&queue->retire);
-    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = zepi_ze.zeCommandListAppendBarrier(i < queue->list_count ? queue->lists[i].ze
-                                                                      : queue->copy_list->ze,
-                                                probe->slots[i]->ze, 0, NULL);
+    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++) {
+        struct zepi_command_list *list = i < queue->list_count ? queue->lists[i] : queue->copy_list;
+        zepi_event_slot_note_list(probe->slots[i], list);
+        ze = zepi_ze.zeCommandListAppendBarrier(list->ze, probe->slots[i]->ze, 0, NULL);
+    }
+    // A command like others, counted once it is appended: a queue that goes waits for it, too.
+    probe->mark.submitted = zepi_retire_count(queue->retire);
     zepi_mutex_unlock(&queue->mutex);
     if (ze != ZE_RESULT_SUCCESS)
         give_all(probe, zepi_event_slot_retire);
 }
 
-void zepi_probe_look(struct zepi_queue *queue)
+void zepi_probe_look(struct zepi_queue *queue, uint64_t patience_ns)
 {
     struct zepi_probe *probe = &queue->probe;
     struct zepi_error error;
@@ -64,12 +78,12 @@ void zepi_probe_look(struct zepi_queue *queue)
     if (atomic_exchange_explicit(&probe->is_in_use, true, memory_order_acquire))
         return;
     zepi_error_save(&error);
-    if (probe->count > 0 && has_come_back(probe)) {
-        give_all(probe, zepi_event_slot_give);
-        zepi_retire_end_wait(&queue->context->retire, &queue->retire, probe->mark);
-    }
-    if (probe->count == 0 && !zepi_retire_is_idle(&queue->retire))
+    receive(queue, patience_ns);
+    if (probe->count == 0 && !zepi_retire_is_idle(queue->retire)) {
         send(queue);
+        if (patience_ns > 0)
+            receive(queue, patience_ns);
+    }
     // Whoever releases something does not hear of trouble here.
     zepi_error_restore(&error);
     atomic_store_explicit(&probe->is_in_use, false, memory_order_release);

@@ -23,9 +23,9 @@ struct zepi_probe {
     struct zepi_retire_mark mark; // what will be complete when they are
 };
 
-// Tells `retire` if the last probe has come back, and sends the next one. Never waits. An error
-// leaves things as they are.
-void zepi_probe_look(struct zepi_queue *queue);
+// Tells `retire` if the last probe has come back, and sends the next one. Waits at most
+// `patience_ns` for each of the two. An error leaves things as they are.
+void zepi_probe_look(struct zepi_queue *queue, uint64_t patience_ns);
 
 // The queue is empty and goes: gives back the events.
 void zepi_probe_finish(struct zepi_queue *queue);

@@ -8,25 +8,32 @@
 #include "device/platform.h"
 #include "kernel/dispatch_memo.h"
 
+static void give_list(struct zepi_command_list *list, bool is_idle)
+{
+    if (list)
+        zepi_command_list_give(list, is_idle);
+}
+
 static void queue_destroy(void *object)
 {
     struct zepi_queue *queue = object;
+    bool is_idle = true;
     // Not there if a list could not be made.
-    if (queue->retire.queue) {
+    if (queue->retire) {
         zepi_queue_wait(queue);
-        zepi_retire_remove_queue(&queue->context->retire, &queue->retire);
+        zepi_retire_leave_queue(&queue->context->retire, queue->retire);
         // For a probe that another thread sent meanwhile.
         zepi_queue_wait(queue);
         zepi_probe_finish(queue);
-        for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++)
-            zepi_event_cache_finish(&queue->lists[i].events, queue);
+        is_idle = zepi_retire_is_idle(queue->retire);
+        zepi_retire_remove_queue(&queue->context->retire, queue->retire);
     }
-    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++) {
-        if (queue->lists[i].ze && queue->ownership == ZEPI_OWNERSHIP_TRANSFER)
-            zepi_ze.zeCommandListDestroy(queue->lists[i].ze);
-    }
+    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
+        give_list(queue->lists[i], is_idle);
+    give_list(queue->copy_list, is_idle);
     zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
     zepi_dispatch_memo_destroy(queue->memo);
+    zepi_queue_finish_holds(queue);
     zepi_release(queue->context);
 }
 
@@ -46,40 +53,6 @@ static zepi_result_t check_flags(zepi_queue_flags_t flags)
     return ZEPI_SUCCESS;
 }
 
-static void set_list(const struct zepi_queue *queue, ze_command_list_handle_t ze,
-                     struct zepi_queue_list *list)
-{
-    list->ze = ze;
-    list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
-    list->launch_ze = queue->device->platform->optional.is_launch_drivers ? list->driver_ze : ze;
-}
-
-static zepi_result_t create_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
-                                 struct zepi_queue_list *list)
-{
-    const ze_command_queue_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-        .ordinal = ordinal,
-        .index = index,
-        // In a queue without order, too: what it does at the same time is in different lists, and
-        // events of the counter are worth more than what a list might do at the same time.
-        .flags = queue->has_in_order_list || list->events.kind == ZEPI_EVENT_COUNTER
-                     ? ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER
-                     : 0,
-        .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-        .priority = queue->flags & ZEPI_QUEUE_PRIORITY_LOW ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
-                    : queue->flags & ZEPI_QUEUE_PRIORITY_HIGH
-                        ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
-                        : ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    ze_command_list_handle_t ze;
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandListCreateImmediate, queue->context->ze, queue->device->ze, &desc, &ze);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    set_list(queue, ze, list);
-    return ZEPI_SUCCESS;
-}
-
 static void choose_launch(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
@@ -90,7 +63,7 @@ static void choose_launch(struct zepi_queue *queue)
     queue->launch = optional->append_launch_kernel_with_arguments;
     queue->launch_number = queue->number;
     queue->launch_takes_events =
-        !optional->is_launch_drivers || queue->lists[0].driver_ze == queue->lists[0].ze;
+        !optional->is_launch_drivers || queue->lists[0]->driver_ze == queue->lists[0]->ze;
     if (queue->launch_takes_events && !(queue->flags & ZEPI_QUEUE_PROFILING))
         queue->launch_event_number = queue->number;
 }
@@ -104,25 +77,64 @@ static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
                                                                               : ZEPI_EVENT_PLAIN;
 }
 
-static zepi_result_t create_lists(struct zepi_queue *queue)
+static ze_command_queue_priority_t priority_of(const struct zepi_queue *queue)
+{
+    return queue->flags & ZEPI_QUEUE_PRIORITY_LOW    ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
+           : queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
+                                                     : ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
+}
+
+static ze_command_queue_flags_t list_flags(const struct zepi_queue *queue, uint32_t ordinal,
+                                           enum zepi_event_kind events)
+{
+    const struct zepi_device *device = queue->device;
+    ze_command_queue_flags_t flags = 0;
+    // In a queue without order, too: what it does at the same time is in different lists, and
+    // events of the counter are worth more than what a list might do at the same time.
+    if (queue->has_in_order_list || events == ZEPI_EVENT_COUNTER)
+        flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
+    // The driver then chooses the engine for each copy and fill.
+    if (ordinal == device->compute_ordinal && device->platform->optional.has_copy_offload_hint)
+        flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT;
+    return flags;
+}
+
+static zepi_result_t take_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
+                               struct zepi_command_list **out_list)
+{
+    const enum zepi_event_kind events = event_kind_of(queue);
+    const struct zepi_command_list_kind kind = {
+        .device = queue->device,
+        .ordinal = ordinal,
+        .index = index,
+        .flags = list_flags(queue, ordinal, events),
+        .priority = priority_of(queue),
+        .events = events};
+    return zepi_command_list_take(queue->context, &kind, out_list);
+}
+
+static void link_lists(struct zepi_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->list_count; i++)
+        queue->lists[i]->next = queue->lists[(i + 1) % queue->list_count];
+    queue->next_list = queue->lists[0];
+}
+
+static zepi_result_t take_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
-    queue->next_list = &queue->lists[0];
-    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS + 1; i++)
-        queue->lists[i].events.kind = event_kind_of(queue);
     for (uint32_t i = 0; i < queue->list_count; i++) {
-        queue->lists[i].next = &queue->lists[(i + 1) % queue->list_count];
-        const zepi_result_t result = create_list(queue, device->compute_ordinal,
-                                                 i % device->compute_count, &queue->lists[i]);
+        const zepi_result_t result =
+            take_list(queue, device->compute_ordinal, i % device->compute_count, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
     }
+    link_lists(queue);
     if (is_in_order || device->copy_ordinal == UINT32_MAX)
         return ZEPI_SUCCESS;
-    queue->copy_list = &queue->lists[ZEPI_QUEUE_LISTS];
-    return create_list(queue, device->copy_ordinal, 0, queue->copy_list);
+    return take_list(queue, device->copy_ordinal, 0, &queue->copy_list);
 }
 
 static struct zepi_queue *create(struct zepi_context *context, struct zepi_device *device,
@@ -135,7 +147,6 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     queue->device = device;
     queue->device_index = device_index;
     queue->flags = flags;
-    queue->ownership = ZEPI_OWNERSHIP_TRANSFER;
     queue->number = zepi_queue_number_take(&context->queue_numbers);
     return queue;
 }
@@ -145,7 +156,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
                                             void *native_handle, zepi_ownership_t ownership,
                                             zepi_queue_t *out_queue)
 {
-    const zepi_result_t result = check_flags(flags);
+    zepi_result_t result = check_flags(flags);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!native_handle)
@@ -155,16 +166,25 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
-    queue->ownership = ownership;
     queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = 1;
-    queue->next_list = &queue->lists[0];
-    queue->lists[0].next = &queue->lists[0];
-    queue->lists[0].events.kind =
-        flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN;
-    set_list(queue, native_handle, &queue->lists[0]);
+    const struct zepi_command_list_kind kind = {
+        .device = device,
+        .events = flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN};
+    result = zepi_command_list_adopt(context, &kind, native_handle, ZEPI_OWNERSHIP_KEEP,
+                                     &queue->lists[0]);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(queue);
+        return result;
+    }
+    link_lists(queue);
     choose_launch(queue);
-    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
+    result = zepi_retire_add_queue(&context->retire, queue, &queue->retire);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(queue);
+        return result;
+    }
+    queue->lists[0]->ownership = ownership;
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }
@@ -188,7 +208,9 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
-    result = create_lists(queue);
+    result = take_lists(queue);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_retire_add_queue(&context->retire, queue, &queue->retire);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);
@@ -197,7 +219,6 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         return result;
     }
     choose_launch(queue);
-    zepi_retire_add_queue(&context->retire, &queue->retire, queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }
@@ -210,7 +231,7 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
     const zepi_queue_info_t info = {.context = queue->context,
                                     .device = queue->device,
                                     .flags = queue->flags,
-                                    .is_empty = zepi_retire_is_idle(&queue->retire),
+                                    .is_empty = zepi_retire_is_idle(queue->retire),
                                     .has_in_order_list = queue->has_in_order_list};
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
@@ -222,6 +243,8 @@ zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
-    *out_native_handle = queue->lists[0].ze;
+    // The host may go on using it: it serves no other queue.
+    atomic_store_explicit(&queue->lists[0]->is_exported, true, memory_order_relaxed);
+    *out_native_handle = queue->lists[0]->ze;
     return ZEPI_SUCCESS;
 }

@@ -5,7 +5,8 @@
 #include "base/object.h"
 #include "base/ze_optional.h"
 #include "cache/mutex.h"
-#include "queue/event_cache.h"
+#include "queue/command_list.h"
+#include "queue/hold.h"
 #include "queue/probe.h"
 #include "queue/retire.h"
 
@@ -21,17 +22,6 @@ struct zepi_device;
 // Events of a wait list that need no memory.
 #define ZEPI_QUEUE_WAITS 16
 
-// An immediate command list, and what belongs to it.
-struct zepi_queue_list {
-    ze_command_list_handle_t ze; // NULL: there is none
-    // The driver's own handle of it, for functions that came from the driver itself
-    // (ze_optional.h). The same, unless the loader wraps handles.
-    ze_command_list_handle_t driver_ze;
-    ze_command_list_handle_t launch_ze; // of these, what `launch` takes
-    struct zepi_queue_list *next;       // gets the queue's next command after this one
-    struct zepi_event_cache events;
-};
-
 // What a queue's commands go to. Filled at creation; what changes has a lock.
 struct zepi_queue {
     struct zepi_object object;
@@ -39,13 +29,12 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
-    bool has_in_order_list;     // the driver keeps the order
-    bool needs_barriers;        // which keep it in its place
-    zepi_ownership_t ownership; // of the lists: a host's own is not destroyed
-    uint32_t number;            // in the context (queue_number.h)
-    uint32_t list_count;        // one if in order
-    struct zepi_queue_list lists[ZEPI_QUEUE_LISTS + 1];
-    struct zepi_queue_list *copy_list; // the last of these: of a copy engine; or NULL
+    bool has_in_order_list;                            // the driver keeps the order
+    bool needs_barriers;                               // which keep it in its place
+    uint32_t number;                                   // in the context (queue_number.h)
+    uint32_t list_count;                               // one if in order
+    struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
+    struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
     // Launches with all arguments; NULL: the driver cannot, or barriers keep the queue's order. It
     // takes events only if it is the loader's, or their handles are the same.
     zepi_ze_launch_fn *launch;
@@ -54,11 +43,12 @@ struct zepi_queue {
     bool launch_takes_events;
     ze_event_handle_t waits[ZEPI_QUEUE_WAITS]; // of a launch that is being appended
     // Guards appending, the kernels' leases of this queue's number, free events, `waits`,
-    // `next_list` and `retire.submitted`. The one lock under which the driver is called: a command
-    // list may be in one thread only, and its order is the queue's order.
+    // `next_list`, `holds` and `retire->submitted`. The one lock under which the driver is called:
+    // a command list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
-    struct zepi_queue_list *next_list;
-    struct zepi_retire_queue retire;
+    struct zepi_command_list *next_list;
+    struct zepi_holds holds;
+    struct zepi_retire_queue *retire; // of the context; NULL: not there yet
     struct zepi_probe probe;
     struct zepi_mutex memo_mutex;    // guards `memo`; nothing is called under it
     struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
@@ -67,9 +57,9 @@ struct zepi_queue {
 extern const struct zepi_type zepi_queue_type;
 
 // Under the mutex: the list for the next command.
-static inline struct zepi_queue_list *zepi_queue_next_list(struct zepi_queue *queue)
+static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *queue)
 {
-    struct zepi_queue_list *list = queue->next_list;
+    struct zepi_command_list *list = queue->next_list;
     queue->next_list = list->next;
     return list;
 }
@@ -80,6 +70,11 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
 
 // Whether everything submitted before is complete, without waiting: false if that is not known yet.
 zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);
+
+// Finds out how far the queue is, as far as that is seen without waiting, or, behind everything
+// that was submitted before, with waiting for at most `patience_ns`. An error leaves things as they
+// are.
+void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns);
 
 // A command that does nothing once the wait list is complete, or everything before if that is
 // empty, and whose event has times in queues without profiling, too.

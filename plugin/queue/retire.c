@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "queue/retire.h"
 
-#include "queue/probe.h"
+#include "base/alloc.h"
 #include "queue/queue.h"
 
-#include <stddef.h>
+#include <string.h>
 
-// Between two looks at probes that did not come back.
-#define PROBE_STEP (ZEPI_RETIRE_LIMIT / 8)
+// Between two looks at queues that go on.
+#define LOOK_STEP (ZEPI_RETIRE_LIMIT / 8)
 
 void zepi_retire_init(struct zepi_retire *retire)
 {
     pthread_mutex_init(&retire->mutex, NULL);
-    pthread_cond_init(&retire->unpinned, NULL);
-    retire->probe_weight = ZEPI_RETIRE_LIMIT;
+    pthread_cond_init(&retire->changed, NULL);
+    retire->look_weight = ZEPI_RETIRE_LIMIT;
 }
 
-static void destroy_all(struct zepi_retired *first)
+static void destroy_each(struct zepi_retired *first)
 {
     while (first) {
         struct zepi_retired *next = first->next;
@@ -31,79 +31,124 @@ void zepi_retire_finish(struct zepi_retire *retire)
     while (retire->first) {
         struct zepi_retired *first = retire->first;
         retire->first = retire->last = NULL;
-        retire->weight = 0;
-        destroy_all(first);
+        destroy_each(first);
     }
-    pthread_cond_destroy(&retire->unpinned);
+    struct zepi_retire_slots *next =
+        atomic_load_explicit(&retire->slots.next, memory_order_relaxed);
+    while (next) {
+        struct zepi_retire_slots *slots = next;
+        next = atomic_load_explicit(&slots->next, memory_order_relaxed);
+        zepi_seam_free(slots);
+    }
+    pthread_cond_destroy(&retire->changed);
     pthread_mutex_destroy(&retire->mutex);
 }
 
-void zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry,
-                           struct zepi_queue *queue)
+// ---- Queues ----
+
+// The queues of a context, one after the other.
+// Without the mutex, queues that come or go meanwhile may be among them or not.
+struct cursor {
+    struct zepi_retire_slots *slots;
+    uint32_t left;
+};
+
+static struct cursor first_queue(struct zepi_retire *retire)
 {
-    pthread_mutex_lock(&retire->mutex);
+    // Acquire, here and below: a queue that this thread knows of is seen.
+    return (struct cursor){&retire->slots,
+                           atomic_load_explicit(&retire->slots.taken, memory_order_acquire)};
+}
+
+static struct zepi_retire_queue *next_queue(struct cursor *at)
+{
+    while (at->left == 0) {
+        at->slots = atomic_load_explicit(&at->slots->next, memory_order_acquire);
+        if (!at->slots)
+            return NULL;
+        at->left = atomic_load_explicit(&at->slots->taken, memory_order_acquire);
+    }
+    const unsigned slot = (unsigned)__builtin_ctz(at->left);
+    at->left &= at->left - 1;
+    return &at->slots->queues[slot];
+}
+
+static struct zepi_retire_slots *create_slots(void)
+{
+    struct zepi_retire_slots *slots = zepi_seam_allocate_lines(sizeof(*slots));
+    if (slots)
+        memset(slots, 0, sizeof(*slots));
+    return slots;
+}
+
+// A free slot, or NULL: *out_last are the last slots then.
+static struct zepi_retire_queue *take_slot_locked(struct zepi_retire *retire,
+                                                  struct zepi_retire_slots **out_last)
+{
+    struct zepi_retire_slots *slots = &retire->slots;
+    for (; slots; slots = atomic_load_explicit(&slots->next, memory_order_relaxed)) {
+        const uint32_t taken = atomic_load_explicit(&slots->taken, memory_order_relaxed);
+        *out_last = slots;
+        if (taken == UINT32_MAX)
+            continue;
+        const uint32_t slot = (uint32_t)__builtin_ctz(~taken);
+        if (atomic_load_explicit(&slots->used, memory_order_relaxed) <= slot)
+            atomic_store_explicit(&slots->used, slot + 1, memory_order_release);
+        // Release, here and above: a thread that sees the queue sees that it has nothing to do.
+        atomic_store_explicit(&slots->taken, taken | UINT32_C(1) << slot, memory_order_release);
+        return &slots->queues[slot];
+    }
+    return NULL;
+}
+
+// The slot's last queue left `submitted` and `completed` equal: the new one goes on from there.
+static void fill_slot_locked(struct zepi_retire *retire, struct zepi_retire_queue *entry,
+                             struct zepi_queue *queue)
+{
     entry->queue = queue;
-    entry->synchronized_epoch = retire->epoch;
-    entry->next = retire->queues;
-    retire->queues = entry;
-    pthread_mutex_unlock(&retire->mutex);
+    entry->synchronized_epoch = atomic_load_explicit(&retire->epoch, memory_order_relaxed);
+    atomic_store_explicit(&entry->quiet_since, UINT64_MAX, memory_order_relaxed);
 }
 
-// The last epoch of which nothing can be in use.
-static uint64_t finished_epoch_locked(const struct zepi_retire *retire)
+zepi_result_t zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_queue *queue,
+                                    struct zepi_retire_queue **out_entry)
 {
-    uint64_t epoch = retire->epoch;
-    for (struct zepi_retire_queue *entry = retire->queues; entry; entry = entry->next) {
-        if (!zepi_retire_is_idle(entry) && entry->synchronized_epoch < epoch)
-            epoch = entry->synchronized_epoch;
+    struct zepi_retire_slots *more = NULL;
+    struct zepi_retire_queue *entry;
+    for (;;) {
+        struct zepi_retire_slots *last;
+        pthread_mutex_lock(&retire->mutex);
+        entry = take_slot_locked(retire, &last);
+        if (!entry && more) {
+            // Release: a thread that finds them sees them empty.
+            atomic_store_explicit(&last->next, more, memory_order_release);
+            more = NULL;
+            entry = take_slot_locked(retire, &last);
+        }
+        if (entry)
+            fill_slot_locked(retire, entry, queue);
+        pthread_mutex_unlock(&retire->mutex);
+        if (entry)
+            break;
+        more = create_slots();
+        if (!more)
+            return zepi_fail_no_memory();
     }
-    return epoch;
+    zepi_seam_free(more);
+    *out_entry = entry;
+    return ZEPI_SUCCESS;
 }
 
-// Takes out what may go. They were retired in the order of their epochs.
-static struct zepi_retired *take_finished_locked(struct zepi_retire *retire)
+static void give_slot_locked(struct zepi_retire *retire, const struct zepi_retire_queue *entry)
 {
-    const uint64_t epoch = finished_epoch_locked(retire);
-    struct zepi_retired *first = retire->first;
-    struct zepi_retired *last = NULL;
-    for (struct zepi_retired *at = first; at && at->epoch <= epoch; at = at->next) {
-        last = at;
-        retire->weight -= at->weight;
-    }
-    if (!last)
-        return NULL;
-    retire->first = last->next;
-    if (!retire->first)
-        retire->last = NULL;
-    last->next = NULL;
-    retire->probe_weight = retire->weight + PROBE_STEP;
-    if (retire->probe_weight < ZEPI_RETIRE_LIMIT)
-        retire->probe_weight = ZEPI_RETIRE_LIMIT;
-    return first;
+    struct zepi_retire_slots *slots = &retire->slots;
+    while (entry < slots->queues || entry >= slots->queues + ZEPI_RETIRE_SLOTS)
+        slots = atomic_load_explicit(&slots->next, memory_order_relaxed);
+    atomic_fetch_and_explicit(&slots->taken, ~(UINT32_C(1) << (entry - slots->queues)),
+                              memory_order_release);
 }
 
-void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
-{
-    pthread_mutex_lock(&retire->mutex);
-    while (entry->pins > 0)
-        pthread_cond_wait(&retire->unpinned, &retire->mutex);
-    struct zepi_retire_queue **link = &retire->queues;
-    while (*link && *link != entry)
-        link = &(*link)->next;
-    if (*link)
-        *link = entry->next;
-    struct zepi_retired *finished = take_finished_locked(retire);
-    pthread_mutex_unlock(&retire->mutex);
-    destroy_all(finished);
-}
-
-static void unpin(struct zepi_retire *retire, struct zepi_retire_queue *entry)
-{
-    pthread_mutex_lock(&retire->mutex);
-    if (--entry->pins == 0)
-        pthread_cond_broadcast(&retire->unpinned);
-    pthread_mutex_unlock(&retire->mutex);
-}
+// ---- The list ----
 
 // Whether the queue may use what was retired up to `epoch`.
 static bool holds_up_locked(struct zepi_retire_queue *entry, uint64_t epoch)
@@ -111,65 +156,195 @@ static bool holds_up_locked(struct zepi_retire_queue *entry, uint64_t epoch)
     return !zepi_retire_is_idle(entry) && entry->synchronized_epoch < epoch;
 }
 
-// Waits for one busy queue that holds things up. Returns false if there is none.
-static bool wait_for_one(struct zepi_retire *retire, uint64_t epoch)
+// The last epoch of which nothing can be in use.
+static uint64_t finished_epoch_locked(struct zepi_retire *retire)
 {
-    pthread_mutex_lock(&retire->mutex);
-    struct zepi_retire_queue *entry = retire->queues;
-    while (entry && !holds_up_locked(entry, epoch))
-        entry = entry->next;
-    if (entry)
-        entry->pins++;
-    pthread_mutex_unlock(&retire->mutex);
-    if (!entry)
-        return false;
-    const bool is_done = zepi_queue_wait(entry->queue) == ZEPI_SUCCESS;
-    unpin(retire, entry);
-    return is_done;
-}
-
-// Looks after one busy queue that holds things up, each once. Returns false if there is no more.
-static bool probe_one(struct zepi_retire *retire, uint64_t epoch)
-{
-    pthread_mutex_lock(&retire->mutex);
-    struct zepi_retire_queue *entry = retire->queues;
-    while (entry && (entry->probed_epoch >= epoch || !holds_up_locked(entry, epoch)))
-        entry = entry->next;
-    if (entry) {
-        entry->probed_epoch = epoch;
-        entry->pins++;
+    uint64_t epoch = atomic_load_explicit(&retire->epoch, memory_order_relaxed);
+    struct cursor at = first_queue(retire);
+    struct zepi_retire_queue *entry;
+    while ((entry = next_queue(&at))) {
+        if (holds_up_locked(entry, epoch))
+            epoch = entry->synchronized_epoch;
     }
-    pthread_mutex_unlock(&retire->mutex);
-    if (!entry)
-        return false;
-    zepi_probe_look(entry->queue);
-    unpin(retire, entry);
-    return true;
+    return epoch;
 }
 
-void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
+// Takes out what may go, to be destroyed. They were retired in the order of their epochs.
+static struct zepi_retired *take_finished_locked(struct zepi_retire *retire)
+{
+    if (!retire->first)
+        return NULL;
+    const uint64_t epoch = finished_epoch_locked(retire);
+    uint64_t weight = atomic_load_explicit(&retire->weight, memory_order_relaxed);
+    struct zepi_retired *first = retire->first;
+    struct zepi_retired *last = NULL;
+    for (struct zepi_retired *at = first; at && at->epoch <= epoch; at = at->next) {
+        last = at;
+        weight -= at->weight;
+    }
+    if (!last)
+        return NULL;
+    retire->first = last->next;
+    if (!retire->first)
+        retire->last = NULL;
+    last->next = NULL;
+    atomic_store_explicit(&retire->weight, weight, memory_order_relaxed);
+    retire->look_weight = weight + LOOK_STEP;
+    if (retire->look_weight < ZEPI_RETIRE_LIMIT)
+        retire->look_weight = ZEPI_RETIRE_LIMIT;
+    retire->destroying++;
+    return first;
+}
+
+static void destroy_all(struct zepi_retire *retire, struct zepi_retired *taken)
+{
+    if (!taken)
+        return;
+    destroy_each(taken);
+    pthread_mutex_lock(&retire->mutex);
+    if (--retire->destroying == 0)
+        pthread_cond_broadcast(&retire->changed);
+    pthread_mutex_unlock(&retire->mutex);
+}
+
+void zepi_retire_leave_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
 {
     pthread_mutex_lock(&retire->mutex);
-    const uint64_t epoch = ++retire->epoch;
-    retired->epoch = epoch;
+    while (entry->pins > 0)
+        pthread_cond_wait(&retire->changed, &retire->mutex);
+    entry->queue = NULL;
+    pthread_mutex_unlock(&retire->mutex);
+}
+
+void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
+{
+    pthread_mutex_lock(&retire->mutex);
+    // What could not be waited for is as good as complete.
+    zepi_retire_note_complete(entry, atomic_load_explicit(&entry->submitted, memory_order_relaxed));
+    give_slot_locked(retire, entry);
+    struct zepi_retired *finished = take_finished_locked(retire);
+    pthread_mutex_unlock(&retire->mutex);
+    destroy_all(retire, finished);
+}
+
+// The queue, which stays until it is unpinned, if it holds up what was retired up to `epoch`.
+static struct zepi_queue *pin(struct zepi_retire *retire, struct zepi_retire_queue *entry,
+                              uint64_t epoch)
+{
+    pthread_mutex_lock(&retire->mutex);
+    struct zepi_queue *queue = entry->queue && holds_up_locked(entry, epoch) ? entry->queue : NULL;
+    if (queue)
+        entry->pins++;
+    pthread_mutex_unlock(&retire->mutex);
+    return queue;
+}
+
+static void unpin(struct zepi_retire *retire, struct zepi_retire_queue *entry)
+{
+    pthread_mutex_lock(&retire->mutex);
+    if (--entry->pins == 0)
+        pthread_cond_broadcast(&retire->changed);
+    pthread_mutex_unlock(&retire->mutex);
+}
+
+static void wait_for_all(struct zepi_retire *retire, uint64_t epoch)
+{
+    struct cursor at = first_queue(retire);
+    struct zepi_retire_queue *entry;
+    while ((entry = next_queue(&at))) {
+        struct zepi_queue *queue = pin(retire, entry, epoch);
+        if (!queue)
+            continue;
+        zepi_queue_wait(queue);
+        unpin(retire, entry);
+    }
+}
+
+static void look_at_all(struct zepi_retire *retire, uint64_t epoch, uint64_t patience_ns)
+{
+    struct cursor at = first_queue(retire);
+    struct zepi_retire_queue *entry;
+    while ((entry = next_queue(&at))) {
+        struct zepi_queue *queue = pin(retire, entry, epoch);
+        if (!queue)
+            continue;
+        zepi_queue_look(queue, patience_ns);
+        unpin(retire, entry);
+    }
+}
+
+// Notes what the queues were given before. What is handed out from now on is of this epoch.
+static uint64_t begin_epoch_locked(struct zepi_retire *retire)
+{
+    const uint64_t epoch = atomic_load_explicit(&retire->epoch, memory_order_relaxed) + 1;
+    struct cursor at = first_queue(retire);
+    struct zepi_retire_queue *entry;
+    while ((entry = next_queue(&at))) {
+        const uint64_t submitted = atomic_load_explicit(&entry->submitted, memory_order_relaxed);
+        const bool is_new =
+            atomic_load_explicit(&entry->quiet_since, memory_order_relaxed) == UINT64_MAX;
+        if (!is_new &&
+            atomic_load_explicit(&entry->seen_submitted, memory_order_relaxed) == submitted)
+            continue;
+        atomic_store_explicit(&entry->quiet_since, epoch, memory_order_relaxed);
+        // Release, here and below: zepi_retire_is_unused and zepi_retire_stamp acquire.
+        atomic_store_explicit(&entry->seen_submitted, submitted, memory_order_release);
+    }
+    atomic_store_explicit(&retire->epoch, epoch, memory_order_release);
+    return epoch;
+}
+
+static void append_locked(struct zepi_retire *retire, struct zepi_retired *retired)
+{
     retired->next = NULL;
     if (retire->last)
         retire->last->next = retired;
     else
         retire->first = retired;
     retire->last = retired;
-    retire->weight += retired->weight;
-    const bool is_urgent = retired->weight >= ZEPI_RETIRE_LIMIT;
+    const uint64_t weight = atomic_load_explicit(&retire->weight, memory_order_relaxed);
+    atomic_store_explicit(&retire->weight, weight + retired->weight, memory_order_relaxed);
+}
+
+void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
+{
+    const bool is_urgent = retired->is_urgent;
+    pthread_mutex_lock(&retire->mutex);
+    const uint64_t epoch = begin_epoch_locked(retire);
+    retired->epoch = epoch;
+    append_locked(retire, retired);
     struct zepi_retired *finished = take_finished_locked(retire);
-    const bool is_due = retire->weight >= retire->probe_weight;
+    const uint64_t weight = atomic_load_explicit(&retire->weight, memory_order_relaxed);
+    const bool is_due = weight >= retire->look_weight;
     if (is_due)
-        retire->probe_weight = retire->weight + PROBE_STEP;
+        retire->look_weight = weight + LOOK_STEP;
     pthread_mutex_unlock(&retire->mutex);
-    destroy_all(finished);
-    while (is_urgent && wait_for_one(retire, epoch))
-        ;
-    while (is_due && probe_one(retire, epoch))
-        ;
+    destroy_all(retire, finished);
+    if (is_urgent)
+        wait_for_all(retire, epoch);
+    if (is_due)
+        look_at_all(retire, epoch, 0);
+}
+
+bool zepi_retire_drain(struct zepi_retire *retire, uint64_t patience_ns)
+{
+    // Relaxed: what this thread retired, it sees.
+    if (atomic_load_explicit(&retire->weight, memory_order_relaxed) == 0)
+        return false;
+    look_at_all(retire, atomic_load_explicit(&retire->epoch, memory_order_relaxed), patience_ns);
+    pthread_mutex_lock(&retire->mutex);
+    struct zepi_retired *finished = take_finished_locked(retire);
+    pthread_mutex_unlock(&retire->mutex);
+    destroy_all(retire, finished);
+    return true;
+}
+
+void zepi_retire_settle(struct zepi_retire *retire)
+{
+    pthread_mutex_lock(&retire->mutex);
+    while (retire->destroying > 0)
+        pthread_cond_wait(&retire->changed, &retire->mutex);
+    pthread_mutex_unlock(&retire->mutex);
 }
 
 void zepi_retire_note_complete(struct zepi_retire_queue *entry, uint64_t number)
@@ -187,7 +362,7 @@ struct zepi_retire_mark zepi_retire_begin_wait(struct zepi_retire *retire,
 {
     struct zepi_retire_mark mark;
     pthread_mutex_lock(&retire->mutex);
-    mark.epoch = retire->epoch;
+    mark.epoch = atomic_load_explicit(&retire->epoch, memory_order_relaxed);
     pthread_mutex_unlock(&retire->mutex);
     mark.submitted = atomic_load_explicit(&entry->submitted, memory_order_relaxed);
     return mark;
@@ -202,5 +377,21 @@ void zepi_retire_end_wait(struct zepi_retire *retire, struct zepi_retire_queue *
         entry->synchronized_epoch = mark.epoch;
     struct zepi_retired *finished = take_finished_locked(retire);
     pthread_mutex_unlock(&retire->mutex);
-    destroy_all(finished);
+    destroy_all(retire, finished);
+}
+
+bool zepi_retire_is_unused(struct zepi_retire *retire, uint64_t stamp)
+{
+    struct cursor at = first_queue(retire);
+    struct zepi_retire_queue *entry;
+    while ((entry = next_queue(&at))) {
+        const uint64_t submitted = atomic_load_explicit(&entry->submitted, memory_order_relaxed);
+        if (atomic_load_explicit(&entry->completed, memory_order_acquire) >= submitted)
+            continue;
+        // Acquire: with this number comes the epoch since which it has been seen, or a later one.
+        if (atomic_load_explicit(&entry->seen_submitted, memory_order_acquire) != submitted ||
+            stamp < atomic_load_explicit(&entry->quiet_since, memory_order_relaxed))
+            return false;
+    }
+    return true;
 }

@@ -6,10 +6,38 @@
 #include "device/context.h"
 #include "device/device.h"
 
-static void free_waits(struct zepi_submit *submit)
+static __attribute__((cold, noinline)) void hold_strangers(struct zepi_submit *submit)
+{
+    for (uint32_t i = 0; i < submit->stranger_count; i++)
+        zepi_queue_hold(submit->queue, submit->strangers[i]);
+    zepi_free(submit->strangers);
+}
+
+// Under no lock.
+static void finish_waits(struct zepi_submit *submit)
 {
     if (submit->waits && submit->waits != submit->inline_waits)
         zepi_free(submit->waits);
+    if (__builtin_expect(submit->strangers != NULL, 0))
+        hold_strangers(submit);
+}
+
+static __attribute__((cold, noinline)) zepi_result_t
+add_stranger(struct zepi_submit *submit, zepi_wait_list_t wait, uint32_t index)
+{
+    struct zepi_event *event = wait.events[index];
+    if (event->context->platform != submit->queue->context->platform)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "event %u of the wait list is of another platform than the queue", index);
+    if (zepi_event_is_known_complete(event))
+        return ZEPI_SUCCESS;
+    if (!submit->strangers)
+        submit->strangers = zepi_allocate(wait.count, sizeof(submit->strangers[0]));
+    if (!submit->strangers)
+        return zepi_fail_no_memory();
+    atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
+    submit->strangers[submit->stranger_count++] = event;
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t wait)
@@ -26,19 +54,20 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     }
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
-        const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+        zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+        const bool is_stranger = result == ZEPI_SUCCESS && event->context != queue->context;
+        if (is_stranger)
+            result = add_stranger(submit, wait, i);
         if (result != ZEPI_SUCCESS)
             return result;
-        if (event->context != queue->context)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "event %u of the wait list is of another context than the queue", i);
-        if (!zepi_event_must_be_awaited(event, queue))
+        if (is_stranger || !zepi_event_must_be_awaited(event, queue))
             continue;
         atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
         submit->waits[submit->wait_count++] = event->ze;
     }
     if (submit->wait_count == 0) {
-        free_waits(submit);
+        if (submit->waits != submit->inline_waits)
+            zepi_free(submit->waits);
         submit->waits = NULL;
     }
     return ZEPI_SUCCESS;
@@ -74,6 +103,27 @@ static zepi_result_t take_event_locked(struct zepi_submit *submit)
     return ZEPI_SUCCESS;
 }
 
+// Under the queue's mutex, and when it returns: what follows in the list waits for events of other
+// contexts. For those that the driver does not take there this thread waits, without the mutex.
+static __attribute__((cold, noinline)) zepi_result_t
+await_strangers_locked(struct zepi_submit *submit)
+{
+    struct zepi_queue *queue = submit->queue;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < submit->stranger_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_event *event = submit->strangers[i];
+        const ze_result_t ze =
+            zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
+        result = zepi_check_ze_answer(ze, "zeCommandListAppendBarrier");
+        if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
+            continue;
+        zepi_mutex_unlock(&queue->mutex);
+        result = zepi_event_wait(1, &event, UINT64_MAX);
+        zepi_mutex_lock(&queue->mutex);
+    }
+    return result;
+}
+
 // Before the mutex is taken: what may fail or take long.
 static zepi_result_t prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
                              const zepi_event_t *out_event)
@@ -98,6 +148,8 @@ zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *q
     submit->waits = NULL;
     submit->event = NULL;
     submit->ticks = 0;
+    submit->strangers = NULL;
+    submit->stranger_count = 0;
     zepi_result_t result = prepare(submit, wait, out_event);
     if (result == ZEPI_SUCCESS) {
         zepi_mutex_lock(&queue->mutex);
@@ -106,8 +158,13 @@ zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *q
             result = take_event_locked(submit);
     }
     if (result != ZEPI_SUCCESS) {
-        free_waits(submit);
+        finish_waits(submit);
         return result;
+    }
+    if (__builtin_expect(submit->strangers != NULL, 0)) {
+        result = await_strangers_locked(submit);
+        if (result != ZEPI_SUCCESS)
+            return zepi_submit_end(submit, result, NULL);
     }
     if (queue->needs_barriers) {
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
@@ -122,13 +179,13 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
 {
     struct zepi_queue *queue = submit->queue;
     // A failed append counts, too: part of it may have been appended.
-    const uint64_t number = zepi_retire_count(&queue->retire);
+    const uint64_t number = zepi_retire_count(queue->retire);
     if (submit->event) {
         submit->event->number = number;
         submit->event->has_failed = appended != ZEPI_SUCCESS;
     }
     zepi_mutex_unlock(&queue->mutex);
-    free_waits(submit);
+    finish_waits(submit);
     if (appended != ZEPI_SUCCESS) {
         // Not known to be complete, so that it is kept from others until the queue is empty.
         zepi_release(submit->event);
@@ -142,9 +199,9 @@ zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended
 void zepi_submit_cancel(struct zepi_submit *submit)
 {
     // For the barrier that may have been appended.
-    zepi_retire_count(&submit->queue->retire);
+    zepi_retire_count(submit->queue->retire);
     zepi_mutex_unlock(&submit->queue->mutex);
-    free_waits(submit);
+    finish_waits(submit);
     if (submit->event)
         zepi_event_abandon(submit->event);
 }

@@ -23,14 +23,17 @@ enum zepi_engine {
 };
 
 struct zepi_submit {
-    struct zepi_queue *queue;           // borrowed
-    struct zepi_queue_list *queue_list; // borrowed: whose `list` is
+    struct zepi_queue *queue;             // borrowed
+    struct zepi_command_list *queue_list; // borrowed: whose `list` is
     ze_command_list_handle_t list;
     ze_event_handle_t signal; // NULL: no event was asked for
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
     uint64_t ticks;           // of the device's clock, if the event is timed
+    // Owned list of borrowed events of other contexts that are waited for; NULL: none.
+    struct zepi_event **strangers;
+    uint32_t stranger_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 

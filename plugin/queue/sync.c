@@ -9,23 +9,15 @@
 
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 
-// Whose handles.
-enum handles { LOADERS, DRIVERS };
-
-static ze_command_list_handle_t handle_of(const struct zepi_queue_list *list, enum handles handles)
-{
-    return handles == DRIVERS ? list->driver_ze : list->ze;
-}
-
 // All lists of the queue, that of the copy engine too. Returns how many.
-static uint32_t get_lists(const struct zepi_queue *queue, enum handles handles,
-                          ze_command_list_handle_t out_lists[MAX_LISTS])
+static uint32_t get_lists(const struct zepi_queue *queue,
+                          struct zepi_command_list *out_lists[MAX_LISTS])
 {
     uint32_t count = 0;
     for (; count < queue->list_count; count++)
-        out_lists[count] = handle_of(&queue->lists[count], handles);
+        out_lists[count] = queue->lists[count];
     if (queue->copy_list)
-        out_lists[count++] = handle_of(queue->copy_list, handles);
+        out_lists[count++] = queue->copy_list;
     return count;
 }
 
@@ -58,12 +50,21 @@ static void give_events(struct list_events *events, void (*give)(struct zepi_eve
         give(events->slots[i]);
 }
 
+// Has the list signal its event once the others are.
+static zepi_result_t signal_event(struct list_events *events, uint32_t i,
+                                  struct zepi_command_list *list, uint32_t wait_count,
+                                  ze_event_handle_t *waits)
+{
+    zepi_event_slot_note_list(events->slots[i], list);
+    return ZEPI_ZE(zeCommandListAppendBarrier, list->ze, events->handles[i], wait_count, waits);
+}
+
 // For drivers that cannot wait for a list: an event after everything in each, then waits for these.
 static zepi_result_t wait_by_events(struct zepi_queue *queue)
 {
     struct list_events events;
-    ze_command_list_handle_t lists[MAX_LISTS];
-    const uint32_t count = get_lists(queue, LOADERS, lists);
+    struct zepi_command_list *lists[MAX_LISTS];
+    const uint32_t count = get_lists(queue, lists);
     zepi_result_t result = take_events(queue, count, &events);
     if (result != ZEPI_SUCCESS) {
         give_events(&events, zepi_event_slot_give);
@@ -71,7 +72,7 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue)
     }
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events.handles[i], 0, NULL);
+        result = signal_event(&events, i, lists[i], 0, NULL);
     zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeEventHostSynchronize, events.handles[i], UINT64_MAX);
@@ -79,15 +80,21 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue)
     return result;
 }
 
+static ze_result_t synchronize(const struct zepi_ze_optional *optional,
+                               const struct zepi_command_list *list, uint64_t timeout_ns)
+{
+    return optional->command_list_host_synchronize(
+        optional->is_synchronize_drivers ? list->driver_ze : list->ze, timeout_ns);
+}
+
 static zepi_result_t wait_by_lists(struct zepi_queue *queue,
                                    const struct zepi_ze_optional *optional)
 {
-    ze_command_list_handle_t lists[MAX_LISTS];
-    const uint32_t count =
-        get_lists(queue, optional->is_synchronize_drivers ? DRIVERS : LOADERS, lists);
+    struct zepi_command_list *lists[MAX_LISTS];
+    const uint32_t count = get_lists(queue, lists);
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = zepi_check_ze(optional->command_list_host_synchronize(lists[i], UINT64_MAX),
+        result = zepi_check_ze(synchronize(optional, lists[i], UINT64_MAX),
                                "zeCommandListHostSynchronize");
     return result;
 }
@@ -96,69 +103,90 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_retire *retire = &queue->context->retire;
-    if (zepi_retire_is_idle(&queue->retire))
+    if (zepi_retire_is_idle(queue->retire))
         return ZEPI_SUCCESS;
-    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, &queue->retire);
+    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, queue->retire);
     const zepi_result_t result = optional->command_list_host_synchronize
                                      ? wait_by_lists(queue, optional)
                                      : wait_by_events(queue);
     if (result == ZEPI_SUCCESS)
-        zepi_retire_end_wait(retire, &queue->retire, mark);
+        zepi_retire_end_wait(retire, queue->retire, mark);
     return result;
 }
 
 static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_optional *optional,
                                bool *out_is_empty)
 {
-    ze_command_list_handle_t lists[MAX_LISTS];
-    const uint32_t count =
-        get_lists(queue, optional->is_synchronize_drivers ? DRIVERS : LOADERS, lists);
+    struct zepi_command_list *lists[MAX_LISTS];
+    const uint32_t count = get_lists(queue, lists);
     ze_result_t ze = ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = optional->command_list_host_synchronize(lists[i], 0);
+        ze = synchronize(optional, lists[i], 0);
     *out_is_empty = ze == ZE_RESULT_SUCCESS;
     return ze == ZE_RESULT_NOT_READY ? ZEPI_SUCCESS
                                      : zepi_check_ze(ze, "zeCommandListHostSynchronize");
 }
 
+// Notes it if everything submitted before is complete. The driver can wait for a list.
+static zepi_result_t ask(struct zepi_queue *queue, const struct zepi_ze_optional *optional)
+{
+    struct zepi_retire *retire = &queue->context->retire;
+    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, queue->retire);
+    bool is_empty;
+    const zepi_result_t result = ask_lists(queue, optional, &is_empty);
+    if (result == ZEPI_SUCCESS && is_empty)
+        zepi_retire_end_wait(retire, queue->retire, mark);
+    return result;
+}
+
 zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    struct zepi_retire *retire = &queue->context->retire;
-    if (!zepi_retire_is_idle(&queue->retire) && optional->command_list_host_synchronize) {
-        const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, &queue->retire);
-        bool is_empty;
-        const zepi_result_t result = ask_lists(queue, optional, &is_empty);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (is_empty)
-            zepi_retire_end_wait(retire, &queue->retire, mark);
-    } else {
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (zepi_retire_is_idle(queue->retire) || !optional->command_list_host_synchronize)
         // Looks at the last probe, and sends another one if that is not back.
-        zepi_probe_look(queue);
-    }
-    *out_is_empty = zepi_retire_is_idle(&queue->retire);
-    return ZEPI_SUCCESS;
+        zepi_probe_look(queue, 0);
+    else
+        result = ask(queue, optional);
+    if (result == ZEPI_SUCCESS)
+        *out_is_empty = zepi_retire_is_idle(queue->retire);
+    return result;
+}
+
+void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns)
+{
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    struct zepi_error error;
+    zepi_error_save(&error);
+    if (optional->command_list_host_synchronize)
+        ask(queue, optional);
+    zepi_error_restore(&error);
+    // Of a queue that never runs dry, too.
+    if (!zepi_retire_is_idle(queue->retire))
+        zepi_probe_look(queue, patience_ns);
 }
 
 zepi_result_t zepi_queue_finish(zepi_queue_t queue)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    return result == ZEPI_SUCCESS ? zepi_queue_wait(queue) : result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const zepi_result_t waited = zepi_queue_wait(queue);
+    zepi_queue_give_up_holds(queue);
+    return waited;
 }
 
 // Everything before, in every list, then everything after: each list signals an event of its own.
 // The first list waits for these; the others wait for the barrier's event, so that nobody sees a
 // command after the barrier complete before the barrier is, or, if nobody wants it, as the first.
 static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
-                                               const struct list_events *events,
-                                               const ze_command_list_handle_t *lists)
+                                               struct list_events *events,
+                                               struct zepi_command_list **lists)
 {
-    ze_event_handle_t *all = (ze_event_handle_t *)events->handles;
+    ze_event_handle_t *all = events->handles;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i], events->handles[i],
-                         submit->wait_count, submit->waits);
+        result = signal_event(events, i, lists[i], submit->wait_count, submit->waits);
     // The list that signals first, the others after it.
     if (result == ZEPI_SUCCESS)
         result =
@@ -166,11 +194,11 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
     if (submit->event)
         atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
-        if (lists[i] == submit->list)
+        if (lists[i] == submit->queue_list)
             continue;
         result = submit->signal
-                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, 1, &submit->signal)
-                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i], NULL, events->count, all);
+                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, 1, &submit->signal)
+                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, events->count, all);
     }
     return result;
 }
@@ -183,16 +211,20 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     struct zepi_submit submit;
     struct list_events events = {0};
     struct zepi_event *timed = NULL;
-    ze_command_list_handle_t lists[MAX_LISTS];
+    struct zepi_command_list *lists[MAX_LISTS];
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
     // A wait list says what a marker is for: one list can do that. Everything else in a queue of
     // several lists needs all of them.
     const bool is_local = kind != BARRIER && wait.count > 0;
-    const uint32_t count = get_lists(queue, LOADERS, lists);
+    const uint32_t count = get_lists(queue, lists);
     if (!is_local && count > 1)
         result = take_events(queue, count, &events);
+    // The new event may lie where a released one did: handles are looked at before.
+    for (uint32_t i = 0; kind == TIME && wait.events && i < wait.count; i++)
+        result =
+            result == ZEPI_SUCCESS ? zepi_check_object(wait.events[i], &zepi_event_type) : result;
     if (result == ZEPI_SUCCESS && kind == TIME)
         result = zepi_event_create_timed_for(queue, &timed);
     if (result == ZEPI_SUCCESS)
@@ -206,6 +238,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     if (timed) {
         submit.event = timed;
         submit.signal = timed->ze;
+        zepi_event_slot_note_list(timed->slot, submit.queue_list);
     }
     if (events.count > 0)
         result = append_barrier_over_lists(&submit, &events, lists);

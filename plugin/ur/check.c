@@ -95,7 +95,5 @@ ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list)
 {
     if (capacity == 0 && list)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a list with room for nothing");
-    if (capacity > 0 && !list)
-        return zepi_ur_refuse_null("the list");
     return UR_RESULT_SUCCESS;
 }

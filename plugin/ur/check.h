@@ -48,7 +48,7 @@ static inline ur_result_t zepi_ur_check_flags(uint32_t flags, uint32_t unknown_m
                                 (unsigned)(flags & unknown_mask));
 }
 
-// A list that the caller may have room for: NULL with room, or no room at an address, is an error.
+// A list that the caller may have room for: no room at an address is an error.
 ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list);
 
 #endif

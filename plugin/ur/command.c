@@ -7,11 +7,23 @@ ur_result_t zepi_ur_refuse_wait_list(uint32_t count)
                           count == 0 ? "has no events, and is not NULL" : "is NULL");
 }
 
-ur_result_t zepi_ur_fail_command(zepi_result_t result)
+ur_result_t zepi_ur_wrong_wait_list(const struct zepi_queue *queue, zepi_wait_list_t wait)
+{
+    for (uint32_t i = 0; i < wait.count; i++) {
+        if (zepi_object_is(wait.events[i], &zepi_event_type) &&
+            wait.events[i]->context->platform != queue->context->platform)
+            return UR_RESULT_ERROR_INVALID_CONTEXT;
+    }
+    return UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
+}
+
+ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
 {
     // Queue and memory were checked before: events are the only objects left.
     const ur_result_t ur = zepi_ur_fail(result);
-    return result == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST : ur;
+    return result == ZEPI_ERROR_INVALID_OBJECT
+               ? zepi_ur_wrong_wait_list(command->queue, command->wait)
+               : ur;
 }
 
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command)

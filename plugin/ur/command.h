@@ -26,7 +26,10 @@ struct zepi_ur_command {
 
 ur_result_t zepi_ur_refuse_wait_list(uint32_t count) __attribute__((cold, noinline));
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
-ur_result_t zepi_ur_fail_command(zepi_result_t result) __attribute__((cold, noinline));
+ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
+    __attribute__((cold, noinline));
+// What is wrong with a wait list that the core refused.
+ur_result_t zepi_ur_wrong_wait_list(const struct zepi_queue *queue, zepi_wait_list_t wait);
 
 static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
                                                 ur_queue_handle_t queue, bool is_blocking,
@@ -55,7 +58,7 @@ static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, z
                                               ur_command_t type)
 {
     if (__builtin_expect(done != ZEPI_SUCCESS, 0))
-        return zepi_ur_fail_command(done);
+        return zepi_ur_fail_command(command, done);
     if (!command->event)
         return UR_RESULT_SUCCESS;
     command->event->command = (uint32_t)type;

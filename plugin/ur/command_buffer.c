@@ -136,63 +136,20 @@ ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
     return UR_RESULT_SUCCESS;
 }
 
-// ---- Executions ----
-
-// Whether nobody has to wait for an execution, or `next`, a later one, tells of both.
-static bool is_over(const struct zepi_event *event, const struct zepi_event *next)
-{
-    // Relaxed: nothing is read of what the commands did.
-    return zepi_event_is_known_complete(event) ||
-           event->number <=
-               atomic_load_explicit(&event->queue->retire.completed, memory_order_relaxed) ||
-           (event->queue == next->queue && (next->queue->flags & ZEPI_QUEUE_IN_ORDER));
-}
-
-// Puts the event in the place of one that is over, which is returned, or at the end. False without
-// memory.
-static bool note_locked(struct zepi_ur_command_buffer *buffer, zepi_event_t event,
-                        zepi_event_t *out_over)
-{
-    for (size_t i = 0; i < buffer->execution_count; i++) {
-        if (is_over(buffer->executions[i], event)) {
-            *out_over = buffer->executions[i];
-            buffer->executions[i] = zepi_retain(event);
-            return true;
-        }
-    }
-    zepi_event_t *executions = zepi_grow(buffer->executions, buffer->execution_count,
-                                         &buffer->execution_capacity, sizeof(zepi_event_t));
-    if (!executions)
-        return false;
-    executions[buffer->execution_count++] = zepi_retain(event);
-    buffer->executions = executions;
-    return true;
-}
-
-zepi_result_t zepi_ur_command_buffer_note(struct zepi_ur_command_buffer *buffer, zepi_event_t event)
-{
-    zepi_event_t over = NULL;
-    pthread_mutex_lock(&buffer->mutex);
-    const bool has_memory = note_locked(buffer, event, &over);
-    pthread_mutex_unlock(&buffer->mutex);
-    zepi_release(over);
-    return has_memory ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
 // ---- Command buffers ----
 
 static void command_buffer_destroy(void *object)
 {
     struct zepi_ur_command_buffer *buffer = object;
-    for (size_t i = 0; i < buffer->execution_count; i++) {
-        zepi_event_wait(1, &buffer->executions[i], UINT64_MAX);
-        zepi_release(buffer->executions[i]);
-    }
+    // Executions follow each other: with the last one all are over.
+    if (buffer->last)
+        zepi_event_wait(1, &buffer->last, UINT64_MAX);
+    zepi_release(buffer->last);
     for (size_t i = 0; i < buffer->command_count; i++)
         zepi_release(buffer->commands[i]);
-    zepi_free(buffer->executions);
     zepi_free(buffer->commands);
     pthread_mutex_destroy(&buffer->mutex);
+    pthread_mutex_destroy(&buffer->turn);
     zepi_release(buffer->context);
 }
 
@@ -218,6 +175,7 @@ ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_devic
     buffer->is_in_order = pCommandBufferDesc->isInOrder;
     buffer->is_profiled = pCommandBufferDesc->enableProfiling;
     pthread_mutex_init(&buffer->mutex, NULL);
+    pthread_mutex_init(&buffer->turn, NULL);
     *phCommandBuffer = (ur_exp_command_buffer_handle_t)buffer;
     return UR_RESULT_SUCCESS;
 }

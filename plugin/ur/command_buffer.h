@@ -27,9 +27,10 @@ struct zepi_ur_command_buffer {
     size_t command_capacity;
     uint32_t most_waits;             // of any command
     struct zepi_native_list *native; // borrowed; what a host's function records to at the moment
-    zepi_event_t *executions;        // owned list of references: events that may not be complete
-    size_t execution_count;
-    size_t execution_capacity;
+    // Held while an execution is enqueued: the next one follows it, on whatever queue. Guards
+    // `last`.
+    pthread_mutex_t turn;
+    zepi_event_t last; // owned reference; of the last execution; NULL: there was none
 };
 
 enum zepi_ur_recorded_kind {
@@ -118,11 +119,5 @@ struct zepi_ur_recorded *zepi_ur_append_make(const struct zepi_ur_append *append
 // `recorded` is consumed; NULL: there was no memory.
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_ur_recorded *recorded);
-
-// ---- Executions ----
-
-// Notes the event of an execution: the last release waits for it.
-zepi_result_t zepi_ur_command_buffer_note(struct zepi_ur_command_buffer *buffer,
-                                          zepi_event_t event);
 
 #endif

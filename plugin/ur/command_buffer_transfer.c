@@ -153,9 +153,9 @@ static ur_result_t check_end(const struct zepi_ur_append *append, struct end *en
     if (!end->mem)
         return zepi_ur_check_pointer(end->memory, "the host's memory");
     const ur_result_t result = zepi_ur_check_buffer(end->mem, append->buffer->context);
-    if (result == UR_RESULT_SUCCESS)
-        end->memory = zepi_ur_buffer_address(zepi_ur_mem(end->mem));
-    return result;
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->buffer->device, &end->memory)
+               : result;
 }
 
 static struct zepi_ur_mem *retain_mem(const struct end *end)
@@ -255,9 +255,13 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
+    char *memory;
     struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
+    result = zepi_ur_buffer_address(mem, append.buffer->device, &memory);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     struct zepi_ur_recorded *recorded =
-        make_fill(&append, zepi_ur_buffer_address(mem) + offset, pPattern, patternSize, size);
+        make_fill(&append, memory + offset, pPattern, patternSize, size);
     if (recorded)
         recorded->mems[0] = zepi_retain(mem);
     return zepi_ur_append_end(&append, recorded);

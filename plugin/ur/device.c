@@ -41,6 +41,8 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
                                 (int)DeviceType);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_list(NumEntries, phDevices);
+    if (result == UR_RESULT_SUCCESS && NumEntries > 0)
+        result = zepi_ur_check_pointer(phDevices, "phDevices");
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < platform->device_count; i++) {
@@ -48,7 +50,7 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
         if (!is_of_type(device, DeviceType) || (DeviceType == UR_DEVICE_TYPE_DEFAULT && count > 0))
             continue;
         if (count < NumEntries)
-            phDevices[count] = (ur_device_handle_t)zepi_retain(device);
+            phDevices[count] = (ur_device_handle_t)device;
         count++;
     }
     if (pNumDevices)
@@ -56,58 +58,22 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
     return UR_RESULT_SUCCESS;
 }
 
+// A root device has one reference, its platform's, whatever is retained and released. Sub-devices
+// are counted.
 ur_result_t zepi_urDeviceRetain(ur_device_handle_t hDevice)
 {
-    return zepi_ur_retain(zepi_ur_check_device(hDevice), hDevice);
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    return result == UR_RESULT_SUCCESS && zepi_ur_device(hDevice)->parent
+               ? zepi_ur_retain(result, hDevice)
+               : result;
 }
 
 ur_result_t zepi_urDeviceRelease(ur_device_handle_t hDevice)
 {
-    return zepi_ur_release(zepi_ur_check_device(hDevice), hDevice);
-}
-
-// Level Zero divides devices into tiles; what Unified Runtime calls them is the next affinity
-// domain, or the NUMA node.
-static ur_result_t check_partition(const struct zepi_device *device,
-                                   const ur_device_partition_properties_t *properties)
-{
-    const ur_device_affinity_domain_flags_t known =
-        UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA | UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE;
-    if (properties->PropCount != 1)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                              "%zu ways to divide a device, expected one", properties->PropCount);
-    const ur_device_partition_property_t *property = &properties->pProperties[0];
-    if (property->type != UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN ||
-        (property->value.affinity_domain & ~known) || property->value.affinity_domain == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                              "devices are divided by the affinity domains NUMA and next "
-                              "partitionable alone");
-    if (device->sub_device_count == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_DEVICE_PARTITION_FAILED,
-                              "device '%s' has no sub-devices", device->properties.name);
-    return UR_RESULT_SUCCESS;
-}
-
-ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
-                                   const ur_device_partition_properties_t *pProperties,
-                                   uint32_t NumDevices, ur_device_handle_t *phSubDevices,
-                                   uint32_t *pNumDevicesRet)
-{
-    const struct zepi_device *device = zepi_ur_device(hDevice);
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pProperties, "pProperties");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pProperties->pProperties, "pProperties->pProperties");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_partition(device, pProperties);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < device->sub_device_count && i < NumDevices && phSubDevices; i++)
-        phSubDevices[i] = (ur_device_handle_t)zepi_retain(device->sub_devices[i]);
-    if (pNumDevicesRet)
-        *pNumDevicesRet = device->sub_device_count;
-    return UR_RESULT_SUCCESS;
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    return result == UR_RESULT_SUCCESS && zepi_ur_device(hDevice)->parent
+               ? zepi_ur_release(result, hDevice)
+               : result;
 }
 
 // Code for Intel GPUs is for them alone; SPIR-V is for every device that compiles it.
@@ -186,8 +152,8 @@ ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice
         struct zepi_device *device = zepi_device_find(
             platforms[i]->devices, platforms[i]->device_count, (ze_device_handle_t)hNativeDevice);
         if (device) {
-            *phDevice = (ur_device_handle_t)zepi_retain(device);
-            return UR_RESULT_SUCCESS;
+            *phDevice = (ur_device_handle_t)device;
+            return zepi_urDeviceRetain(*phDevice);
         }
     }
     return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "0x%llx is none of the drivers' devices",

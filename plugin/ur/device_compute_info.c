@@ -1,51 +1,82 @@
 // SPDX-License-Identifier: MIT
 #include "ur/device_info.h"
 
+#include "device/device_details.h"
 #include "device/platform.h"
 
-// SYCL's vector widths, which Level Zero does not know: lanes of this size in what an execution
-// unit works on at once.
-static ur_result_t answer_vector_width(const struct zepi_device *device, uint32_t element_bytes,
-                                       const struct zepi_ur_info *info)
+#include <stddef.h>
+
+// Lanes of this size in what an execution unit works on at once, where the driver does not tell.
+static uint32_t lanes_of(const struct zepi_device *device, uint32_t element_bytes)
 {
     const uint32_t lanes = device->properties.physicalEUSimdWidth / element_bytes;
-    return zepi_ur_answer_u32(info, lanes > 0 ? lanes : 1);
+    return lanes > 0 ? lanes : 1;
+}
+
+// 0 for types that the device does not have, and for no others: drivers that emulate a type may say
+// so.
+static void fit_width(uint32_t *width, bool has_type)
+{
+    if (!has_type)
+        *width = 0;
+    else if (*width == 0)
+        *width = 1;
+}
+
+static ur_result_t get_vector_widths(const struct zepi_device *device,
+                                     struct zepi_ze_vector_widths *widths)
+{
+    const ur_result_t result = zepi_ur_result(zepi_device_get_vector_widths(device, widths));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (widths->native.of_char == 0) {
+        widths->native = (struct zepi_ze_widths){
+            .of_char = lanes_of(device, 1),
+            .of_short = lanes_of(device, 2),
+            .of_int = lanes_of(device, 4),
+            .of_long = lanes_of(device, 8),
+            .of_float = lanes_of(device, 4),
+            .of_double = lanes_of(device, 8),
+            .of_half = lanes_of(device, 2),
+        };
+        widths->preferred = widths->native;
+    }
+    fit_width(&widths->native.of_double, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
+    fit_width(&widths->preferred.of_double, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
+    fit_width(&widths->native.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    fit_width(&widths->preferred.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    return UR_RESULT_SUCCESS;
 }
 
 static ur_result_t vector_info(const struct zepi_device *device, ur_device_info_t question,
                                const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_CHAR:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR:
-        return answer_vector_width(device, 1, info);
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_SHORT:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_SHORT:
-        return answer_vector_width(device, 2, info);
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_INT:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT:
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_FLOAT:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_FLOAT:
-        return answer_vector_width(device, 4, info);
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_LONG:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG:
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_LONG_LONG:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_LONG_LONG:
-        return answer_vector_width(device, 8, info);
-    // 0: the device has no such type.
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_DOUBLE:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_DOUBLE:
-        return device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64
-                   ? answer_vector_width(device, 8, info)
-                   : zepi_ur_answer_u32(info, 0);
-    case UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_HALF:
-    case UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_HALF:
-        return device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16
-                   ? answer_vector_width(device, 2, info)
-                   : zepi_ur_answer_u32(info, 0);
-    default:
-        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    static const struct {
+        ur_device_info_t preferred;
+        ur_device_info_t native;
+        size_t offset; // in the widths
+    } table[] = {
+#define WIDTH(TYPE, member)                                                                        \
+    {UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_##TYPE, UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_##TYPE,      \
+     offsetof(struct zepi_ze_widths, member)}
+        WIDTH(CHAR, of_char),     WIDTH(SHORT, of_short),    WIDTH(INT, of_int),
+        WIDTH(LONG, of_long),     WIDTH(LONG_LONG, of_long), WIDTH(FLOAT, of_float),
+        WIDTH(DOUBLE, of_double), WIDTH(HALF, of_half),
+#undef WIDTH
+    };
+    struct zepi_ze_vector_widths widths;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (question != table[i].preferred && question != table[i].native)
+            continue;
+        const ur_result_t result = get_vector_widths(device, &widths);
+        const struct zepi_ze_widths *asked =
+            question == table[i].native ? &widths.native : &widths.preferred;
+        return result == UR_RESULT_SUCCESS
+                   ? zepi_ur_answer_u32(info,
+                                        *(const uint32_t *)((const char *)asked + table[i].offset))
+                   : result;
     }
+    return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
 static ur_result_t answer_fp_config(ze_device_fp_flags_t ze, const struct zepi_ur_info *info)
@@ -104,7 +135,7 @@ static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_i
     }
 }
 
-static uint32_t compute_units(const struct zepi_device *device)
+uint32_t zepi_ur_compute_units(const struct zepi_device *device)
 {
     const ze_device_properties_t *properties = &device->properties;
     return properties->numSlices * properties->numSubslicesPerSlice * properties->numEUsPerSubslice;
@@ -131,8 +162,10 @@ static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t 
                                     compute->maxGroupCountZ};
     switch ((int)question) {
     case UR_DEVICE_INFO_MAX_COMPUTE_UNITS:
-    case UR_DEVICE_INFO_NUM_COMPUTE_UNITS:
-        return zepi_ur_answer_u32(info, compute_units(device));
+        return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
+    case UR_DEVICE_INFO_NUM_COMPUTE_UNITS: // cores, of several execution units each
+        return zepi_ur_answer_u32(info, device->properties.numSlices *
+                                            device->properties.numSubslicesPerSlice);
     case UR_DEVICE_INFO_MAX_WORK_ITEM_DIMENSIONS:
         return zepi_ur_answer_u32(info, 3);
     case UR_DEVICE_INFO_MAX_WORK_ITEM_SIZES:
@@ -163,6 +196,22 @@ static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t 
     }
 }
 
+// A device of several stacks has each as a sub-device.
+static uint32_t xe_stacks(const struct zepi_device *device)
+{
+    return device->sub_device_count > 0 ? device->sub_device_count : 1;
+}
+
+static uint32_t max_lanes(const struct zepi_device *device)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < device->compute.numSubGroupSizes; i++) {
+        if (device->compute.subGroupSizes[i] > most)
+            most = device->compute.subGroupSizes[i];
+    }
+    return most;
+}
+
 // How an Intel GPU is made up; others have no such parts.
 static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t question,
                             const struct zepi_ur_info *info)
@@ -172,7 +221,7 @@ static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t q
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     switch ((int)question) {
     case UR_DEVICE_INFO_GPU_EU_COUNT:
-        return zepi_ur_answer_u32(info, compute_units(device));
+        return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
     case UR_DEVICE_INFO_GPU_EU_SIMD_WIDTH:
         return zepi_ur_answer_u32(info, properties->physicalEUSimdWidth);
     case UR_DEVICE_INFO_GPU_EU_SLICES:
@@ -183,6 +232,18 @@ static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t q
         return zepi_ur_answer_u32(info, properties->numSubslicesPerSlice);
     case UR_DEVICE_INFO_GPU_HW_THREADS_PER_EU:
         return zepi_ur_answer_u32(info, properties->numThreadsPerEU);
+    case UR_DEVICE_INFO_XE_STACK_COUNT:
+        return zepi_ur_answer_u32(info, xe_stacks(device));
+    case UR_DEVICE_INFO_XE_REGIONS_PER_STACK:
+        return zepi_ur_answer_u32(info, 1);
+    case UR_DEVICE_INFO_XE_CLUSTERS_PER_REGION:
+        return zepi_ur_answer_u32(info, properties->numSlices / xe_stacks(device));
+    case UR_DEVICE_INFO_XE_CORES_PER_CLUSTER:
+        return zepi_ur_answer_u32(info, properties->numSubslicesPerSlice);
+    case UR_DEVICE_INFO_EUS_PER_XE_CORE:
+        return zepi_ur_answer_u32(info, properties->numEUsPerSubslice);
+    case UR_DEVICE_INFO_MAX_LANES_PER_HW_THREAD:
+        return zepi_ur_answer_u32(info, max_lanes(device));
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }

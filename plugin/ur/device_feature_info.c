@@ -93,7 +93,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_USM_CONTEXT_MEMCPY_SUPPORT_EXP:
         return zepi_ur_answer_bool(info, true);
     case UR_DEVICE_INFO_IMAGE_SRGB:
-    case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
     case UR_DEVICE_INFO_KERNEL_SET_SPECIALIZATION_CONSTANTS:
     case UR_DEVICE_INFO_ASYNC_BARRIER:
     case UR_DEVICE_INFO_MEM_CHANNEL_SUPPORT:
@@ -117,6 +116,8 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
     case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
         return zepi_ur_answer_bool(info, false);
+    case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
+        return zepi_ur_answer_bool(info, device->platform->optional.has_bfloat16);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
         return answer_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:

@@ -55,6 +55,23 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
+// Kernels, and what the SPIR-V exports.
+static bool has_function(const struct zepi_module *module, const char *name)
+{
+    bool is_kernel = false;
+    zepi_module_has_kernel((zepi_module_t)module, name, &is_kernel);
+    for (uint32_t i = 0; i < module->image_count && !is_kernel; i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(module->images[i]);
+        for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
+            const struct zepi_spirv_symbol *symbol = &spirv->symbols[at];
+            if (symbol->is_function && symbol->linkage != ZEPI_SPIRV_IMPORT &&
+                strcmp(symbol->name, name) == 0)
+                return true;
+        }
+    }
+    return is_kernel;
+}
+
 ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
                                              ur_program_handle_t hProgram,
                                              const char *pFunctionName, void **ppFunctionPointer)
@@ -73,15 +90,14 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no functions yet");
     }
-    bool is_kernel = false;
     const zepi_result_t found =
         zepi_module_find_function(module, zepi_ur_device(hDevice), pFunctionName, &address);
-    if (found == ZEPI_ERROR_INVALID_VALUE)
-        zepi_module_has_kernel(module, pFunctionName, &is_kernel);
+    const bool is_function = has_function(module, pFunctionName);
     zepi_release(module);
-    if (found == ZEPI_ERROR_INVALID_VALUE)
-        return is_kernel ? UR_RESULT_ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE
-                         : (zepi_ur_fail(found), UR_RESULT_ERROR_INVALID_KERNEL_NAME);
+    // Drivers without function pointers know no name.
+    if (found == ZEPI_ERROR_INVALID_VALUE || found == ZEPI_ERROR_UNSUPPORTED)
+        return (zepi_ur_fail(found), is_function ? UR_RESULT_ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE
+                                                 : UR_RESULT_ERROR_INVALID_KERNEL_NAME);
     if (found != ZEPI_SUCCESS)
         return zepi_ur_fail(found);
     *ppFunctionPointer = address;

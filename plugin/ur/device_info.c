@@ -2,6 +2,7 @@
 // Who a device is: names, versions, relatives.
 #include "ur/device_info.h"
 
+#include "device/device_details.h"
 #include "device/platform.h"
 #include "ur/handles.h"
 
@@ -37,21 +38,17 @@ static ur_result_t answer_vendor(const struct zepi_device *device, const struct 
     return zepi_ur_answer_string(info, vendor);
 }
 
-static ur_result_t answer_driver_version(const struct zepi_device *device,
+// An Intel GPU's is that of its architecture, as its makers write it; others have none.
+static ur_result_t answer_device_version(const struct zepi_device *device,
                                          const struct zepi_ur_info *info)
 {
-    zepi_platform_info_t platform = {.size = sizeof(platform)};
-    const ur_result_t result = zepi_ur_result(zepi_platform_get_info(device->platform, &platform));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_string(info, platform.driver_version)
-                                       : result;
-}
-
-static ur_result_t answer_api_version(const struct zepi_device *device,
-                                      const struct zepi_ur_info *info)
-{
     char version[32];
+    const uint32_t ip = device->ip_version;
     const uint32_t api = device->platform->api_version;
-    snprintf(version, sizeof(version), "%u.%u", api >> 16, api & 0xffffu);
+    if (ip > 0 && device->properties.vendorId == 0x8086 && !device->platform->is_ze_cpu)
+        snprintf(version, sizeof(version), "%u.%u.%u", ip >> 22, (ip >> 14) & 0xffu, ip & 0x3fu);
+    else
+        snprintf(version, sizeof(version), "%u.%u", api >> 16, api & 0xffffu);
     return zepi_ur_answer_string(info, version);
 }
 
@@ -62,7 +59,9 @@ static ur_result_t answer_il_version(const struct zepi_device *device,
     const uint32_t spirv = device->module.spirvVersionSupported;
     if (spirv == 0)
         return zepi_ur_answer_string(info, "");
-    snprintf(version, sizeof(version), "SPIR-V %u.%u", spirv >> 16, (spirv >> 8) & 0xffu);
+    // As OpenCL writes it.
+    snprintf(version, sizeof(version), "SPIR-V_%u.%u", ZE_MAJOR_VERSION(spirv),
+             ZE_MINOR_VERSION(spirv));
     return zepi_ur_answer_string(info, version);
 }
 
@@ -81,23 +80,20 @@ static ur_result_t answer_extensions(const struct zepi_device *device,
         strcat(text, " cl_khr_int64_base_atomics cl_khr_int64_extended_atomics");
     if (device->has_images)
         strcat(text, " cl_khr_3d_image_writes");
+    if (device->platform->optional.has_bfloat16)
+        strcat(text, " cl_intel_bfloat16_conversions");
     return zepi_ur_answer_string(info, text);
 }
 
-static ur_result_t answer_partitions(const struct zepi_device *device,
-                                     const struct zepi_ur_info *info)
+static ur_result_t answer_pci_address(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
 {
-    const ur_device_partition_t partitions[] = {UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN};
-    return zepi_ur_answer(info, partitions, device->sub_device_count > 0 ? sizeof(partitions) : 0);
-}
-
-static ur_result_t answer_partition_type(const struct zepi_device *device,
-                                         const struct zepi_ur_info *info)
-{
-    const ur_device_partition_property_t property = {
-        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
-        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
-    return zepi_ur_answer(info, &property, device->parent ? sizeof(property) : 0);
+    char address[ZEPI_PCI_ADDRESS_BYTES];
+    const ur_result_t result = zepi_ur_result(zepi_device_get_pci_address(device, address));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return address[0] ? zepi_ur_answer_string(info, address)
+                      : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
 static ur_result_t identity_info(const struct zepi_device *device, ur_device_info_t question,
@@ -117,12 +113,12 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
     case UR_DEVICE_INFO_VENDOR:
         return answer_vendor(device, info);
     case UR_DEVICE_INFO_DRIVER_VERSION:
-        return answer_driver_version(device, info);
+    case UR_DEVICE_INFO_BACKEND_RUNTIME_VERSION:
+        return zepi_ur_answer_string(info, device->platform->version);
     case UR_DEVICE_INFO_PROFILE:
         return zepi_ur_answer_string(info, "FULL_PROFILE");
     case UR_DEVICE_INFO_VERSION:
-    case UR_DEVICE_INFO_BACKEND_RUNTIME_VERSION:
-        return answer_api_version(device, info);
+        return answer_device_version(device, info);
     case UR_DEVICE_INFO_IL_VERSION:
         return answer_il_version(device, info);
     case UR_DEVICE_INFO_EXTENSIONS:
@@ -131,21 +127,8 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
         return zepi_ur_answer_string(info, "");
     case UR_DEVICE_INFO_PLATFORM:
         return zepi_ur_answer_handle(info, device->platform);
-    case UR_DEVICE_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(info, device);
-    case UR_DEVICE_INFO_PARENT_DEVICE:
-        return zepi_ur_answer_handle(info, device->parent);
-    case UR_DEVICE_INFO_SUPPORTED_PARTITIONS:
-        return answer_partitions(device, info);
-    case UR_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES:
-        return zepi_ur_answer_u32(info, device->sub_device_count);
-    case UR_DEVICE_INFO_PARTITION_AFFINITY_DOMAIN:
-        return zepi_ur_answer_u32(info, device->sub_device_count > 0
-                                            ? UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA |
-                                                  UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE
-                                            : 0);
-    case UR_DEVICE_INFO_PARTITION_TYPE:
-        return answer_partition_type(device, info);
+    case UR_DEVICE_INFO_PCI_ADDRESS:
+        return answer_pci_address(device, info);
     case UR_DEVICE_INFO_IP_VERSION:
         return device->ip_version > 0 ? zepi_ur_answer_u32(info, device->ip_version)
                                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
@@ -159,8 +142,8 @@ ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t pr
 {
     static ur_result_t (*const groups[])(const struct zepi_device *, ur_device_info_t,
                                          const struct zepi_ur_info *) = {
-        identity_info, zepi_ur_device_compute_info, zepi_ur_device_memory_info,
-        zepi_ur_device_feature_info};
+        identity_info, zepi_ur_device_partition_info, zepi_ur_device_compute_info,
+        zepi_ur_device_memory_info, zepi_ur_device_feature_info};
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     ur_result_t result = zepi_ur_check_device(hDevice);
     if (result == UR_RESULT_SUCCESS)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/ze.h"
+#include "device/device_details.h"
 #include "device/platform.h"
 
 // The device's memory properties; those of the first memory stand for all.
@@ -51,6 +52,45 @@ static ur_result_t answer_cache(const struct zepi_device *device, ur_device_info
                                                          : UR_DEVICE_MEM_CACHE_TYPE_NONE);
 }
 
+static ur_result_t answer_cache_line(const struct zepi_device *device,
+                                     const struct zepi_ur_info *info)
+{
+    uint32_t size_bytes;
+    const ur_result_t result = zepi_ur_result(zepi_device_get_cache_line(device, &size_bytes));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_answer_u32(info, size_bytes > 0 ? size_bytes : 64);
+}
+
+static ur_result_t answer_if_known(const struct zepi_device *device, ur_device_info_t question,
+                                   const struct zepi_ur_info *info)
+{
+    uint64_t number = device->memory_bandwidth;
+    if (question == UR_DEVICE_INFO_GLOBAL_MEM_FREE) {
+        const ur_result_t result = zepi_ur_result(zepi_device_get_free_memory(device, &number));
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+    }
+    return number > 0 ? zepi_ur_answer_u64(info, number) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+}
+
+// Intel's devices read constants as they read buffers of images, if they have images.
+static ur_result_t answer_constant_size(const struct zepi_device *device,
+                                        const struct zepi_ur_info *info)
+{
+    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
+    uint64_t size_bytes = device->properties.maxMemAllocSize;
+    if (device->has_images) {
+        const ur_result_t result =
+            zepi_ur_result(ZEPI_ZE(zeDeviceGetImageProperties, device->ze, &images));
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        if (images.maxImageBufferSize > 0 && images.maxImageBufferSize < size_bytes)
+            size_bytes = images.maxImageBufferSize;
+    }
+    return zepi_ur_answer_u64(info, size_bytes);
+}
+
 static ur_device_local_mem_type_t local_memory_type(const struct zepi_device *device)
 {
     if (device->compute.maxSharedLocalMemory == 0)
@@ -72,14 +112,17 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
         return zepi_ur_answer_u32(info, local_memory_type(device));
     case UR_DEVICE_INFO_LOCAL_MEM_SIZE:
         return zepi_ur_answer_u64(info, device->compute.maxSharedLocalMemory);
+    case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
+    case UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH:
+        return answer_if_known(device, question, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE:
-        return zepi_ur_answer_u64(info, device->properties.maxMemAllocSize);
+        return answer_constant_size(device, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_ARGS:
         return zepi_ur_answer_u32(info, 64);
     case UR_DEVICE_INFO_MEM_BASE_ADDR_ALIGN:
         return zepi_ur_answer_u32(info, 8); // bits: a sub-buffer may begin at any byte
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE:
-        return zepi_ur_answer_u32(info, 64);
+        return answer_cache_line(device, info);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE:
         return answer_cache(device, question, info);

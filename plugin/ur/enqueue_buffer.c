@@ -14,6 +14,27 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
                                        : result;
 }
 
+// Some bytes of a buffer, wherever the queue's device reaches them.
+static zepi_result_t use(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer, size_t offset,
+                         size_t size, enum zepi_buffer_access access, void **out_address)
+{
+    const struct zepi_buffer_part part = zepi_ur_buffer_part(zepi_ur_mem(buffer), offset, size);
+    return zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ANYWHERE, out_address);
+}
+
+static zepi_result_t use_all(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
+                             enum zepi_buffer_access access, void **out_address)
+{
+    return use(uses, buffer, 0, zepi_ur_mem(buffer)->size_bytes, access, out_address);
+}
+
+static ur_result_t end(struct zepi_ur_command *command, struct zepi_buffer_uses *uses,
+                       zepi_result_t done, ur_command_t type)
+{
+    zepi_buffer_uses_finish(uses);
+    return zepi_ur_command_end(command, done, type);
+}
+
 static ur_result_t check_some(size_t size)
 {
     return size > 0 ? UR_RESULT_SUCCESS
@@ -27,6 +48,8 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *source;
     ur_result_t result = begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
@@ -37,11 +60,12 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_copy(command.queue, pDst, zepi_ur_buffer_address(zepi_ur_mem(hBuffer)) + offset,
-                        size, command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_BUFFER_READ);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_READ, &source);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_copy(command.queue, pDst, source, size, uses.wait,
+                               zepi_ur_command_event(&command));
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -51,6 +75,8 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
                                          ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *destination;
     ur_result_t result = begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
@@ -61,11 +87,12 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_copy(command.queue, zepi_ur_buffer_address(zepi_ur_mem(hBuffer)) + offset, pSrc,
-                        size, command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_BUFFER_WRITE);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_copy(command.queue, destination, pSrc, size, uses.wait,
+                               zepi_ur_command_event(&command));
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -75,6 +102,9 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *source;
+    void *destination;
     ur_result_t result =
         begin(&command, hQueue, hBufferSrc, false, numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
@@ -87,12 +117,14 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_copy(command.queue, zepi_ur_buffer_address(zepi_ur_mem(hBufferDst)) + dstOffset,
-                        zepi_ur_buffer_address(zepi_ur_mem(hBufferSrc)) + srcOffset, size,
-                        command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_BUFFER_COPY);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use(&uses, hBufferSrc, srcOffset, size, ZEPI_BUFFER_READ, &source);
+    if (done == ZEPI_SUCCESS)
+        done = use(&uses, hBufferDst, dstOffset, size, ZEPI_BUFFER_WRITE, &destination);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_copy(command.queue, destination, source, size, uses.wait,
+                               zepi_ur_command_event(&command));
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY);
 }
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -102,6 +134,8 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *destination;
     ur_result_t result =
         begin(&command, hQueue, hBuffer, false, numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
@@ -117,12 +151,12 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_fill_any(command.queue, zepi_ur_buffer_address(zepi_ur_mem(hBuffer)) + offset,
-                            pPattern, patternSize, size, command.wait,
-                            zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_BUFFER_FILL);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_fill_any(command.queue, destination, pPattern, patternSize, size,
+                                   uses.wait, zepi_ur_command_event(&command));
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
 ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
@@ -162,12 +196,12 @@ ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t 
     return UR_RESULT_SUCCESS;
 }
 
-static zepi_result_t copy_rect(struct zepi_ur_command *command, void *destination,
-                               const zepi_rect_t *to, const void *source, const zepi_rect_t *from,
-                               ur_rect_region_t region)
+static zepi_result_t copy_rect(struct zepi_ur_command *command, const struct zepi_buffer_uses *uses,
+                               void *destination, const zepi_rect_t *to, const void *source,
+                               const zepi_rect_t *from, ur_rect_region_t region)
 {
     const size_t box[3] = {region.width, region.height, region.depth};
-    return zepi_queue_copy_rect(command->queue, destination, to, source, from, box, command->wait,
+    return zepi_queue_copy_rect(command->queue, destination, to, source, from, box, uses->wait,
                                 zepi_ur_command_event(command));
 }
 
@@ -181,6 +215,8 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *source;
     zepi_rect_t from;
     zepi_rect_t to;
     ur_result_t result = begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
@@ -195,10 +231,11 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
         result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &from, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        copy_rect(&command, pDst, &to, zepi_ur_buffer_address(zepi_ur_mem(hBuffer)), &from, region),
-        UR_COMMAND_MEM_BUFFER_READ_RECT);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use_all(&uses, hBuffer, ZEPI_BUFFER_READ, &source);
+    if (done == ZEPI_SUCCESS)
+        done = copy_rect(&command, &uses, pDst, &to, source, &from, region);
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -211,6 +248,8 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *destination;
     zepi_rect_t from;
     zepi_rect_t to;
     ur_result_t result = begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
@@ -225,10 +264,11 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
         result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &to, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        copy_rect(&command, zepi_ur_buffer_address(zepi_ur_mem(hBuffer)), &to, pSrc, &from, region),
-        UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use_all(&uses, hBuffer, ZEPI_BUFFER_WRITE, &destination);
+    if (done == ZEPI_SUCCESS)
+        done = copy_rect(&command, &uses, destination, &to, pSrc, &from, region);
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -241,6 +281,9 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_buffer_uses uses;
+    void *source;
+    void *destination;
     zepi_rect_t from;
     zepi_rect_t to;
     ur_result_t result =
@@ -257,9 +300,11 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
         result = zepi_ur_check_rect(zepi_ur_mem(hBufferDst), &to, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               copy_rect(&command, zepi_ur_buffer_address(zepi_ur_mem(hBufferDst)),
-                                         &to, zepi_ur_buffer_address(zepi_ur_mem(hBufferSrc)),
-                                         &from, region),
-                               UR_COMMAND_MEM_BUFFER_COPY_RECT);
+    zepi_buffer_uses_init(&uses, command.queue, command.wait);
+    zepi_result_t done = use_all(&uses, hBufferSrc, ZEPI_BUFFER_READ, &source);
+    if (done == ZEPI_SUCCESS)
+        done = use_all(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
+    if (done == ZEPI_SUCCESS)
+        done = copy_rect(&command, &uses, destination, &to, source, &from, region);
+    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

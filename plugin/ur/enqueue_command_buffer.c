@@ -4,6 +4,7 @@
 #include "kernel/launch.h"
 #include "queue/copy.h"
 #include "queue/native_list.h"
+#include "queue/submit.h"
 #include "ur/command.h"
 #include "ur/command_buffer.h"
 #include "ur/launch.h"
@@ -15,9 +16,11 @@ struct replay {
     struct zepi_queue *queue;
     bool keeps_order;      // the queue does
     zepi_wait_list_t wait; // of what comes first
-    zepi_event_t begin;    // owned; NULL: none was needed
-    zepi_event_t last;     // owned; of the whole execution
-    ur_result_t result;    // of a launch that failed, in Unified Runtime's words
+    zepi_event_t *firsts;  // owned list of borrowed events: `wait`, with the last execution's event
+    struct zepi_buffer_uses uses;
+    zepi_event_t begin; // owned; NULL: none was needed
+    zepi_event_t last;  // owned; of the whole execution
+    ur_result_t result; // of a launch that failed, in Unified Runtime's words
     // Owned references; the launches at this moment. NULL: they never change.
     struct zepi_ur_recorded_launch **launches;
     // Queues of any order: an event for each command, owned references, and room to list them.
@@ -32,8 +35,10 @@ static void replay_finish(struct replay *replay)
         zepi_ur_recorded_launch_release(replay->launches[i]);
     for (size_t i = 0; i < count && replay->events; i++)
         zepi_release(replay->events[i]);
+    zepi_buffer_uses_finish(&replay->uses);
     zepi_release(replay->begin);
     zepi_release(replay->last);
+    zepi_free(replay->firsts);
     zepi_free(replay->launches);
     zepi_free(replay->events);
     zepi_free(replay->waits);
@@ -62,6 +67,7 @@ static zepi_result_t replay_init(struct replay *replay, struct zepi_ur_command_b
                               .queue = command->queue,
                               .keeps_order = command->queue->flags & ZEPI_QUEUE_IN_ORDER,
                               .wait = command->wait};
+    zepi_buffer_uses_init(&replay->uses, command->queue, command->wait);
     bool has_memory = !buffer->is_updatable || take_launches(replay);
     if (has_memory && !replay->keeps_order) {
         replay->events = zepi_allocate(count, sizeof(zepi_event_t));
@@ -75,11 +81,36 @@ static zepi_result_t replay_init(struct replay *replay, struct zepi_ur_command_b
     return zepi_fail_no_memory();
 }
 
+static const struct zepi_ur_recorded_launch *launch_at(const struct replay *replay, size_t index)
+{
+    return replay->launches ? replay->launches[index] : replay->buffer->commands[index]->launch;
+}
+
+// Brings the buffers of all commands to the device, where these were recorded for.
+static zepi_result_t use_buffers(struct replay *replay)
+{
+    struct zepi_buffer_uses *uses = &replay->uses;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t i = 0; i < replay->buffer->command_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_ur_recorded *recorded = replay->buffer->commands[i];
+        const struct zepi_ur_recorded_launch *launch = launch_at(replay, i);
+        result = zepi_ur_use_mem(uses, recorded->mems[1], ZEPI_BUFFER_READ);
+        if (result == ZEPI_SUCCESS)
+            result = zepi_ur_use_mem(uses, recorded->mems[0], ZEPI_BUFFER_WRITE);
+        for (uint32_t j = 0; launch && j < launch->desc.argument_count && result == ZEPI_SUCCESS;
+             j++) {
+            if (zepi_object_is(launch->held[j], &zepi_ur_mem_type))
+                result = zepi_ur_use_mem(uses, launch->held[j], ZEPI_BUFFER_WRITE);
+        }
+    }
+    replay->wait = uses->wait;
+    return result;
+}
+
 static zepi_result_t launch(struct replay *replay, size_t index, zepi_wait_list_t wait,
                             zepi_event_t *out_event)
 {
-    const struct zepi_ur_recorded_launch *launch =
-        replay->launches ? replay->launches[index] : replay->buffer->commands[index]->launch;
+    const struct zepi_ur_recorded_launch *launch = launch_at(replay, index);
     const zepi_result_t result = zepi_queue_launch(replay->queue, &launch->desc, wait, out_event);
     if (result != ZEPI_SUCCESS)
         replay->result = zepi_ur_fail_launch(result, launch->kernel, replay->queue->context,
@@ -184,15 +215,43 @@ static zepi_result_t enqueue_begin(struct replay *replay, bool is_timed)
     return result;
 }
 
+// The execution waits for the one before it, too.
+static zepi_result_t follow(struct replay *replay, zepi_event_t before)
+{
+    const zepi_wait_list_t wait = replay->wait;
+    if (!before || !zepi_event_must_be_awaited(before, replay->queue))
+        return ZEPI_SUCCESS;
+    replay->firsts = zepi_allocate((size_t)wait.count + 1, sizeof(zepi_event_t));
+    if (!replay->firsts)
+        return zepi_fail_no_memory();
+    if (wait.count > 0)
+        memcpy(replay->firsts, wait.events, wait.count * sizeof(zepi_event_t));
+    replay->firsts[wait.count] = before;
+    replay->wait = (zepi_wait_list_t){replay->firsts, wait.count + 1};
+    return ZEPI_SUCCESS;
+}
+
 static zepi_result_t enqueue_all(struct replay *replay, bool is_timed)
 {
-    zepi_result_t result = enqueue_begin(replay, is_timed);
+    struct zepi_ur_command_buffer *buffer = replay->buffer;
+    pthread_mutex_lock(&buffer->turn);
+    zepi_result_t result = use_buffers(replay);
+    if (result == ZEPI_SUCCESS)
+        result = follow(replay, buffer->last);
+    if (result == ZEPI_SUCCESS)
+        result = enqueue_begin(replay, is_timed);
     if (result == ZEPI_SUCCESS)
         result = replay->keeps_order ? enqueue_in_order(replay) : enqueue_in_any_order(replay);
     if (result == ZEPI_SUCCESS && is_timed)
         zepi_event_set_begin(replay->last, replay->begin);
-    return result == ZEPI_SUCCESS ? zepi_ur_command_buffer_note(replay->buffer, replay->last)
-                                  : result;
+    zepi_event_t before = NULL;
+    if (result == ZEPI_SUCCESS) {
+        before = buffer->last;
+        buffer->last = zepi_retain(replay->last);
+    }
+    pthread_mutex_unlock(&buffer->turn);
+    zepi_release(before);
+    return result;
 }
 
 static ur_result_t check(ur_exp_command_buffer_handle_t handle, const struct zepi_queue *queue)
@@ -236,6 +295,8 @@ ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
     result = replay.result != UR_RESULT_SUCCESS
                  ? replay.result
                  : zepi_ur_command_end(&command, done, UR_COMMAND_ENQUEUE_COMMAND_BUFFER_EXP);
+    if (result == UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST)
+        result = zepi_ur_wrong_wait_list(command.queue, command.wait);
     replay_finish(&replay);
     return result;
 }

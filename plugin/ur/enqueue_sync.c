@@ -79,7 +79,11 @@ static void wait_for_queue(void *user, void *object)
 {
     struct device_wait *wait = user;
     struct zepi_queue *queue = object;
-    if (queue->device == wait->device && wait->result == ZEPI_SUCCESS)
+    const struct zepi_device *device = queue->device;
+    // Queues of a part are on the whole device, too.
+    while (device && device != wait->device)
+        device = device->parent;
+    if (device && wait->result == ZEPI_SUCCESS)
         wait->result = zepi_queue_wait(queue);
     zepi_release(queue);
 }

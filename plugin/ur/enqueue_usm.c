@@ -178,7 +178,7 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
 }
 
 // Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
-static ur_result_t check_rows(const struct zepi_context *context, const void *memory, size_t pitch,
+static ur_result_t check_rows(struct zepi_context *context, const void *memory, size_t pitch,
                               size_t width, size_t height, const char *name)
 {
     size_t size;

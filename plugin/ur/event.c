@@ -64,29 +64,43 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     }
 }
 
-// The time of submission is known before the command is complete. Afterwards it is no later than
-// the start, though the clock that tells it may be a little ahead.
-static ur_result_t answer_submit_time(struct zepi_event *event, const struct zepi_ur_info *info)
+// Where a time comes from. Nothing waits for the command.
+static ur_result_t get_time(struct zepi_event *event, ur_profiling_info_t question,
+                            uint64_t *out_ns)
 {
-    zepi_event_status_t status;
     zepi_event_times_t times = {.size = sizeof(times)};
-    if (event->slot->kind != ZEPI_EVENT_TIMED)
-        return zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                              "the event has no times: its queue was made without profiling");
-    times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks);
-    zepi_result_t result = zepi_event_get_status(event, &status);
-    if (result == ZEPI_SUCCESS && status == ZEPI_EVENT_COMPLETE)
-        result = zepi_event_get_times(event, &times);
-    return result == ZEPI_SUCCESS ? zepi_ur_answer_u64(info, times.submit_ns)
-                                  : zepi_ur_fail(result);
+    const zepi_result_t result = zepi_event_get_times(event, &times);
+    if (result != ZEPI_SUCCESS && result != ZEPI_ERROR_NOT_READY)
+        return zepi_ur_fail(result);
+    switch (question) {
+    case UR_PROFILING_INFO_COMMAND_QUEUED:
+    case UR_PROFILING_INFO_COMMAND_SUBMIT:
+        // Known before the command is complete. Afterwards it is no later than the start, though
+        // the clock that tells it may be a little ahead.
+        *out_ns = result == ZEPI_SUCCESS
+                      ? times.submit_ns
+                      : zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks);
+        return UR_RESULT_SUCCESS;
+    case UR_PROFILING_INFO_COMMAND_START:
+        // A recorded time is one moment.
+        *out_ns =
+            event->command == UR_COMMAND_TIMESTAMP_RECORDING_EXP ? times.end_ns : times.start_ns;
+        return zepi_ur_result(result);
+    default:
+        *out_ns = times.end_ns;
+        return zepi_ur_result(result);
+    }
 }
 
 ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,
                                          size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    zepi_event_times_t times = {.size = sizeof(times)};
+    uint64_t ns = 0;
     ur_result_t result = zepi_ur_check_event(hEvent);
+    if (result == UR_RESULT_SUCCESS && zepi_ur_event(hEvent)->slot->kind != ZEPI_EVENT_TIMED)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                                "the event has no times: its queue was made without profiling");
     // Another word than for every other question.
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the answer has room for 0 bytes");
@@ -94,18 +108,9 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
         result = zepi_ur_refuse_question(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (propName == UR_PROFILING_INFO_COMMAND_QUEUED ||
-        propName == UR_PROFILING_INFO_COMMAND_SUBMIT)
-        return answer_submit_time(zepi_ur_event(hEvent), &info);
-    const zepi_result_t answered = zepi_event_get_times(zepi_ur_event(hEvent), &times);
-    if (answered == ZEPI_ERROR_UNSUPPORTED)
-        return UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE;
-    if (answered != ZEPI_SUCCESS)
-        return zepi_ur_fail(answered);
-    return zepi_ur_answer_u64(&info, propName == UR_PROFILING_INFO_COMMAND_START ? times.start_ns
-                                                                                 : times.end_ns);
+    if (result == UR_RESULT_SUCCESS)
+        result = get_time(zepi_ur_event(hEvent), propName, &ns);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u64(&info, ns) : result;
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)
@@ -121,6 +126,20 @@ ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_hand
     return result;
 }
 
+static zepi_result_t create_complete(struct zepi_context *context, zepi_event_t *out_event)
+{
+    zepi_event_t event;
+    zepi_result_t result = zepi_event_create(context, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_event_signal(event);
+    if (result == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        zepi_release(event);
+    return result;
+}
+
 ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
                                                ur_context_handle_t hContext,
                                                const ur_event_native_properties_t *pProperties,
@@ -131,6 +150,9 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
         result = zepi_ur_check_pointer(phEvent, "phEvent");
     if (result != UR_RESULT_SUCCESS)
         return result;
+    // What has no native handle is over: that is how hosts describe a command that needed none.
+    if (!hNativeEvent)
+        return zepi_ur_result(create_complete(zepi_ur_context(hContext), (zepi_event_t *)phEvent));
     return zepi_ur_result(zepi_event_create_from_native(
         zepi_ur_context(hContext), (void *)hNativeEvent,
         pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER

@@ -59,11 +59,19 @@ static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index);
 
+// What is wrong with an object of context `other` where one of `own` is expected: `wrong`, or, if
+// not even their platforms are the same, the context.
+static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
+                                                const struct zepi_context *other, ur_result_t wrong)
+{
+    return own->platform == other->platform ? wrong : UR_RESULT_ERROR_INVALID_CONTEXT;
+}
+
 // `size` bytes at `memory` (not NULL) do not reach past the end of their allocation.
 ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
     __attribute__((cold, noinline));
-static inline ur_result_t zepi_ur_check_usm_range(const struct zepi_context *context,
-                                                  const void *memory, size_t size, const char *name)
+static inline ur_result_t zepi_ur_check_usm_range(struct zepi_context *context, const void *memory,
+                                                  size_t size, const char *name)
 {
     return __builtin_expect(zepi_usm_is_inside(context, memory, size), 1)
                ? UR_RESULT_SUCCESS

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "ur/image_format.h"
 
-// How many channels lie in memory, and where they go.
+// How many channels lie in memory, and which of them a kernel gets as x, y, z and w: memory's
+// channels are R, G, B and A to Level Zero, in this order, whatever they mean.
 struct order {
     uint32_t channel_count; // 0: Level Zero does not have it
     ze_image_format_swizzle_t x, y, z, w;
 };
 
-#define R ZE_IMAGE_FORMAT_SWIZZLE_R
-#define G ZE_IMAGE_FORMAT_SWIZZLE_G
-#define B ZE_IMAGE_FORMAT_SWIZZLE_B
-#define A ZE_IMAGE_FORMAT_SWIZZLE_A
+#define FIRST ZE_IMAGE_FORMAT_SWIZZLE_R
+#define SECOND ZE_IMAGE_FORMAT_SWIZZLE_G
+#define THIRD ZE_IMAGE_FORMAT_SWIZZLE_B
+#define FOURTH ZE_IMAGE_FORMAT_SWIZZLE_A
 #define ZERO ZE_IMAGE_FORMAT_SWIZZLE_0
 #define ONE ZE_IMAGE_FORMAT_SWIZZLE_1
 
 static const struct order orders[] = {
-    [UR_IMAGE_CHANNEL_ORDER_A] = {1, A, ZERO, ZERO, ZERO},
-    [UR_IMAGE_CHANNEL_ORDER_R] = {1, R, ZERO, ZERO, ONE},
-    [UR_IMAGE_CHANNEL_ORDER_RG] = {2, R, G, ZERO, ONE},
-    [UR_IMAGE_CHANNEL_ORDER_RA] = {2, R, A, ZERO, ZERO},
-    [UR_IMAGE_CHANNEL_ORDER_RGBA] = {4, R, G, B, A},
-    [UR_IMAGE_CHANNEL_ORDER_BGRA] = {4, B, G, R, A},
-    [UR_IMAGE_CHANNEL_ORDER_ARGB] = {4, A, R, G, B},
-    [UR_IMAGE_CHANNEL_ORDER_ABGR] = {4, A, B, G, R},
-    [UR_IMAGE_CHANNEL_ORDER_RX] = {1, R, ZERO, ZERO, ONE},
-    [UR_IMAGE_CHANNEL_ORDER_RGX] = {2, R, G, ZERO, ONE},
-    [UR_IMAGE_CHANNEL_ORDER_SRGBA] = {0, R, G, B, A},
+    [UR_IMAGE_CHANNEL_ORDER_A] = {1, ZERO, ZERO, ZERO, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_R] = {1, FIRST, ZERO, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RG] = {2, FIRST, SECOND, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RA] = {2, FIRST, ZERO, ZERO, SECOND},
+    [UR_IMAGE_CHANNEL_ORDER_RGBA] = {4, FIRST, SECOND, THIRD, FOURTH},
+    [UR_IMAGE_CHANNEL_ORDER_BGRA] = {4, THIRD, SECOND, FIRST, FOURTH},
+    [UR_IMAGE_CHANNEL_ORDER_ARGB] = {4, SECOND, THIRD, FOURTH, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_ABGR] = {4, FOURTH, THIRD, SECOND, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_INTENSITY] = {1, FIRST, FIRST, FIRST, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_LUMINANCE] = {1, FIRST, FIRST, FIRST, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RX] = {1, FIRST, ZERO, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RGX] = {2, FIRST, SECOND, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RGBX] = {4, FIRST, SECOND, THIRD, ONE},
 };
 
-#undef R
-#undef G
-#undef B
-#undef A
+#undef FIRST
+#undef SECOND
+#undef THIRD
+#undef FOURTH
 #undef ZERO
 #undef ONE
 

@@ -100,7 +100,7 @@ ur_result_t zepi_urKernelRelease(ur_kernel_handle_t hKernel)
     return zepi_ur_release(zepi_ur_check_kernel(hKernel), hKernel);
 }
 
-// Every kernel may access memory through pointers in memory (kernel_pool.c), and a list of pointers
+// Every kernel may access memory through pointers in memory (kernel_lease.c), and a list of pointers
 // says no more than that.
 ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_info_t propName,
                                      size_t propSize,
@@ -206,16 +206,34 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
                : result;
 }
 
+// Level Zero counts the kernel's own local memory alone. Groups that run at the same time share a
+// sub-slice's.
+static uint32_t limit_by_local_memory(const struct zepi_kernel_pool *pool,
+                                      const struct zepi_device *device, size_t dynamic_bytes,
+                                      uint32_t count)
+{
+    const uint64_t own_bytes = pool->properties.localMemSize;
+    const uint64_t all_bytes = device->compute.maxSharedLocalMemory;
+    const uint64_t sub_slices =
+        (uint64_t)device->properties.numSlices * device->properties.numSubslicesPerSlice;
+    if (dynamic_bytes == 0)
+        return count;
+    if (dynamic_bytes > all_bytes || own_bytes > all_bytes - dynamic_bytes)
+        return 0;
+    const uint64_t most = sub_slices * (all_bytes / (own_bytes + dynamic_bytes));
+    return most < count ? (uint32_t)most : count;
+}
+
 ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     ur_kernel_handle_t hKernel, ur_device_handle_t hDevice, uint32_t workDim,
     const size_t *pLocalWorkSize, size_t dynamicSharedMemorySize, uint32_t *pGroupCountRet)
 {
     uint32_t count;
-    (void)dynamicSharedMemorySize; // Level Zero does not take it into account
+    uint32_t index = 0;
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(hKernel)->context,
-                                              hDevice, NULL);
+                                              hDevice, &index);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
     if (result == UR_RESULT_SUCCESS)
@@ -227,6 +245,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
         result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
             zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
     if (result == UR_RESULT_SUCCESS)
-        *pGroupCountRet = count;
+        *pGroupCountRet =
+            limit_by_local_memory(zepi_kernel_pool_of(zepi_ur_kernel(hKernel)->pools[index]),
+                                  zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
     return result;
 }

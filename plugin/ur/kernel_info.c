@@ -120,8 +120,7 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
     case UR_KERNEL_GROUP_INFO_LOCAL_MEM_SIZE:
         return zepi_ur_answer_size(&info, properties->localMemSize);
     case UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-        return zepi_ur_answer_size(
-            &info, properties->maxSubgroupSize > 0 ? properties->maxSubgroupSize : 1);
+        return zepi_ur_answer_size(&info, pool->preferred_multiple);
     case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
         return zepi_ur_answer_size(&info, properties->privateMemSize);
     default:

@@ -85,12 +85,23 @@ static inline bool read_plain_arguments(uint32_t count, const ur_exp_kernel_arg_
     return true;
 }
 
+// Whether a checked argument is a buffer of another context.
+static bool is_stranger(const ur_exp_kernel_arg_properties_t *argument,
+                        const struct zepi_context *context)
+{
+    const struct zepi_ur_mem *mem = argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
+                                        ? zepi_ur_mem(argument->value.memObjTuple.hMem)
+                                        : NULL;
+    return mem && mem->context != context;
+}
+
 static __attribute__((noinline)) ur_result_t read_arguments(struct zepi_ur_launch_desc *out,
                                                             const struct zepi_context *context,
                                                             const struct zepi_device *device,
                                                             const struct zepi_ur_launch *launch)
 {
     zepi_argument_t *arguments = out->inline_arguments;
+    out->has_objects = true;
     const uint32_t count = launch->argument_count;
     if (count > 0 && !launch->arguments)
         return zepi_ur_refuse_null("pArgs");
@@ -110,6 +121,7 @@ static __attribute__((noinline)) ur_result_t read_arguments(struct zepi_ur_launc
             read_argument(&launch->arguments[i], context, device, &arguments[index]);
         if (result != UR_RESULT_SUCCESS)
             return result;
+        out->has_strangers = out->has_strangers || is_stranger(&launch->arguments[i], context);
     }
     for (uint32_t i = 0; i < count && in_order < count; i++) {
         for (uint32_t other = 0; other < i; other++) {
@@ -162,7 +174,9 @@ static inline ur_result_t launch_desc_init(struct zepi_ur_launch_desc *out,
     ur_result_t result = set_all_sizes(desc, launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
+    out->has_objects = false;
     out->owned_arguments = NULL;
+    out->has_strangers = false;
     desc->size = sizeof(*desc);
     desc->kernel = (struct zepi_kernel *)kernel;
     desc->kernel_name = NULL;
@@ -212,7 +226,7 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
     const uint32_t index = zepi_context_device_index(kernel->context, device);
     if (result == ZEPI_ERROR_INVALID_OBJECT)
         return kernel->context != context || index == ZEPI_NO_DEVICE
-                   ? UR_RESULT_ERROR_INVALID_KERNEL
+                   ? zepi_ur_wrong_context(context, kernel->context, UR_RESULT_ERROR_INVALID_KERNEL)
                    : UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
     if ((result != ZEPI_ERROR_INVALID_SIZE && result != ZEPI_ERROR_INVALID_VALUE) ||
         index == ZEPI_NO_DEVICE)
@@ -227,6 +241,33 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
     if (arguments == ZEPI_ERROR_INVALID_SIZE)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE : ur;
+}
+
+// Brings the buffers among the arguments to the device. The arguments have been read.
+static zepi_result_t use_buffers(struct zepi_buffer_uses *uses, const struct zepi_ur_launch *launch)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < launch->argument_count && result == ZEPI_SUCCESS; i++) {
+        const ur_exp_kernel_arg_properties_t *argument = &launch->arguments[i];
+        if (argument->type != UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
+            continue;
+        result = zepi_ur_use_mem(uses, zepi_ur_mem(argument->value.memObjTuple.hMem),
+                                 argument->value.memObjTuple.flags & UR_MEM_FLAG_READ_ONLY
+                                     ? ZEPI_BUFFER_READ
+                                     : ZEPI_BUFFER_WRITE);
+    }
+    return result;
+}
+
+// Buffers of other contexts, which do not know that the queue uses them.
+static __attribute__((cold, noinline)) void
+hold_strangers(struct zepi_queue *queue, uint32_t count,
+               const ur_exp_kernel_arg_properties_t *arguments)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_stranger(&arguments[i], queue->context))
+            zepi_queue_hold(queue, arguments[i].value.memObjTuple.hMem);
+    }
 }
 
 ur_result_t zepi_ur_launch_any(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
@@ -253,11 +294,19 @@ ur_result_t zepi_ur_launch_any(ur_queue_handle_t hQueue, ur_kernel_handle_t hKer
     result = launch_desc_init(&launch, kernel, queue->context, queue->device, &asked);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_result_t done =
-        zepi_queue_launch(queue, &launch.desc, command.wait, zepi_ur_command_event(&command));
+    struct zepi_buffer_uses uses;
+    zepi_buffer_uses_init(&uses, queue, command.wait);
+    zepi_result_t done = launch.has_objects ? use_buffers(&uses, &asked) : ZEPI_SUCCESS;
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_launch(queue, &launch.desc, uses.wait, zepi_ur_command_event(&command));
+    zepi_buffer_uses_finish(&uses);
+    if (done == ZEPI_SUCCESS && launch.has_strangers)
+        hold_strangers(queue, numArgs, pArgs);
     result = done == ZEPI_SUCCESS
                  ? zepi_ur_command_end(&command, done, UR_COMMAND_KERNEL_LAUNCH)
                  : zepi_ur_fail_launch(done, kernel, queue->context, queue->device, &launch.desc);
+    if (result == UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST)
+        result = zepi_ur_wrong_wait_list(queue, command.wait);
     zepi_ur_launch_desc_finish(&launch);
     return result;
 }

@@ -19,7 +19,9 @@ struct zepi_ur_launch {
 
 struct zepi_ur_launch_desc {
     zepi_launch_desc_t desc;
+    bool has_objects;                 // among the arguments, maybe
     zepi_argument_t *owned_arguments; // NULL: they are inline
+    bool has_strangers;               // buffers of another context among them
     zepi_argument_t inline_arguments[ZEPI_UR_INLINE_ARGUMENTS];
 };
 

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,24 @@ static bool exports(const char *path, const char *symbol)
     const bool has = address && dladdr(address, &info) && strcmp(info.dli_fname, path) == 0;
     dlclose(library);
     return has;
+}
+
+static atomic_bool is_sycl;
+
+bool zepi_ur_loader_is_sycl(void)
+{
+    // Relaxed: a host that asks has got its tables.
+    return atomic_load_explicit(&is_sycl, memory_order_relaxed);
+}
+
+void zepi_ur_loader_note(const void *caller)
+{
+    Dl_info info;
+    const char *path = dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "";
+    const char *slash = strrchr(path, '/');
+    atomic_store_explicit(&is_sycl,
+                          strncmp(slash ? slash + 1 : path, "libsycl", strlen("libsycl")) == 0,
+                          memory_order_relaxed);
 }
 
 bool zepi_ur_loader_check(const void *caller)

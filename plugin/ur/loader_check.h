@@ -13,4 +13,9 @@
 // log, and to stderr, because the host only sees that there is one adapter less.
 bool zepi_ur_loader_check(const void *caller);
 
+// Whether the tables go to the loader inside DPC++'s runtime, whose library is libsycl: told by the
+// last caller that was noted.
+void zepi_ur_loader_note(const void *caller);
+bool zepi_ur_loader_is_sycl(void);
+
 #endif

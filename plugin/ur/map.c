@@ -3,7 +3,7 @@
 #include "ur/map.h"
 
 #include "base/alloc.h"
-#include "memory/value_buffer.h"
+#include "memory/usm.h"
 #include "queue/copy.h"
 #include "ur/command.h"
 
@@ -13,15 +13,14 @@ struct zepi_ur_map {
     char *address;
     size_t offset_bytes;
     size_t size_bytes;
-    bool is_direct;                    // the buffer's own memory: nothing to copy
-    bool is_written;                   // the host may change it
-    struct zepi_value_buffer *staging; // owned memory at `address`; NULL: it is somebody else's
+    bool is_written; // the host may change it
+    bool is_staging; // memory at `address` is owned
 };
 
-static void map_destroy(struct zepi_ur_map *map)
+static void map_destroy(struct zepi_ur_map *map, struct zepi_context *context)
 {
-    if (map->staging)
-        zepi_value_buffer_retire(map->staging);
+    if (map->is_staging)
+        zepi_usm_give(context, map->address);
     zepi_free(map);
 }
 
@@ -30,7 +29,7 @@ void zepi_ur_maps_finish(struct zepi_ur_mem *mem)
     while (mem->maps) {
         struct zepi_ur_map *map = mem->maps;
         mem->maps = map->next;
-        map_destroy(map);
+        map_destroy(map, mem->context);
     }
 }
 
@@ -45,16 +44,18 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
     map->is_written = flags & (UR_MAP_FLAG_WRITE | UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
     if (mem->host) {
         map->address = mem->host + offset;
-    } else if (mem->buffer->kind != ZEPI_USM_DEVICE) {
-        map->address = zepi_ur_buffer_address(mem) + offset;
-        map->is_direct = true;
+    } else if (mem->buffer->fixed && mem->buffer->kind != ZEPI_USM_DEVICE) {
+        map->address = (char *)mem->buffer->fixed + mem->offset_bytes + offset;
     } else {
-        const zepi_result_t result = zepi_value_buffer_take(mem->context, size, &map->staging);
+        void *staging;
+        const zepi_result_t result =
+            zepi_usm_allocate(mem->context, NULL, ZEPI_USM_HOST, size, 0, &staging);
         if (result != ZEPI_SUCCESS) {
             zepi_free(map);
             return result;
         }
-        map->address = map->staging->memory;
+        map->address = staging;
+        map->is_staging = true;
     }
     *out_map = map;
     return ZEPI_SUCCESS;
@@ -66,6 +67,30 @@ static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
     map->next = mem->maps;
     mem->maps = map;
     pthread_mutex_unlock(&mem->mutex);
+}
+
+// Enqueues what makes the map's bytes the buffer's: nothing for its own memory, a copy to the
+// host's memory if that is its storage and lacks them, else one to the staging memory.
+static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
+                                 const struct zepi_ur_map *map, bool is_read)
+{
+    struct zepi_buffer_uses uses;
+    void *address;
+    zepi_result_t result = ZEPI_SUCCESS;
+    const struct zepi_buffer_part part =
+        zepi_ur_buffer_part(mem, map->offset_bytes, map->size_bytes);
+    const bool is_copied = is_read && map->is_staging;
+    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    if (is_read)
+        result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_READ,
+                                 mem->host ? ZEPI_BUFFER_AT_HOME : ZEPI_BUFFER_ANYWHERE, &address);
+    if (result == ZEPI_SUCCESS)
+        result = is_copied
+                     ? zepi_queue_copy(command->queue, map->address, address, map->size_bytes,
+                                       uses.wait, zepi_ur_command_event(command))
+                     : zepi_queue_marker(command->queue, uses.wait, zepi_ur_command_event(command));
+    zepi_buffer_uses_finish(&uses);
+    return result;
 }
 
 ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -94,15 +119,11 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
     result = zepi_ur_result(make_map(mem, offset, size, mapFlags, &map));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_event_t *event = zepi_ur_command_event(&command);
-    const bool is_read = !map->is_direct && !(mapFlags & UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
     const zepi_result_t done =
-        is_read ? zepi_queue_copy(command.queue, map->address, zepi_ur_buffer_address(mem) + offset,
-                                  size, command.wait, event)
-                : zepi_queue_marker(command.queue, command.wait, event);
+        enqueue_map(&command, mem, map, !(mapFlags & UR_MAP_FLAG_WRITE_INVALIDATE_REGION));
     result = zepi_ur_command_end(&command, done, UR_COMMAND_MEM_BUFFER_MAP);
     if (result != UR_RESULT_SUCCESS) {
-        map_destroy(map);
+        map_destroy(map, mem->context);
         return result;
     }
     *ppRetMap = map->address;
@@ -124,6 +145,31 @@ static struct zepi_ur_map *take_map(struct zepi_ur_mem *mem, const void *address
     return map;
 }
 
+// Enqueues what makes the buffer's bytes the map's, if the host may have changed them.
+static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
+                                   const struct zepi_ur_map *map)
+{
+    struct zepi_buffer_uses uses;
+    void *address;
+    zepi_event_t *event = zepi_ur_command_event(command);
+    zepi_result_t result = ZEPI_SUCCESS;
+    const struct zepi_buffer_part part =
+        zepi_ur_buffer_part(mem, map->offset_bytes, map->size_bytes);
+    if (map->is_written && mem->host)
+        result = zepi_buffer_note_host_write(&part);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!map->is_written || !map->is_staging)
+        return zepi_queue_marker(command->queue, command->wait, event);
+    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ANYWHERE, &address);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_copy(command->queue, address, map->address, map->size_bytes, uses.wait,
+                                 event);
+    zepi_buffer_uses_finish(&uses);
+    return result;
+}
+
 ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMem, void *pMappedPtr,
                                    uint32_t numEventsInWaitList,
                                    const ur_event_handle_t *phEventWaitList,
@@ -142,14 +188,9 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
     struct zepi_ur_map *map = take_map(mem, pMappedPtr);
     if (!map)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "%p is not mapped", pMappedPtr);
-    zepi_event_t *event = zepi_ur_command_event(&command);
-    const zepi_result_t done =
-        map->is_direct || !map->is_written
-            ? zepi_queue_marker(command.queue, command.wait, event)
-            : zepi_queue_copy(command.queue, zepi_ur_buffer_address(mem) + map->offset_bytes,
-                              map->address, map->size_bytes, command.wait, event);
+    const zepi_result_t done = enqueue_unmap(&command, mem, map);
     if (done == ZEPI_SUCCESS)
-        map_destroy(map);
+        map_destroy(map, mem->context);
     else
         put_map(mem, map); // it stays
     return zepi_ur_command_end(&command, done, UR_COMMAND_MEM_UNMAP);

@@ -2,7 +2,7 @@
 #ifndef ZEPI_UR_MEM_H
 #define ZEPI_UR_MEM_H
 
-#include "memory/buffer.h"
+#include "queue/buffer_use.h"
 #include "ur/handles.h"
 
 #include <pthread.h>
@@ -45,10 +45,20 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
 // `size` bytes from `offset` on, inside the buffer.
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size);
 
-static inline char *zepi_ur_buffer_address(const struct zepi_ur_mem *mem)
+// Some bytes of a buffer or of a part of one.
+static inline struct zepi_buffer_part zepi_ur_buffer_part(const struct zepi_ur_mem *mem,
+                                                          size_t offset, size_t size)
 {
-    return (char *)mem->buffer->memory + mem->offset_bytes;
+    return (struct zepi_buffer_part){mem->buffer, mem->offset_bytes + offset, size};
 }
+
+// Brings all of a buffer to the queue's device. Images are where they are.
+zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
+                              enum zepi_buffer_access access);
+
+// Its address in commands of a device of its context, without its contents.
+ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
+                                   char **out_address);
 
 // What a kernel gets. NULL is a null pointer.
 ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,

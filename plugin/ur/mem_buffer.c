@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Memory objects, and those that are buffers.
 #include "base/alloc.h"
+#include "device/context.h"
 #include "memory/texture.h"
+#include "memory/usm.h"
 #include "ur/info.h"
 #include "ur/map.h"
 #include "ur/mem.h"
@@ -37,9 +39,11 @@ ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_conte
         return result;
     if (!zepi_ur_mem(handle)->buffer)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
-    if (zepi_ur_mem(handle)->context != context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
-                              "the buffer is of another context");
+    const struct zepi_context *own = zepi_ur_mem(handle)->context;
+    if (own != context)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "the buffer is of another context");
     return UR_RESULT_SUCCESS;
 }
 
@@ -85,7 +89,9 @@ ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t 
     void *host = pProperties ? pProperties->pHost : NULL;
     mem->size_bytes = size;
     mem->host = flags & UR_MEM_FLAG_USE_HOST_POINTER ? host : NULL;
-    result = zepi_ur_result(zepi_buffer_create(mem->context, size, host, &mem->buffer));
+    result = zepi_ur_result(
+        mem->host ? zepi_buffer_create_around(mem->context, size, mem->host, &mem->buffer)
+                  : zepi_buffer_create(mem->context, size, host, &mem->buffer));
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(mem);
         return result;
@@ -144,6 +150,13 @@ static ur_result_t check_partition(ur_mem_handle_t buffer, ur_mem_flags_t flags,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
                               "%s has no parts; expected a whole buffer",
                               mem->buffer ? "a part of a buffer" : "an image");
+    const ur_mem_flags_t access =
+        UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_WRITE_ONLY | UR_MEM_FLAG_READ_ONLY;
+    if ((mem->flags & (UR_MEM_FLAG_WRITE_ONLY | UR_MEM_FLAG_READ_ONLY)) && (flags & access) &&
+        ((mem->flags ^ flags) & access))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "a part with flags 0x%x of a buffer with flags 0x%x", flags,
+                              mem->flags);
     if (region->size == 0 ||
         zepi_ur_check_buffer_range(mem, region->origin, region->size) != UR_RESULT_SUCCESS)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE,
@@ -177,9 +190,25 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
     return zepi_ur_retain(zepi_ur_check_mem(hMem), hMem);
 }
 
+// Host memory that is a buffer's storage has the contents after the release if it is USM: that is
+// known to be there. Of other memory nothing is known, and SYCL's runtime relies on its being left
+// alone: a buffer that shall not write back is released like any other.
+static ur_result_t bring_home(const struct zepi_ur_mem *mem)
+{
+    const bool is_home = mem->host && mem->buffer && !mem->parent &&
+                         !(mem->flags & UR_MEM_FLAG_READ_ONLY) &&
+                         zepi_usm_is_known_inside(mem->context, mem->host, mem->size_bytes);
+    return is_home ? zepi_ur_result(zepi_buffer_bring_home(mem->buffer)) : UR_RESULT_SUCCESS;
+}
+
 ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
 {
-    return zepi_ur_release(zepi_ur_check_mem(hMem), hMem);
+    const ur_result_t result = zepi_ur_check_mem(hMem);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const ur_result_t brought = bring_home(zepi_ur_mem(hMem));
+    const ur_result_t released = zepi_ur_release(UR_RESULT_SUCCESS, hMem);
+    return brought != UR_RESULT_SUCCESS ? brought : released;
 }
 
 ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t hDevice,
@@ -194,9 +223,15 @@ ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t h
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
-    *phNativeMem = mem->buffer ? (ur_native_handle_t)zepi_ur_buffer_address(mem)
-                               : (ur_native_handle_t)mem->texture->ze;
-    return UR_RESULT_SUCCESS;
+    void *native = mem->buffer ? NULL : (void *)mem->texture->ze;
+    if (mem->buffer) {
+        struct zepi_device *device = hDevice ? zepi_ur_device(hDevice) : mem->context->devices[0];
+        const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+        result = zepi_ur_result(zepi_buffer_get_address_of(&all, device, &native));
+    }
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeMem = (ur_native_handle_t)native;
+    return result;
 }
 
 ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, size_t propSize,
@@ -224,7 +259,6 @@ ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, s
 ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
                                     const struct zepi_device *device, zepi_argument_t *out)
 {
-    (void)device; // a buffer is in one place for all devices
     *out = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER};
     if (!handle)
         return UR_RESULT_SUCCESS;
@@ -232,13 +266,42 @@ ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_co
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
-    if (mem->context != context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
-                              "a memory object of another context");
-    if (mem->buffer)
-        out->value = zepi_ur_buffer_address(mem);
-    else
+    // Pointers are the same in all contexts of a platform, where a buffer has one for its life.
+    // Images are not shared.
+    const bool is_shared =
+        mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed;
+    if (mem->context != context && !is_shared)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "%s of another context", mem->texture ? "an image" : "a buffer");
+    if (!mem->buffer) {
         *out =
             (zepi_argument_t){.size_bytes = sizeof(mem->texture->ze), .value = &mem->texture->ze};
-    return UR_RESULT_SUCCESS;
+        return UR_RESULT_SUCCESS;
+    }
+    char *address;
+    const ur_result_t found = zepi_ur_buffer_address(mem, device, &address);
+    if (found == UR_RESULT_SUCCESS)
+        out->value = address;
+    return found;
+}
+
+ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
+                                   char **out_address)
+{
+    void *address;
+    const ur_result_t result = zepi_ur_result(zepi_buffer_get_place(mem->buffer, device, &address));
+    if (result == UR_RESULT_SUCCESS)
+        *out_address = (char *)address + mem->offset_bytes;
+    return result;
+}
+
+zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
+                              enum zepi_buffer_access access)
+{
+    void *address;
+    if (!mem || !mem->buffer)
+        return ZEPI_SUCCESS;
+    const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+    return zepi_buffer_use(uses, &all, access, ZEPI_BUFFER_ON_DEVICE, &address);
 }

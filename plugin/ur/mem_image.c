@@ -11,9 +11,11 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
         return result;
     if (!zepi_ur_mem(handle)->texture)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
-    if (zepi_ur_mem(handle)->context != context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
-                              "the image is of another context");
+    const struct zepi_context *own = zepi_ur_mem(handle)->context;
+    if (own != context)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "the image is of another context");
     return UR_RESULT_SUCCESS;
 }
 
@@ -109,6 +111,17 @@ static ur_result_t copy_host(struct zepi_ur_mem *mem, const void *host, size_t r
     return zepi_ur_result(result);
 }
 
+// What is wrong with a description that the driver refused, in the words for images.
+static ur_result_t wrong_image(const struct zepi_context *context, zepi_result_t created,
+                               ur_result_t result)
+{
+    if (created == ZEPI_ERROR_INVALID_SIZE)
+        return UR_RESULT_ERROR_INVALID_IMAGE_SIZE;
+    return created == ZEPI_ERROR_UNSUPPORTED && context->devices[0]->has_images
+               ? UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT
+               : result;
+}
+
 static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
                           const ur_image_format_t *format, const ze_image_desc_t *desc,
                           ze_image_handle_t native, zepi_ownership_t ownership,
@@ -129,7 +142,7 @@ static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
     if (created != ZEPI_SUCCESS) {
         result = zepi_ur_fail(created);
         zepi_release(mem);
-        return created == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_IMAGE_SIZE : result;
+        return wrong_image(context, created, result);
     }
     *out_mem = mem;
     return UR_RESULT_SUCCESS;

@@ -14,12 +14,20 @@ static ur_result_t check_mems(uint32_t count, const ur_mem_handle_t *mems)
 
 // What the function appends to the queue's list comes after the wait list and what was enqueued
 // before.
-static zepi_result_t hold_back(const struct zepi_ur_command *command)
+static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t mem_count,
+                               const ur_mem_handle_t *mems)
 {
+    struct zepi_buffer_uses uses;
     struct zepi_queue *queue = command->queue;
     const bool keeps_order = queue->has_in_order_list || !(queue->flags & ZEPI_QUEUE_IN_ORDER);
-    return command->wait.count > 0 || !keeps_order ? zepi_queue_barrier(queue, command->wait, NULL)
-                                                   : ZEPI_SUCCESS;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_buffer_uses_init(&uses, queue, command->wait);
+    for (uint32_t i = 0; i < mem_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_ur_use_mem(&uses, zepi_ur_mem(mems[i]), ZEPI_BUFFER_WRITE);
+    if (result == ZEPI_SUCCESS && (uses.wait.count > 0 || !keeps_order))
+        result = zepi_queue_barrier(queue, uses.wait, NULL);
+    zepi_buffer_uses_finish(&uses);
+    return result;
 }
 
 ur_result_t zepi_urEnqueueNativeCommandExp(
@@ -39,9 +47,9 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
         result = check_mems(numMemsInMemList, phMemList);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_result_t held = hold_back(&command);
+    const zepi_result_t held = hold_back(&command, numMemsInMemList, phMemList);
     if (held != ZEPI_SUCCESS)
-        return zepi_ur_fail_command(held);
+        return zepi_ur_fail_command(&command, held);
     pfnNativeEnqueue(hQueue, data);
     // Nobody else counts what the function appended: without this the queue would seem empty.
     return zepi_ur_command_end(&command,

@@ -22,7 +22,7 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Platforms have no references in Unified Runtime; they stay for as long as the adapter does.
-    for (uint32_t i = 0; i < count && i < NumEntries; i++)
+    for (uint32_t i = 0; phPlatforms && i < count && i < NumEntries; i++)
         phPlatforms[i] = (ur_platform_handle_t)platforms[i];
     if (pNumPlatforms)
         *pNumPlatforms = count;

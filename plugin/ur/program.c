@@ -18,6 +18,7 @@ static void program_destroy(void *object)
     struct zepi_ur_program *program = object;
     zepi_release(program->input);
     zepi_release(program->built);
+    zepi_release(program->loaded);
     if (program->options)
         zepi_free(program->options);
     if (program->device_logs)
@@ -111,8 +112,8 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
         uint32_t index;
         ur_result_t result =
             zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], &index);
-        if (result == UR_RESULT_SUCCESS)
-            result = zepi_ur_check_pointer(binaries[i], "a binary");
+        if (result == UR_RESULT_SUCCESS && !binaries[i])
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "binary %u is NULL", i);
         if (result == UR_RESULT_SUCCESS && lengths[i] == 0)
             result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binary %u has 0 bytes", i);
         if (result != UR_RESULT_SUCCESS)
@@ -126,6 +127,39 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
                                         .device_count = 1};
     }
     return UR_RESULT_SUCCESS;
+}
+
+static bool has_all_code(const struct zepi_module *module)
+{
+    uint32_t index = 0;
+    while (module && index < module->context->device_count && zepi_module_has_code(module, index))
+        index++;
+    return module && index == module->context->device_count;
+}
+
+// Only the drivers know what their code looks like: they load it. What imports something may be
+// good code that lacks other code.
+static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count,
+                                 const ur_device_handle_t *devices)
+{
+    const zepi_build_desc_t desc = {
+        .size = sizeof(desc), .devices = (const zepi_device_t *)devices, .device_count = count};
+    struct zepi_module *loaded = NULL;
+    const zepi_result_t result = zepi_module_build_private(program->input, &desc, &loaded);
+    if (has_all_code(loaded))
+        program->loaded = loaded;
+    else
+        zepi_release(loaded);
+    switch (result) {
+    case ZEPI_ERROR_COMPILE_FAILURE:
+        return (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
+    case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
+    case ZEPI_ERROR_DEVICE_LOST:
+        return zepi_ur_fail(result);
+    default:
+        return UR_RESULT_SUCCESS;
+    }
 }
 
 ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_t numDevices,
@@ -163,7 +197,11 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     }
     zepi_free(images);
     if (result == UR_RESULT_SUCCESS)
+        result = load_binaries(program, numDevices, phDevices);
+    if (result == UR_RESULT_SUCCESS)
         *phProgram = (ur_program_handle_t)program;
+    else
+        zepi_release(program);
     return result;
 }
 

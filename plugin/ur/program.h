@@ -14,6 +14,9 @@ struct zepi_ur_program {
     bool is_il;                   // the input is SPIR-V; else native code
     struct zepi_mutex mutex;      // guards what is below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
+    // Retained; native code as it was loaded when the program was made, for all devices of the
+    // context. The first build takes it. NULL: there is none.
+    struct zepi_module *loaded;
     ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
     // Of a failure; a success has its logs in what was built. Owned list of owned texts, one a

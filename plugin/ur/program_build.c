@@ -119,6 +119,26 @@ static ur_result_t fail_build(zepi_result_t result)
                : ur;
 }
 
+// What creation loaded, once, where the build asks for just that. NULL: nothing.
+static struct zepi_module *take_loaded(struct zepi_ur_program *program, const struct build *build)
+{
+    if (build->options || build->desc.device_count > 0)
+        return NULL;
+    zepi_mutex_lock(&program->mutex);
+    struct zepi_module *loaded = program->loaded;
+    program->loaded = NULL;
+    zepi_mutex_unlock(&program->mutex);
+    return loaded;
+}
+
+static zepi_result_t build_program(struct zepi_ur_program *program, const struct build *build,
+                                   struct zepi_module **out_built)
+{
+    *out_built = program->is_il ? NULL : take_loaded(program, build);
+    return *out_built ? ZEPI_SUCCESS
+                      : zepi_module_build_private(program->input, &build->desc, out_built);
+}
+
 static ur_result_t operate(struct zepi_ur_program *program, enum operation operation,
                            uint32_t device_count, const ur_device_handle_t *devices,
                            const char *options)
@@ -133,10 +153,19 @@ static ur_result_t operate(struct zepi_ur_program *program, enum operation opera
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = operation == BUILD
-                                   ? zepi_module_build_private(program->input, &build.desc, &built)
+                                   ? build_program(program, &build, &built)
                                    : zepi_module_compile(program->input, &build.desc, &built);
     finish(&build, program, done, built);
     return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
+}
+
+static ur_result_t compile(struct zepi_ur_program *program, uint32_t device_count,
+                           const ur_device_handle_t *devices, const char *options)
+{
+    if (program->input && !program->is_il)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was made of native code: there is nothing to compile");
+    return operate(program, COMPILE, device_count, devices, options);
 }
 
 static ur_result_t check_own_context(ur_context_handle_t context, ur_program_handle_t program)
@@ -164,9 +193,8 @@ ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handl
                                   const char *pOptions)
 {
     const ur_result_t result = check_own_context(hContext, hProgram);
-    return result == UR_RESULT_SUCCESS
-               ? operate(zepi_ur_program(hProgram), COMPILE, 0, NULL, pOptions)
-               : result;
+    return result == UR_RESULT_SUCCESS ? compile(zepi_ur_program(hProgram), 0, NULL, pOptions)
+                                       : result;
 }
 
 static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices,
@@ -203,7 +231,7 @@ ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numD
     if (result == UR_RESULT_SUCCESS)
         result = check_devices(numDevices, phDevices, flags);
     return result == UR_RESULT_SUCCESS
-               ? operate(zepi_ur_program(hProgram), COMPILE, numDevices, phDevices, pOptions)
+               ? compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions)
                : result;
 }
 
@@ -212,6 +240,22 @@ static void release_modules(uint32_t count, struct zepi_module **modules)
     for (uint32_t i = 0; i < count; i++)
         zepi_release(modules[i]);
     zepi_free(modules);
+}
+
+// A new reference to what was compiled of the program. Native code is an object as it is.
+static ur_result_t get_object(struct zepi_ur_program *program, uint32_t number,
+                              struct zepi_module **out_object)
+{
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (module && module->state != ZEPI_MODULE_INPUT) {
+        *out_object = module;
+        return UR_RESULT_SUCCESS;
+    }
+    zepi_release(module);
+    return program->input && !program->is_il
+               ? zepi_ur_result(zepi_module_compile(program->input, NULL, out_object))
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "program %u was not compiled",
+                                number);
 }
 
 // Owned list of new references to what was compiled of each program.
@@ -234,10 +278,7 @@ static ur_result_t get_objects(struct zepi_context *context, uint32_t count,
                                     "program %u is of another context", i);
         if (result != UR_RESULT_SUCCESS)
             break;
-        objects[i] = zepi_ur_program_module(zepi_ur_program(programs[i]));
-        if (!objects[i] || objects[i]->state == ZEPI_MODULE_INPUT)
-            result =
-                zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "program %u was not compiled", i);
+        result = get_object(zepi_ur_program(programs[i]), i, &objects[i]);
     }
     if (result == UR_RESULT_SUCCESS)
         *out_objects = objects;

@@ -174,7 +174,7 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
 ur_result_t zepi_urQueueFinish(ur_queue_handle_t hQueue)
 {
     const ur_result_t result = zepi_ur_check_queue(hQueue);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(zepi_ur_queue(hQueue)))
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_finish(zepi_ur_queue(hQueue)))
                                        : result;
 }
 

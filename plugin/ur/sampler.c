@@ -62,6 +62,12 @@ static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t
     return (ur_sampler_addressing_mode_t)i;
 }
 
+// Whether it is known what the sampler was made with.
+static bool is_described(const struct zepi_sampler *sampler)
+{
+    return sampler->desc.stype == ZE_STRUCTURE_TYPE_SAMPLER_DESC;
+}
+
 ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
@@ -72,6 +78,11 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
         result = zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
+    if (propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS && propName <= UR_SAMPLER_INFO_FILTER_MODE &&
+        !is_described(sampler))
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                              "the sampler was made of a native handle, whose description Level "
+                              "Zero does not tell");
     switch (propName) {
     case UR_SAMPLER_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, sampler);
@@ -101,13 +112,29 @@ ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
     return result;
 }
 
-// Level Zero does not tell what a sampler was made with.
+// The description of the sampler that has a native handle. Level Zero does not tell it.
+struct description {
+    ze_sampler_handle_t ze;
+    ze_sampler_desc_t desc; // zeros: not found
+};
+
+static void find_description(void *user, void *object)
+{
+    struct description *description = user;
+    const struct zepi_sampler *sampler = object;
+    // Acquire: another thread may be making it.
+    if (atomic_load_explicit(&sampler->is_filled, memory_order_acquire) &&
+        sampler->ze == description->ze && is_described(sampler))
+        description->desc = sampler->desc;
+    zepi_release(object);
+}
+
 ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampler,
                                                  ur_context_handle_t hContext,
                                                  const ur_sampler_native_properties_t *pProperties,
                                                  ur_sampler_handle_t *phSampler)
 {
-    const ze_sampler_desc_t unknown = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC};
+    struct description description = {.ze = (ze_sampler_handle_t)hNativeSampler};
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer((void *)hNativeSampler, "hNativeSampler");
@@ -115,8 +142,9 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
         result = zepi_ur_check_pointer(phSampler, "phSampler");
     if (result != UR_RESULT_SUCCESS)
         return result;
+    zepi_object_visit_all(&zepi_sampler_type, find_description, &description);
     return zepi_ur_result(zepi_sampler_create(
-        zepi_ur_context(hContext), &unknown, (ze_sampler_handle_t)hNativeSampler,
+        zepi_ur_context(hContext), &description.desc, (ze_sampler_handle_t)hNativeSampler,
         pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
                                                         : ZEPI_OWNERSHIP_KEEP,
         (struct zepi_sampler **)phSampler));
@@ -130,7 +158,9 @@ ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (sampler->context != context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SAMPLER, "the sampler is of another context");
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, sampler->context, UR_RESULT_ERROR_INVALID_SAMPLER),
+            "the sampler is of another context");
     *out = (zepi_argument_t){.size_bytes = sizeof(sampler->ze), .value = &sampler->ze};
     return UR_RESULT_SUCCESS;
 }

@@ -355,9 +355,10 @@ static ur_result_t fill(ur_api_version_t version, void *table, const void *from,
 UR_DLLEXPORT ur_result_t UR_APICALL urGetAdapterProcAddrTable(ur_api_version_t version,
                                                               ur_adapter_dditable_t *pDdiTable)
 {
-    if (zepi_options()->ur_loader_check &&
-        !zepi_ur_loader_check(__builtin_extract_return_addr(__builtin_return_address(0))))
+    const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));
+    if (zepi_options()->ur_loader_check && !zepi_ur_loader_check(caller))
         return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
+    zepi_ur_loader_note(caller);
     zepi_object_set_front_door((void *)&zepi_ur_tables);
     return fill(version, pDdiTable, &zepi_ur_tables.Adapter, sizeof(*pDdiTable));
 }

@@ -172,9 +172,14 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_usm_pool(hPool);
-    if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_usm_pool(hPool)->context != zepi_ur_context(hContext))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the pool is of another context");
+    const struct zepi_context *context = zepi_ur_context(hContext);
+    if (result == UR_RESULT_SUCCESS && zepi_ur_usm_pool(hPool)->context != context)
+        result = zepi_ur_refuse(zepi_ur_wrong_context(context, zepi_ur_usm_pool(hPool)->context,
+                                                      UR_RESULT_ERROR_INVALID_VALUE),
+                                "the pool is of another context");
+    // What commands are done with is no use.
+    if (result == UR_RESULT_SUCCESS)
+        zepi_retire_drain(&zepi_ur_context(hContext)->retire, 0);
     if (result == UR_RESULT_SUCCESS)
         zepi_usm_pool_trim(zepi_ur_usm_pool(hPool)->pool, minBytesToKeep);
     return result;

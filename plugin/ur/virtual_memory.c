@@ -52,8 +52,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
         result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
         propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "question 0x%x is not known",
-                                (unsigned)propName);
+        result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     // Level Zero knows one size for both questions.
@@ -94,6 +93,11 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
         result = zepi_ur_check_pointer(pStart, "pStart");
     if (result == UR_RESULT_SUCCESS)
         result = read_access(flags, &access);
+    const struct zepi_context *context = zepi_ur_context(hContext);
+    if (result == UR_RESULT_SUCCESS && physical(hPhysicalMem)->context != context)
+        result = zepi_ur_refuse(zepi_ur_wrong_context(context, physical(hPhysicalMem)->context,
+                                                      UR_RESULT_ERROR_INVALID_ARGUMENT),
+                                "physical memory of another context");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
                                                         physical(hPhysicalMem), offset, access))

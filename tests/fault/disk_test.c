@@ -72,6 +72,9 @@ int main(void)
     WALK_EXPECT(count_store_hits() == before + 1);
     walk_files("from the disk, files", load_and_run, EIO);
     walk_calls("from the disk, calls", load_and_run, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    // What there was no memory to load stays on the disk.
+    const unsigned unlinked = walk_unlinks();
     walk_allocations("from the disk, allocations", load_and_run);
+    WALK_EXPECT(walk_unlinks() == unlinked);
     return 0;
 }

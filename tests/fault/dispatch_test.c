@@ -12,11 +12,12 @@ static int32_t *memory; // four numbers, four results
 static const char unit;
 
 // Images of scaled_copy: an executable made with 41, an object made with 42, and SPIR-V; and one
-// whose constant 7 is emulated.
+// whose constant 7 is emulated. The executable that does not say so, as an input beside SPIR-V.
 static const int32_t made_with[2] = {41, 42};
 static const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
 static zepi_image_desc_t images[3];
 static zepi_image_desc_t emulated_image;
+static zepi_image_desc_t silent_images[2];
 
 static zepi_launch_desc_t describe(const zepi_argument_t arguments[2])
 {
@@ -159,6 +160,51 @@ out:
     return result;
 }
 
+// Native code that does not say what it was made with, beside SPIR-V: a unit's launch and a build
+// with another value, and the images of that build joined with one of another value.
+static zepi_result_t build_beside_silent_code(void)
+{
+    const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 4)};
+    zepi_launch_desc_t desc = describe(arguments);
+    zepi_context_t context = NULL;
+    zepi_queue_t queue = NULL;
+    zepi_module_t input = NULL;
+    zepi_module_t modules[2] = {NULL, NULL};
+    zepi_module_t joined = NULL;
+    zepi_image_t listed[2] = {NULL, NULL};
+    zepi_image_info_t info = {.size = sizeof(info)};
+    uint32_t count = 0;
+    zepi_result_t result;
+    STEP(zepi.context_create(1, &gear.device, &context));
+    STEP(zepi.queue_create(context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    STEP(zepi.unit_register(&unit, 2, silent_images));
+    STEP(launch(queue, &desc, made_with[0]));
+    STEP(zepi.unit_get_module(&unit, context, ZEPI_MODULE_INPUT, &input));
+    for (int i = 0; i < 2; i++) {
+        STEP(zepi.spec_constant_set(input, 7, 4, &made_with[i]));
+        STEP(zepi.module_build(input, NULL, &modules[i]));
+    }
+    STEP(zepi.module_join(2, modules, &joined));
+    STEP(zepi.module_get_images(joined, 2, listed, &count));
+    WALK_EXPECT(count == 2);
+    for (int i = 0; i < 2; i++) {
+        STEP(zepi.image_get_info(listed[i], &info));
+        WALK_EXPECT(info.bytes && info.state == ZEPI_MODULE_EXECUTABLE);
+    }
+out:
+    walk_settle(queue);
+    zepi.unit_unregister(&unit);
+    for (int i = 0; i < 2; i++) {
+        walk_release(listed[i]);
+        walk_release(modules[i]);
+    }
+    walk_release(joined);
+    walk_release(input);
+    walk_release(queue);
+    walk_release(context);
+    return result;
+}
+
 static zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
                                       const zepi_spec_value_t *value)
 {
@@ -182,6 +228,10 @@ static void make_images(void)
     TEST_OK(zepi.module_compile(input, NULL, &module));
     images[1] = native_image(module, ZEPI_MODULE_OBJECT, &baked[1]);
     images[0] = test_spirv_image("scaled_copy");
+    silent_images[0] = images[2];
+    silent_images[0].state = ZEPI_MODULE_INPUT;
+    silent_images[0].baked_value_count = 0;
+    silent_images[1] = images[0];
     module = test_executable(gear.context, "emulated_copy");
     emulated_image = native_image(module, ZEPI_MODULE_EXECUTABLE, NULL);
     emulated_image.emulated_constants = &constant;
@@ -210,6 +260,10 @@ int main(void)
     TEST_OK(join_and_import());
     walk_calls("joined, calls", join_and_import, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("joined, allocations", join_and_import);
+    TEST_OK(build_beside_silent_code());
+    walk_calls("silent code, calls", build_beside_silent_code,
+               "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_allocations("silent code, allocations", build_beside_silent_code);
     TEST_OK(zepi.usm_free(gear.context, memory));
     for (int i = 1; i < 3; i++)
         test_native_image_finish(&images[i]);

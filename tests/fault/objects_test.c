@@ -4,6 +4,7 @@
 // fails in turn, on one context, its queues, modules and kernels.
 #include "walk.h"
 
+#include "kernel/kernel.h"
 #include "test_env.h"
 
 #include <stdio.h>
@@ -208,6 +209,7 @@ static zepi_result_t ask_kernels(void)
     zepi_kernel_info_t info = {.size = sizeof(info)};
     const size_t global_size = 96;
     size_t group_size;
+    uint32_t group_count;
     void *native;
     zepi_result_t result;
     STEP(zepi.module_get_kernel(executable, "show_constants", &one));
@@ -216,10 +218,24 @@ static zepi_result_t ask_kernels(void)
     STEP(zepi.kernel_suggest_group_size(one, gear.device, 1, &global_size, &group_size));
     WALK_EXPECT(global_size % group_size == 0);
     STEP(zepi.kernel_get_native(one, gear.device, &native));
+    STEP(zepi_kernel_max_cooperative_groups(one, gear.device, 1, &group_size, &group_count));
 out:
     walk_release(one);
     TEST_OK(zepi.cache_trim(gear.context, 0));
     return result;
+}
+
+// The core is asked by more than one front door: it looks at the dimensions itself.
+static void refuse_dimensions(void)
+{
+    const size_t group_size[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    uint32_t count;
+    for (uint32_t work_dim = 0; work_dim <= 8; work_dim++) {
+        const bool is_right = work_dim >= 1 && work_dim <= 3;
+        TEST_FAILS(
+            zepi_kernel_max_cooperative_groups(kernel, gear.device, work_dim, group_size, &count),
+            is_right ? ZEPI_SUCCESS : ZEPI_ERROR_INVALID_VALUE);
+    }
 }
 
 static zepi_result_t create_contexts(void)
@@ -241,8 +257,9 @@ static void walk_story(const char *name, story_fn *story)
 {
     char title[128];
     TEST_OK(story());
-    for (int is_last = 0; is_last < 2; is_last++) {
-        walk_rehearse(!is_last);
+    // Events stay with their list, so that it takes a while until each list has enough.
+    for (int rehearsals = 3; rehearsals >= 0; rehearsals--) {
+        walk_rehearse(rehearsals > 0);
         snprintf(title, sizeof(title), "%s, calls", name);
         walk_calls(title, story, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
         snprintf(title, sizeof(title), "%s, device lost", name);
@@ -274,6 +291,7 @@ int main(void)
     TEST_OK(zepi.module_get_kernel(executable, "scaled_copy_int", &kernel));
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED,
                               2 * ITEMS * sizeof(int32_t), 0, (void **)&memory));
+    refuse_dimensions();
     walk_queue("in order", ZEPI_QUEUE_IN_ORDER);
     walk_queue("out of order", 0);
     walk_story("queues", create_queues);

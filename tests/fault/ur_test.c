@@ -247,6 +247,56 @@ static zepi_result_t usm_and_events(void)
     return with_gear(use_usm_and_events);
 }
 
+// A second context's commands wait for the first one's, and its kernel has a buffer of the first.
+static zepi_result_t use_two_contexts(void)
+{
+    const ur_queue_properties_t properties = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+                                              .flags = queue_flags};
+    const int32_t four = 4;
+    int32_t found[ITEMS] = {0};
+    struct {
+        ur_context_handle_t context;
+        ur_queue_handle_t queue;
+    } first = {gear.context, gear.queue}, second = {NULL, NULL};
+    ur_kernel_handle_t kernel = NULL;
+    ur_mem_handle_t buffer = NULL;
+    ur_event_handle_t events[2] = {NULL, NULL};
+    const size_t items = ITEMS;
+    zepi_result_t result;
+    UR_STEP(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE, BYTES, NULL, &buffer));
+    UR_STEP(urContextCreate(1, &gear.device, NULL, &second.context));
+    UR_STEP(urQueueCreate(second.context, gear.device, &properties, &second.queue));
+    gear.context = second.context; // for make_kernel
+    result = make_kernel(&kernel);
+    gear.context = first.context;
+    if (result != ZEPI_SUCCESS)
+        goto out;
+    UR_STEP(urEnqueueMemBufferFill(first.queue, buffer, &four, sizeof(four), 0, BYTES, 0, NULL,
+                                   &events[0]));
+    const ur_exp_kernel_arg_properties_t arguments[] = {buffer_argument(0, buffer),
+                                                        buffer_argument(1, buffer)};
+    UR_STEP(urEnqueueKernelLaunchWithArgsExp(second.queue, kernel, 1, NULL, &items, NULL, 2,
+                                             arguments, NULL, 1, &events[0], &events[1]));
+    UR_STEP(
+        urEnqueueMemBufferRead(first.queue, buffer, true, 0, BYTES, found, 1, &events[1], NULL));
+    WALK_EXPECT(found[ITEMS - 1] == 4 * constant);
+out:
+    settle(second.queue);
+    settle(first.queue);
+    for (int i = 0; i < 2; i++)
+        UR_RELEASE(Event, events[i]);
+    UR_RELEASE(Kernel, kernel);
+    UR_RELEASE(Mem, buffer);
+    UR_RELEASE(Queue, second.queue);
+    UR_RELEASE(Context, second.context);
+    return result;
+}
+
+static zepi_result_t two_contexts(void)
+{
+    return with_gear(use_two_contexts);
+}
+
 static zepi_result_t use_images(void)
 {
     enum { WIDTH = 8, HEIGHT = 4 };
@@ -352,6 +402,7 @@ int main(void)
         bool has_order; // what its queue does depends on whether it is in order
     } stories[] = {{"buffers", buffers, true},
                    {"usm and events", usm_and_events, true},
+                   {"two contexts", two_contexts, true},
                    {"images", images, false},
                    {"links", links, false}};
     load();

@@ -49,12 +49,15 @@ static char text_of_failure[1024]; // of the story's last failing step
 static atomic_uint left;
 static int seam_error; // 0: allocations fail
 static atomic_bool is_reading;
+static atomic_uint unlinks;
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 zepi_plugin_init_fn *const walk_plugin_init = zepiPluginInit;
 
 static int fail_seam(enum zepi_seam_call call)
 {
+    if (call == ZEPI_SEAM_UNLINK)
+        atomic_fetch_add(&unlinks, 1);
     if ((call == ZEPI_SEAM_ALLOCATE) != (seam_error == 0) || atomic_load(&left) == 0)
         return 0;
     // A file that is read in a thousand pieces, as compilers are, counts once.
@@ -69,6 +72,11 @@ void walk_begin(void)
     ze_cpu = test_ze_cpu_use();
     test_plugin_load();
     zepi_seam_set_hook(fail_seam);
+}
+
+unsigned walk_unlinks(void)
+{
+    return atomic_load(&unlinks);
 }
 
 void walk_keep(void)

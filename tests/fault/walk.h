@@ -20,6 +20,9 @@ typedef zepi_result_t story_fn(void);
 // Loads zepi_core with ze_cpu as its driver.
 void walk_begin(void);
 
+// How many files were unlinked.
+unsigned walk_unlinks(void);
+
 // What is in the driver now belongs to the test, and is there after each round.
 void walk_keep(void);
 

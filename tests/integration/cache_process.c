@@ -2,7 +2,8 @@
 //
 // A process that builds one module and says where its code came from: for tests of what one process
 // leaves to the next. Arguments: the driver (ze_cpu, or intel:PRODUCT), the name of the device
-// code, and optionally build options. ZEPI_CACHE_DIR is the folder to use. One line on stdout:
+// code, and optionally build options. ZEPI_CACHE_DIR is the folder to use, TEST_LOST_FILE a file to
+// unlink once the driver is there. One line on stdout:
 //
 //     result=0 builds=1 store_hits=0 build_us=51234 again_us=12 spirv=1 native=0 log=HASH
 //
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t log_hash = UINT64_C(14695981039346656037);
 static size_t log_size;
@@ -67,6 +69,8 @@ int main(int argc, char **argv)
     setenv("ZEPI_CACHE_DIR", folder, 1);
     test_plugin_load();
     struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    if (getenv("TEST_LOST_FILE") && unlink(getenv("TEST_LOST_FILE")) != 0)
+        return 4;
     zepi_module_t input = test_input(gear.context, argv[2]);
     const zepi_build_desc_t desc = {
         .size = sizeof(desc), .options = argc > 3 ? argv[3] : NULL, .log = take_log};

@@ -256,3 +256,15 @@ Test(cache_processes, another_compiler_behind_the_same_version_compiles_again)
     const struct test_process again = run("scaled_copy");
     expect_found(&again);
 }
+
+// An update of the system replaces the library that this process has loaded.
+Test(cache_processes, a_compiler_that_cannot_be_identified_leaves_nothing_on_the_disk)
+{
+    char library[1024];
+    snprintf(library, sizeof(library), "%s/libintelocl.so", copy_runtime());
+    setenv("ZE_CPU_OPENCL", library, 1);
+    setenv("TEST_LOST_FILE", library, 1);
+    const struct test_process process = run("scaled_copy");
+    expect_compiled(&process);
+    cr_assert_eq(for_each_file(ignore), 0);
+}

@@ -78,6 +78,9 @@ Test(dispatch_choice, is_what_is_there_if_nothing_has_another_default)
     TEST_OK(zepi.unit_register(UNIT, 2, states.images + 1));
     launch_init(&launch);
     expect(&launch, 0, 41);
+    int32_t seen = 0;
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &seen));
+    cr_assert_eq(seen, 41);
     expect(&launch, 42, 42);
     expect(&launch, 0, 41);
     expect_failure(&launch, 43, ZEPI_ERROR_KERNEL_NOT_FOUND, "'scaled_copy_int'");
@@ -196,6 +199,200 @@ Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+// ---- Native code that does not say what it was made with ----
+
+// Of scaled_copy with its defaults.
+static zepi_image_desc_t silent_native(zepi_module_state_t state)
+{
+    zepi_module_t module = state == ZEPI_MODULE_OBJECT
+                               ? test_object(gear.context, "scaled_copy")
+                               : test_executable(gear.context, "scaled_copy");
+    zepi_image_desc_t image = native_image(module, state, NULL);
+    TEST_OK(zepi.release(module));
+    return image;
+}
+
+// The numbers and the compilations of a module's builds with no value, the default and another.
+static void expect_builds(zepi_module_t input)
+{
+    static const int32_t values[] = {1, 5, 1};
+    struct launch launch;
+    launch_init(&launch);
+    launch.desc.unit = NULL;
+    for (int i = 0; i < 4; i++) {
+        const int32_t value = i == 0 ? 1 : values[i - 1];
+        int32_t read = 0;
+        if (i > 0)
+            TEST_OK(zepi.spec_constant_set(input, 7, 4, &value));
+        const uint64_t before = ze_cpu.get_count("compile:spirv");
+        TEST_OK(zepi.module_build(input, NULL, &launch.desc.module));
+        cr_assert_leq(ze_cpu.get_count("compile:spirv"), before + (value == 5));
+        TEST_OK(zepi.spec_constant_get(launch.desc.module, NULL, 7, 4, &read));
+        cr_assert_eq(read, value);
+        expect(&launch, 0, value);
+        expect(&launch, value, value);
+        expect_failure(&launch, 9, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x9");
+        TEST_OK(zepi.release(launch.desc.module));
+    }
+    launch_finish(&launch);
+}
+
+Test(dispatch_choice, silent_native_code_beside_spirv_is_built_only_with_defaults)
+{
+    for (int order = 0; order < 2; order++) {
+        zepi_image_desc_t native = silent_native(ZEPI_MODULE_INPUT);
+        const zepi_image_desc_t spirv = test_spirv_image("scaled_copy");
+        const zepi_image_desc_t images[2] = {order ? spirv : native, order ? native : spirv};
+        zepi_module_t modules[3];
+        TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &modules[0]));
+        expect_builds(modules[0]);
+        for (int i = 0; i < 2; i++)
+            TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &images[i],
+                                       &modules[1 + i]));
+        TEST_OK(zepi.release(modules[0]));
+        TEST_OK(zepi.module_join(2, &modules[1], &modules[0]));
+        expect_builds(modules[0]);
+        for (int i = 0; i < 3; i++)
+            TEST_OK(zepi.release(modules[i]));
+        test_native_image_finish(&native);
+    }
+}
+
+Test(dispatch_choice, silent_native_code_in_a_unit_serves_only_launches_with_defaults)
+{
+    for (zepi_module_state_t state = ZEPI_MODULE_INPUT; state <= ZEPI_MODULE_EXECUTABLE; state++) {
+        zepi_image_desc_t images[2] = {silent_native(state), test_spirv_image("scaled_copy")};
+        zepi_module_t input;
+        struct launch launch;
+        TEST_OK(zepi.unit_register(UNIT, 2, images));
+        launch_init(&launch);
+        const uint64_t before = ze_cpu.get_count("compile:spirv");
+        expect(&launch, 0, 1);
+        expect(&launch, 1, 1);
+        cr_assert_eq(ze_cpu.get_count("compile:spirv"), before);
+        expect(&launch, 5 + (int32_t)state, 5 + (int32_t)state);
+        expect(&launch, 0, 1);
+        // The same for a value that is set on this module.
+        const int32_t value = 6;
+        TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &input));
+        TEST_OK(zepi.spec_constant_set(input, 7, 4, &value));
+        expect(&launch, 0, 6);
+        TEST_OK(zepi.release(input));
+        launch_finish(&launch);
+        TEST_OK(zepi.unit_unregister(UNIT));
+        test_native_image_finish(&images[0]);
+    }
+}
+
+static zepi_image_t choose_native(void *data, const zepi_image_t *images, uint32_t count)
+{
+    (void)data;
+    for (uint32_t i = 0; i < count; i++) {
+        zepi_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.image_get_info(images[i], &info));
+        if (info.format == ZEPI_IMAGE_NATIVE)
+            return images[i];
+    }
+    return NULL;
+}
+
+Test(dispatch_choice, of_silent_native_code_goes_with_no_other_value)
+{
+    for (zepi_module_state_t state = ZEPI_MODULE_INPUT; state <= ZEPI_MODULE_EXECUTABLE; state++) {
+        zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), silent_native(state)};
+        struct launch launch;
+        TEST_OK(zepi.unit_register(UNIT, 2, images));
+        launch_init(&launch);
+        launch.desc.selector = choose_native;
+        expect(&launch, 0, 1);
+        expect(&launch, 1, 1);
+        expect_failure(&launch, 5, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH,
+                       "constant 7 = 0x5, the code to use does not say what it was made with");
+        launch_finish(&launch);
+        TEST_OK(zepi.unit_unregister(UNIT));
+        test_native_image_finish(&images[1]);
+    }
+}
+
+Test(dispatch_choice, a_joined_executable_goes_by_the_code_that_has_the_value)
+{
+    zepi_image_desc_t native = silent_native(ZEPI_MODULE_EXECUTABLE);
+    zepi_module_t modules[2] = {NULL, scaled_copy_with(5)};
+    zepi_kernel_t kernel;
+    struct launch launch;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &native, &modules[0]));
+    launch_init(&launch);
+    launch.desc.unit = NULL;
+    TEST_OK(zepi.module_join(2, modules, &launch.desc.module));
+    expect(&launch, 0, 1);
+    expect(&launch, 5, 5);
+    expect(&launch, 1, 1);
+    expect_failure(&launch, 6, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x6");
+    // The kernel object is that of the first.
+    TEST_OK(zepi.module_get_kernel(launch.desc.module, "scaled_copy_int", &kernel));
+    launch.desc.kernel = kernel;
+    expect(&launch, 1, 1);
+    expect_failure(&launch, 5, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x5");
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(launch.desc.module));
+    launch_finish(&launch);
+    TEST_OK(zepi.release(modules[0]));
+    TEST_OK(zepi.release(modules[1]));
+    test_native_image_finish(&native);
+}
+
+Test(dispatch_choice, silent_native_code_beside_code_that_says_is_not_for_its_values)
+{
+    zepi_module_t with_five = scaled_copy_with(5);
+    const int32_t five = 5;
+    const zepi_spec_value_t value = {7, 4, &five};
+    zepi_image_desc_t images[2] = {silent_native(ZEPI_MODULE_INPUT),
+                                   native_image(with_five, ZEPI_MODULE_INPUT, &value)};
+    zepi_module_t input;
+    struct launch launch;
+    launch_init(&launch);
+    launch.desc.unit = NULL;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    launch.desc.module = build_with(input, 5);
+    expect(&launch, 0, 5);
+    expect(&launch, 5, 5);
+    TEST_OK(zepi.release(launch.desc.module));
+    // Nothing has another value.
+    TEST_OK(zepi.spec_constant_set(input, 7, 4, &(int32_t){6}));
+    TEST_FAILS_SAYING(zepi.module_build(input, NULL, &launch.desc.module),
+                      ZEPI_ERROR_COMPILE_FAILURE, "native made with 7 = 0x5");
+    launch_finish(&launch);
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.release(with_five));
+    for (int i = 0; i < 2; i++)
+        test_native_image_finish(&images[i]);
+}
+
+// A constant of another kernel is none of this code's.
+Test(dispatch_choice, silent_native_code_serves_whatever_other_kernels_are_made_with)
+{
+    zepi_module_t negate = test_executable(gear.context, "negate");
+    zepi_image_desc_t images[2] = {native_image(negate, ZEPI_MODULE_INPUT, NULL),
+                                   test_spirv_image("scaled_copy")};
+    zepi_module_t input;
+    struct launch launch;
+    launch_init(&launch);
+    launch.desc.unit = NULL;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    launch.desc.module = build_with(input, 5);
+    expect(&launch, 5, 5);
+    launch.desc.kernel_name = "negate";
+    launch.desc.argument_count = 1;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(launch.in[3], -4);
+    TEST_OK(zepi.release(launch.desc.module));
+    launch_finish(&launch);
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.release(negate));
+    test_native_image_finish(&images[0]);
 }
 
 // ---- The module and the kernel object that a launch names ----

@@ -125,11 +125,15 @@ Test(dispatch, refuses_values_that_are_wrong)
     launch.desc.spec_value_count = 2;
     TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL),
                       ZEPI_ERROR_INVALID_VALUE, "constant 7 twice");
-    values[1].id = 1234;
+    // Also of a constant that nothing declares.
+    values[0].id = values[1].id = 1234;
     TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL),
-                      ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN, "1234");
+                      ZEPI_ERROR_INVALID_VALUE, "constant 1234 twice");
     launch.desc.spec_value_count = 1;
-    values[0].size_bytes = 2;
+    values[0].value = NULL;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_INVALID_VALUE, "constant 1234 is NULL");
+    values[0] = (zepi_spec_value_t){7, 2, &number};
     TEST_FAILS(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL),
                ZEPI_ERROR_SPEC_CONSTANT_SIZE);
     launch.desc.spec_value_count = 0;
@@ -141,6 +145,52 @@ Test(dispatch, refuses_values_that_are_wrong)
                ZEPI_ERROR_INVALID_VALUE);
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
+}
+
+Test(dispatch, a_value_for_a_constant_that_the_compiler_dropped_has_no_effect)
+{
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_spec_value_t dropped = {1234, 8, &(uint64_t){99}};
+    zepi_module_t modules[2] = {test_input(gear.context, "scaled_copy"), NULL};
+    uint64_t seen = 0;
+    struct launch launch;
+    modules[1] = build_with(modules[0], 4);
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    for (int i = 0; i < 3; i++) {
+        // Of a unit, of a module, and of a kernel object.
+        launch.desc.unit = i == 0 ? UNIT : NULL;
+        launch.desc.module = i == 1 ? modules[1] : NULL;
+        if (i == 2)
+            TEST_OK(zepi.module_get_kernel(modules[1], "scaled_copy_int", &launch.desc.kernel));
+        const int32_t own = 4;
+        const zepi_spec_value_t values[2] = {dropped, {7, 4, &own}};
+        const uint64_t compiled = ze_cpu.get_count("compile:spirv");
+        for (uint32_t count = 1; count <= 2; count++) {
+            launch.desc.spec_values = values;
+            launch.desc.spec_value_count = count;
+            memset(launch.out, 0, 16);
+            TEST_OK(zepi.queue_launch(gear.queue, &launch.desc, TEST_NO_WAIT, NULL));
+            TEST_OK(zepi.queue_finish(gear.queue));
+            cr_assert_eq(launch.out[3], i == 0 && count == 1 ? 4 : 16);
+            TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 1234, 8, &seen));
+            cr_assert_eq(seen, 99);
+        }
+        // No other value of it makes another build.
+        cr_assert_leq(ze_cpu.get_count("compile:spirv"), compiled + 1);
+        launch.desc.spec_value_count = 0;
+        TEST_FAILS_SAYING(
+            zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 1234, 8, &seen),
+            ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN, "1234");
+    }
+    // Setting it on a module by its number stays an error.
+    TEST_FAILS_SAYING(zepi.spec_constant_set(modules[0], 1234, 8, dropped.value),
+                      ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN, "1234");
+    TEST_OK(zepi.release(launch.desc.kernel));
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(modules[i]));
 }
 
 static zepi_image_t choose(void *data, const zepi_image_t *images, uint32_t count)

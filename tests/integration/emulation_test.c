@@ -397,3 +397,107 @@ Test(emulation, is_told_for_each_image_and_for_the_module)
     TEST_OK(zepi.release(input));
     test_native_image_finish(&images[0]);
 }
+
+// ---- Defaults ----
+
+static const zepi_native_policy_t policies[] = {ZEPI_NATIVE_REBUILD, ZEPI_NATIVE_EMULATE};
+
+// What the module says of constant 7, and what its kernels compute with, under either policy.
+static void expect_number(const zepi_image_desc_t images[2], int32_t number)
+{
+    struct launch launch;
+    zepi_module_t input;
+    int32_t read;
+    launch_init(&launch);
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.spec_constant_get(input, NULL, 7, 4, &read));
+    cr_assert_eq(read, number);
+    launch.desc.unit = NULL;
+    for (int i = 0; i < 2; i++) {
+        const zepi_build_desc_t build = {.size = sizeof(build), .native_policy = policies[i]};
+        TEST_OK(zepi.module_build(input, &build, &launch.desc.module));
+        TEST_OK(zepi.spec_constant_get(launch.desc.module, NULL, 7, 4, &read));
+        cr_assert_eq(read, number);
+        expect(&launch, 0, number);
+        TEST_OK(zepi.module_get_kernel(launch.desc.module, "scaled_copy_int", &launch.desc.kernel));
+        expect(&launch, 0, number);
+        TEST_OK(zepi.release(launch.desc.kernel));
+        launch.desc.kernel = NULL;
+        TEST_OK(zepi.release(launch.desc.module));
+    }
+    TEST_OK(zepi.release(input));
+    launch.desc.module = NULL;
+    launch.desc.unit = UNIT;
+    TEST_OK(zepi.unit_register(UNIT, 2, images));
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &launch.desc, 7, 4, &read));
+    cr_assert_eq(read, number);
+    expect(&launch, 0, number);
+    TEST_OK(zepi.unit_unregister(UNIT));
+    launch_finish(&launch);
+}
+
+// In both orders.
+static void expect_default_of_spirv(zepi_image_desc_t native)
+{
+    const zepi_image_desc_t spirv = test_spirv_image("scaled_copy");
+    expect_number((const zepi_image_desc_t[]){native, spirv}, 1);
+    expect_number((const zepi_image_desc_t[]){spirv, native}, 1);
+    test_native_image_finish(&native);
+}
+
+Test(emulation, takes_the_default_of_the_spirv_beside_it)
+{
+    static const zepi_emulated_constant_t constant = {7, ZEPI_SCALAR_INT32, NULL};
+    static const char *const kernel_name = "scaled_copy_int";
+    zepi_module_t executable = test_executable(gear.context, "emulated_copy");
+    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, NULL);
+    image.emulated_constants = &constant;
+    image.emulated_constant_count = 1;
+    image.emulated_kernels = &kernel_name;
+    image.emulated_kernel_count = 1;
+    TEST_OK(zepi.release(executable));
+    expect_default_of_spirv(image);
+}
+
+Test(emulation, of_one_constant_does_not_hide_what_another_was_made_with)
+{
+    static const zepi_emulated_constant_t constant = {11, ZEPI_SCALAR_UINT8, NULL};
+    static const char *const kernel_name = "show_constants";
+    const int32_t baked = 41;
+    const zepi_spec_value_t value = {7, 4, &baked};
+    zepi_module_t executable = scaled_copy_with(baked);
+    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
+    image.emulated_constants = &constant;
+    image.emulated_constant_count = 1;
+    image.emulated_kernels = &kernel_name;
+    image.emulated_kernel_count = 1;
+    TEST_OK(zepi.release(executable));
+    expect_default_of_spirv(image);
+}
+
+Test(emulation, a_layout_changes_nothing_about_what_code_was_made_with)
+{
+    static const zepi_spec_element_t element = {7, 0, 4};
+    const int32_t baked = 41;
+    const int32_t one = 1;
+    const zepi_spec_value_t value = {7, 4, &baked};
+    const zepi_spec_layout_t layout = {.name = "number",
+                                       .size_bytes = 4,
+                                       .default_bytes = &one,
+                                       .elements = &element,
+                                       .element_count = 1};
+    zepi_module_t executable = scaled_copy_with(baked);
+    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
+    zepi_module_t input;
+    int32_t read;
+    image.layouts = &layout;
+    image.layout_count = 1;
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_OK(zepi.spec_constant_get(input, NULL, 7, 4, &read));
+    cr_assert_eq(read, 41);
+    TEST_OK(zepi.spec_constant_get_by_name(input, NULL, "number", 4, &read));
+    cr_assert_eq(read, 41);
+    TEST_OK(zepi.release(input));
+    expect_default_of_spirv(image);
+}

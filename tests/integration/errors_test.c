@@ -75,6 +75,9 @@ Test(errors, of_arguments_name_the_argument_and_what_was_expected)
     expect(&launch, ZEPI_ERROR_INVALID_SIZE, "pointer of 4 bytes");
     launch.arguments[2].kind = (zepi_argument_kind_t)77;
     expect(&launch, ZEPI_ERROR_INVALID_VALUE, "77");
+    launch.arguments[2].reserved = 8;
+    expect(&launch, ZEPI_ERROR_INVALID_VALUE,
+           "argument 2 of kernel 'sum_groups' has 8 in its reserved member, expected 0");
 }
 
 Test(errors, of_value_sizes_say_both_sizes)

@@ -102,6 +102,162 @@ Test(join, executables_of_different_values_stand_beside_each_other)
     TEST_OK(zepi.release(input));
 }
 
+// Native code as the driver answers it for the module.
+static void expect_native_of(const zepi_image_info_t *info, zepi_module_t module)
+{
+    zepi_image_desc_t native = native_image(module, ZEPI_MODULE_INPUT, NULL);
+    cr_assert_eq(info->size_bytes, native.size_bytes);
+    cr_assert_eq(memcmp(info->bytes, native.bytes, native.size_bytes), 0);
+    test_native_image_finish(&native);
+}
+
+Test(join, an_image_of_a_built_module_is_its_build)
+{
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t modules[3] = {input};
+    zepi_image_info_t infos[3];
+    zepi_image_t images[3];
+    uint32_t count;
+    TEST_OK(zepi.module_compile(input, NULL, &modules[1]));
+    modules[2] = build_with(input, 2);
+    for (int i = 0; i < 3; i++) {
+        zepi_image_t again;
+        infos[i].size = sizeof(infos[i]);
+        TEST_OK(zepi.module_get_images(modules[i], 1, &images[i], &count));
+        cr_assert_eq(count, 1);
+        TEST_OK(zepi.image_get_info(images[i], &infos[i]));
+        cr_assert_eq(infos[i].state, (zepi_module_state_t)(ZEPI_MODULE_INPUT + i));
+        cr_assert_eq(infos[i].format, i == 0 ? ZEPI_IMAGE_SPIRV : ZEPI_IMAGE_NATIVE);
+        cr_assert_eq(infos[i].kernel_count, 3);
+        cr_assert(infos[i].has_spec_constants && infos[i].has_native_spec_constants);
+        // It is always the same one, and so are its bytes.
+        TEST_OK(zepi.module_get_images(modules[i], 1, &again, &count));
+        cr_assert_eq(again, images[i]);
+        TEST_OK(zepi.release(again));
+    }
+    expect_native_of(&infos[1], modules[1]);
+    expect_native_of(&infos[2], modules[2]);
+    cr_assert(infos[0].digest[0] != infos[1].digest[0] && infos[1].digest[0] != infos[2].digest[0]);
+    // They live on without their modules.
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(modules[i]));
+    TEST_OK(zepi.cache_clear(gear.context));
+    for (int i = 0; i < 3; i++) {
+        zepi_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.image_get_info(images[i], &info));
+        cr_assert_eq(info.bytes, infos[i].bytes);
+        TEST_OK(zepi.release(images[i]));
+    }
+}
+
+static zepi_image_t choose_by_value(void *data, const zepi_image_t *images, uint32_t count)
+{
+    const struct launch *launch = data;
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t value;
+        TEST_OK(zepi.spec_constant_get(launch->desc.module, images[i], 7, 4, &value));
+        if (value == 3)
+            return images[i];
+    }
+    return NULL;
+}
+
+Test(join, two_builds_with_different_values_are_two_images)
+{
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t modules[3] = {build_with(input, 2), build_with(input, 3), build_with(input, 2)};
+    zepi_module_t joined;
+    zepi_image_t images[2];
+    zepi_image_t of_input;
+    uint32_t count;
+    int32_t value;
+    zepi_spec_constant_t constants[8];
+    struct launch launch;
+    TEST_OK(zepi.module_join(3, modules, &joined));
+    cr_assert_eq(image_count(joined), 2);
+    TEST_OK(zepi.module_get_images(joined, 2, images, &count));
+    cr_assert(count == 2 && images[0] != images[1]);
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.spec_constant_get(joined, images[i], 7, 4, &value));
+        cr_assert_eq(value, 2 + i);
+        TEST_OK(zepi.spec_constant_list(joined, images[i], 8, constants, &count));
+        cr_assert(count == 6 && constants[3].id == 7 && constants[3].value[0] == 2 + i);
+        cr_assert(!constants[3].is_ambiguous);
+    }
+    // Without an image only what they agree about has a value.
+    TEST_FAILS_SAYING(zepi.spec_constant_get(joined, NULL, 7, 4, &value),
+                      ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "constant 7; name the image: image 0");
+    TEST_OK(zepi.module_get_images(input, 1, &of_input, &count));
+    TEST_FAILS(zepi.spec_constant_get(joined, of_input, 7, 4, &value),
+               ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS);
+    TEST_OK(zepi.spec_constant_get(joined, NULL, 3, 4, &value));
+    TEST_OK(zepi.spec_constant_list(joined, NULL, 8, constants, &count));
+    for (uint32_t i = 0; i < count; i++)
+        cr_assert_eq(constants[i].is_ambiguous, constants[i].id == 7);
+    // A selector may choose either.
+    launch_init(&launch);
+    launch.desc.unit = NULL;
+    launch.desc.module = joined;
+    expect(&launch, 0, 2);
+    launch.desc.selector = choose_by_value;
+    launch.desc.selector_data = &launch;
+    expect(&launch, 0, 3);
+    expect(&launch, 3, 3);
+    expect_failure(&launch, 2, ZEPI_ERROR_SPEC_CONSTANT_MISMATCH, "constant 7 = 0x2");
+    launch_finish(&launch);
+    TEST_OK(zepi.release(of_input));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(images[i]));
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(modules[i]));
+    TEST_OK(zepi.release(joined));
+    TEST_OK(zepi.release(input));
+}
+
+Test(join, builds_with_other_options_are_other_images)
+{
+    const zepi_build_desc_t slow = {.size = sizeof(slow), .options = "-cl-opt-disable"};
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    zepi_module_t modules[2];
+    zepi_module_t joined;
+    TEST_OK(zepi.module_build(input, NULL, &modules[0]));
+    TEST_OK(zepi.module_build(input, &slow, &modules[1]));
+    cr_assert(!are_equal(modules[0], modules[1]));
+    TEST_OK(zepi.module_join(2, modules, &joined));
+    cr_assert_eq(image_count(joined), 2);
+    TEST_OK(zepi.release(joined));
+    TEST_OK(zepi.release(modules[0]));
+    TEST_OK(zepi.release(modules[1]));
+    TEST_OK(zepi.release(input));
+}
+
+// The native code was made with 41, and is not used for the default.
+Test(join, what_a_build_did_not_use_says_nothing_about_it)
+{
+    const int32_t baked = 41;
+    const zepi_spec_value_t value = {7, 4, &baked};
+    zepi_module_t built = scaled_copy_with(baked);
+    zepi_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
+                                   test_spirv_image("scaled_copy")};
+    zepi_module_t input;
+    zepi_module_t modules[2];
+    zepi_module_info_t info = {.size = sizeof(info)};
+    int32_t read;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.module_build(input, NULL, &modules[0]));
+    TEST_OK(zepi.spec_constant_get(modules[0], NULL, 7, 4, &read));
+    cr_assert_eq(read, 1);
+    TEST_OK(zepi.module_get_info(modules[0], &info));
+    cr_assert(info.image_count == 1 && info.has_native_spec_constants);
+    modules[1] = test_executable(gear.context, "scaled_copy");
+    cr_assert(are_equal(modules[0], modules[1]));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(modules[i]));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.release(built));
+    test_native_image_finish(&images[0]);
+}
+
 Test(join, native_code_stands_beside_the_spirv_that_it_was_made_from)
 {
     const int32_t baked = 3;

@@ -50,14 +50,15 @@ static zepi_module_t compile_for(const char *name, zepi_device_t device)
 }
 
 // The result of a kernel of two devices' own, or -1 if the device has none.
-static int32_t run(zepi_module_t module, zepi_device_t device, int32_t value)
+static int32_t run_kernel(zepi_module_t module, const char *name, zepi_device_t device,
+                          int32_t value)
 {
     zepi_queue_t queue;
     zepi_kernel_t kernel;
     int32_t *memory;
     TEST_OK(zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue));
     TEST_OK(zepi.usm_allocate(context, device, ZEPI_USM_SHARED, 4, 0, (void **)&memory));
-    TEST_OK(zepi.module_get_kernel(module, "triple_and_offset", &kernel));
+    TEST_OK(zepi.module_get_kernel(module, name, &kernel));
     *memory = value;
     const zepi_argument_t argument = TEST_POINTER(memory);
     const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
@@ -68,6 +69,11 @@ static int32_t run(zepi_module_t module, zepi_device_t device, int32_t value)
     TEST_OK(zepi.usm_free(context, memory));
     TEST_OK(zepi.release(queue));
     return value;
+}
+
+static int32_t run(zepi_module_t module, zepi_device_t device, int32_t value)
+{
+    return run_kernel(module, "triple_and_offset", device, value);
 }
 
 Test(link_devices, all_of_them_share_one_link_of_spirv)
@@ -130,15 +136,47 @@ Test(link_devices, may_have_different_code_of_one_object)
     TEST_OK(zepi.module_link(2, objects, NULL, &module));
     for (int i = 0; i < 2; i++)
         cr_assert_eq(run(module, devices[i], 2), 106);
-    // Its images are those of both devices.
+    // Each device has two images that were linked.
     TEST_OK(zepi.module_get_images(module, 0, NULL, &count));
-    cr_assert_eq(count, 3);
+    cr_assert_eq(count, 4);
     TEST_OK(zepi.release(module));
     TEST_OK(zepi.release(objects[0]));
     TEST_OK(zepi.release(objects[1]));
     TEST_OK(zepi.release(input));
     TEST_OK(zepi.release(native));
     test_native_image_finish(&images[0]);
+}
+
+Test(link_devices, builds_for_one_device_each_are_joined_to_one_for_both)
+{
+    zepi_module_t input = test_input(context, "negate");
+    zepi_module_t modules[2];
+    zepi_module_t joined;
+    zepi_module_info_t info = {.size = sizeof(info)};
+    bool is_equal;
+    for (int i = 0; i < 2; i++) {
+        const zepi_build_desc_t desc = {
+            .size = sizeof(desc), .devices = &devices[i], .device_count = 1};
+        zepi_device_t served[2] = {NULL, NULL};
+        uint32_t count;
+        TEST_OK(zepi.module_build(input, &desc, &modules[i]));
+        TEST_OK(zepi.module_get_devices(modules[i], 2, served, &count));
+        cr_assert(count == 1 && served[0] == devices[i] && !served[1]);
+        TEST_OK(zepi.release(served[0]));
+        TEST_OK(zepi.module_get_info(modules[i], &info));
+        cr_assert_eq(info.device_count, 1);
+    }
+    TEST_OK(zepi.module_is_equal(modules[0], modules[1], &is_equal));
+    cr_assert(!is_equal);
+    TEST_OK(zepi.module_join(2, modules, &joined));
+    TEST_OK(zepi.module_get_info(joined, &info));
+    cr_assert(info.image_count == 2 && info.device_count == 2);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(run_kernel(joined, "negate", devices[i], 2), -2);
+    TEST_OK(zepi.release(joined));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(modules[i]));
+    TEST_OK(zepi.release(input));
 }
 
 Test(link_devices, a_build_links_images_that_import_from_each_other)

@@ -186,6 +186,77 @@ Test(copy, of_nothing_completes_and_of_nowhere_is_refused)
                ZEPI_ERROR_INVALID_SIZE);
 }
 
+// 1000 bytes, of a block that has 1024.
+static void *allocate_1000(zepi_usm_kind_t kind)
+{
+    void *memory;
+    TEST_OK(zepi.usm_allocate(gear.context, kind == ZEPI_USM_HOST ? NULL : gear.device, kind, 1000,
+                              0, &memory));
+    return memory;
+}
+
+#define PAST_THE_END(call, sizes) TEST_FAILS_SAYING(call, ZEPI_ERROR_INVALID_SIZE, sizes)
+
+Test(copy, past_the_end_of_an_allocation_is_refused)
+{
+    static const zepi_usm_kind_t kinds[] = {ZEPI_USM_HOST, ZEPI_USM_DEVICE, ZEPI_USM_SHARED};
+    uint8_t plain[2048] = {0};
+    zepi_event_t event = NULL;
+    for (int i = 0; i < 3; i++) {
+        uint8_t *memory = allocate_1000(kinds[i]);
+        uint8_t *inside = memory + 300;
+        PAST_THE_END(zepi.queue_copy(gear.queue, memory, plain, 1001, TEST_NO_WAIT, &event),
+                     "the destination is 1001 bytes");
+        test_expect_text("its allocation has 1000 there", "queue_copy", __FILE__, __LINE__);
+        PAST_THE_END(zepi.queue_copy(gear.queue, plain, inside, 701, TEST_NO_WAIT, &event),
+                     "its allocation has 700 there");
+        PAST_THE_END(zepi.queue_fill(gear.queue, inside, plain, 1, 701, TEST_NO_WAIT, &event),
+                     "the destination is 701 bytes");
+        PAST_THE_END(zepi.queue_prefetch(gear.queue, inside, 701, TEST_NO_WAIT, &event),
+                     "the memory is 701 bytes");
+        PAST_THE_END(zepi.queue_advise(gear.queue, memory, 1001, ZEPI_ADVICE_SET_READ_MOSTLY, NULL),
+                     "its allocation has 1000 there");
+        cr_assert_null(event);
+        TEST_OK(zepi.queue_copy(gear.queue, inside, plain, 700, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_copy(gear.queue, plain, memory, 1000, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_fill(gear.queue, inside, plain, 1, 700, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        TEST_OK(zepi.usm_free(gear.context, memory));
+    }
+    TEST_FAILS(zepi.queue_copy(NULL, plain, plain, 1, TEST_NO_WAIT, NULL),
+               ZEPI_ERROR_INVALID_OBJECT);
+}
+
+Test(copy, of_boxes_past_the_end_of_an_allocation_is_refused)
+{
+    uint8_t *memory = allocate_1000(ZEPI_USM_SHARED);
+    uint8_t plain[2048] = {0};
+    const zepi_rect_t whole = {0};
+    // 3 slices of 4 rows of 10 bytes: the last byte is number 2 * 200 + 3 * 20 + 10.
+    zepi_rect_t rect = {.row_pitch_bytes = 20, .slice_pitch_bytes = 200};
+    size_t region[3] = {10, 4, 3};
+    for (size_t z = 0; z <= 2; z++) {
+        rect.origin_bytes[2] = z;
+        rect.origin_bytes[0] = z == 2 ? 130 : 0;
+        TEST_OK(zepi.queue_copy_rect(gear.queue, memory, &rect, plain, &whole, region, TEST_NO_WAIT,
+                                     NULL));
+    }
+    rect.origin_bytes[0]++;
+    PAST_THE_END(
+        zepi.queue_copy_rect(gear.queue, memory, &rect, plain, &whole, region, TEST_NO_WAIT, NULL),
+        "the destination is 1001 bytes");
+    PAST_THE_END(
+        zepi.queue_copy_rect(gear.queue, plain, &whole, memory, &rect, region, TEST_NO_WAIT, NULL),
+        "its allocation has 1000 there");
+    // More than any memory.
+    rect.slice_pitch_bytes = SIZE_MAX / 2;
+    PAST_THE_END(
+        zepi.queue_copy_rect(gear.queue, memory, &rect, plain, &whole, region, TEST_NO_WAIT, NULL),
+        "too large");
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
 Test(copy, hints_are_taken_and_complete)
 {
     void *memory;
@@ -200,4 +271,22 @@ Test(copy, hints_are_taken_and_complete)
     TEST_FAILS_SAYING(zepi.queue_advise(gear.queue, memory, 8192, (zepi_advice_t)99, NULL),
                       ZEPI_ERROR_INVALID_VALUE, "99");
     TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
+// Nothing is known of memory that zepi did not make, and the driver is not asked about it.
+Test(copy, of_plain_host_memory_is_no_question_to_the_driver)
+{
+    static const char *const questions[] = {"zeMemGetAddressRange", "zeMemGetAllocProperties"};
+    char plain[64] = "plain";
+    char *usm = gear_allocate(sizeof(plain));
+    ze_cpu.reset_counts();
+    for (int i = 0; i < 3; i++) {
+        TEST_OK(zepi.queue_copy(gear.queue, usm, plain, sizeof(plain), TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_copy(gear.queue, plain, usm, sizeof(plain), TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+    }
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(ze_cpu.get_count(questions[i]), 0, "%s", questions[i]);
+    cr_assert_str_eq(usm, "plain");
+    TEST_OK(zepi.usm_free(gear.context, usm));
 }

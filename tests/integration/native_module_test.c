@@ -236,6 +236,43 @@ Test(native_module, keeps_apart_what_was_not_linked)
     TEST_OK(zepi.release(input));
 }
 
+Test(native_module, without_a_kernel_is_no_executable_and_spirv_without_one_is_a_library)
+{
+    zepi_module_t library = test_executable(gear.context, "link_base");
+    zepi_module_t kernels = test_executable(gear.context, "negate");
+    zepi_image_desc_t images[] = {test_native_image(library, gear.device, ZEPI_MODULE_EXECUTABLE),
+                                  test_native_image(kernels, gear.device, ZEPI_MODULE_EXECUTABLE)};
+    const char unit = 0;
+    zepi_module_info_t info = {.size = sizeof(info)};
+    zepi_module_t module;
+    bool has;
+    TEST_OK(zepi.module_get_info(library, &info));
+    cr_assert(info.state == ZEPI_MODULE_EXECUTABLE && info.kernel_count == 0);
+    TEST_FAILS_SAYING(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, images, &module),
+                      ZEPI_ERROR_INVALID_VALUE, "none of the 1 images has a kernel");
+    // Beside one that has a kernel it may stand, and as an object alone.
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 2, images, &module));
+    cr_assert_eq(run(module, "negate", 3), -3);
+    TEST_OK(zepi.release(module));
+    images[0].state = ZEPI_MODULE_OBJECT;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 1, images, &module));
+    TEST_OK(zepi.release(module));
+    // A unit has no executable then.
+    images[0].state = ZEPI_MODULE_EXECUTABLE;
+    TEST_OK(zepi.unit_register(&unit, 1, images));
+    TEST_OK(zepi.unit_has_module(&unit, gear.context, ZEPI_MODULE_EXECUTABLE, &has));
+    cr_assert(!has);
+    TEST_OK(zepi.unit_get_module(&unit, gear.context, ZEPI_MODULE_EXECUTABLE, &module));
+    TEST_OK(zepi.module_get_info(module, &info));
+    cr_assert_eq(info.image_count, 0);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.unit_unregister(&unit));
+    TEST_OK(zepi.release(library));
+    TEST_OK(zepi.release(kernels));
+    for (int i = 0; i < 2; i++)
+        test_native_image_finish(&images[i]);
+}
+
 // ---- Native handles ----
 
 // A ze_module of the host's own.

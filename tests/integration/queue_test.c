@@ -300,6 +300,201 @@ FOR_ALL_KINDS(queue, waits_for_its_commands_when_it_goes)
     queue_tear_down();
 }
 
+// By a copy engine, if the driver thinks that it pays: a hint of the list tells it that it may.
+FOR_ALL_KINDS(queue, leaves_copies_and_fills_to_any_engine)
+{
+    queue_set_up(kind->flags, kind->newer);
+    uint32_t *memory = (uint32_t *)queue_allocate(ITEMS);
+    const uint32_t value = 9;
+    const uint64_t before = ze_cpu.get_count("copy:compute");
+    TEST_OK(zepi.queue_fill(gear.queue, memory, &value, 4, 64, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_copy(gear.queue, memory + 16, memory, 64, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert(memory[15] == value && memory[31] == value);
+    if (kind->newer)
+        cr_assert_eq(ze_cpu.get_count("copy:compute"), before);
+    else
+        cr_assert_gt(ze_cpu.get_count("copy:compute"), before);
+    queue_free(memory);
+    queue_tear_down();
+}
+
+// ---- Queues that come and go ----
+
+static void add_with_events(zepi_queue_t queue, float *one, float *sum, uint32_t count,
+                            zepi_event_t *out_events)
+{
+    for (uint32_t i = 0; i < count; i++)
+        queue_add(queue, one, one, sum, TEST_NO_WAIT, &out_events[i]);
+}
+
+// Two of three are waited for.
+static void wait_and_release(uint32_t count, const zepi_event_t *events)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % 3)
+            TEST_OK(zepi.event_wait(1, &events[i], UINT64_MAX));
+        TEST_OK(zepi.release(events[i]));
+    }
+}
+
+// A driver may write to the list that signalled an event last: ze_cpu refuses to reset an event
+// whose list is gone.
+FOR_ALL_KINDS(queue, leaves_events_that_serve_later_queues)
+{
+    enum { EVENTS = 20, QUEUES = 40 }; // more than are kept
+    static const zepi_queue_flags_t others[] = {0, ZEPI_QUEUE_IN_ORDER, ZEPI_QUEUE_PROFILING,
+                                                ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING};
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate(ITEMS);
+    zepi_queue_t queues[QUEUES];
+    zepi_event_t events[EVENTS];
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < QUEUES; i++)
+            TEST_OK(zepi.queue_create(gear.context, gear.device, kind->flags, &queues[i]));
+        for (int i = 0; i < QUEUES; i++) {
+            add_with_events(queues[i], one, sum, EVENTS, events);
+            TEST_OK(zepi.queue_barrier(queues[i], TEST_NO_WAIT, NULL));
+            TEST_OK(zepi.release(queues[i]));
+            wait_and_release(EVENTS, events);
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        TEST_OK(zepi.queue_create(gear.context, gear.device, others[i % 4], &queues[0]));
+        add_with_events(queues[0], one, sum, EVENTS, events);
+        TEST_OK(zepi.queue_barrier(queues[0], TEST_NO_WAIT, NULL));
+        wait_and_release(EVENTS, events);
+        TEST_OK(zepi.release(queues[0]));
+    }
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
+}
+
+// Its commands are complete, but another queue, which the host holds up, has yet to see that.
+FOR_ALL_KINDS(queue, may_go_while_another_one_waits_for_its_events)
+{
+    enum { QUEUES = 40 };
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sums[QUEUES];
+    zepi_queue_t queues[QUEUES];
+    zepi_event_t gate;
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    TEST_OK(zepi.queue_barrier(gear.queue, WAIT_FOR(gate), NULL));
+    for (int i = 0; i < QUEUES; i++) {
+        sums[i] = queue_allocate_filled(0);
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kind->flags, &queues[i]));
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        zepi_event_t event;
+        queue_add(queues[i], one, one, sums[i], TEST_NO_WAIT, &event);
+        queue_add(gear.queue, one, sums[i], sums[i], WAIT_FOR(event), NULL);
+        TEST_OK(zepi.release(event));
+        TEST_OK(zepi.release(queues[i]));
+    }
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < QUEUES; i++) {
+        for (int at = 0; at < ITEMS; at++)
+            cr_assert_eq(sums[i][at], 3);
+        queue_free(sums[i]);
+    }
+    TEST_OK(zepi.release(gate));
+    queue_free(one);
+    queue_tear_down();
+}
+
+static uint64_t lists_made(void)
+{
+    return ze_cpu.get_count("zeCommandListCreateImmediate");
+}
+
+FOR_ALL_KINDS(queue, uses_the_list_of_the_last_one_of_its_kind)
+{
+    queue_set_up(kind->flags, kind->newer);
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate_filled(0);
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, kind->flags, &queue));
+    TEST_OK(zepi.release(queue));
+    const uint64_t made = lists_made();
+    for (int i = 0; i < 100; i++) {
+        zepi_event_t events[20];
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kind->flags, &queue));
+        add_with_events(queue, one, sum, 20, events);
+        wait_and_release(20, events);
+        TEST_OK(zepi.release(queue));
+    }
+    cr_assert_eq(lists_made(), made);
+    cr_assert_eq(sum[ITEMS - 1], 2);
+    // One of another kind has other lists.
+    TEST_OK(zepi.queue_create(gear.context, gear.device, kind->flags ^ ZEPI_QUEUE_PRIORITY_HIGH,
+                              &queue));
+    cr_assert_gt(lists_made(), made);
+    TEST_OK(zepi.release(queue));
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
+}
+
+Test(queue_info, lists_of_released_queues_are_kept_up_to_a_bound)
+{
+    enum { QUEUES = 100, KEPT = 32 };
+    zepi_queue_t queues[QUEUES];
+    for (int i = 0; i < QUEUES; i++)
+        TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queues[i]));
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    for (int i = 0; i < QUEUES; i++)
+        TEST_OK(zepi.release(queues[i]));
+    cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy") - destroyed, QUEUES - KEPT);
+}
+
+// What the host may still append to serves no other queue.
+Test(queue_info, a_list_whose_handle_the_host_has_is_not_used_again)
+{
+    zepi_queue_t queue;
+    void *native;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.queue_get_native(queue, &native));
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    TEST_OK(zepi.release(queue));
+    cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy"), destroyed + 1);
+}
+
+// Nor does one whose commands nobody saw complete.
+Test(queue_info, a_list_that_could_not_be_waited_for_is_not_used_again)
+{
+    uint32_t *memory = (uint32_t *)queue_allocate(1);
+    const uint32_t value = 7;
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.queue_fill(queue, memory, &value, 4, 4, TEST_NO_WAIT, NULL));
+    cr_assert_eq(ze_cpu.set_fail("zeCommandListHostSynchronize:*:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    TEST_OK(zepi.release(queue));
+    cr_assert_eq(ze_cpu.set_fail(NULL), 0);
+    cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy"), destroyed + 1);
+    queue_free(memory);
+}
+
+// Memory is short: the lists that are kept go first.
+Test(queue_info, lists_that_are_kept_make_room_for_a_new_one)
+{
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.release(queue));
+    cr_assert_eq(
+        ze_cpu.set_fail("zeCommandListCreateImmediate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"), 0);
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_PROFILING, &queue));
+    cr_assert_eq(ze_cpu.set_fail(NULL), 0);
+    cr_assert_gt(ze_cpu.get_count("zeCommandListDestroy"), destroyed);
+    TEST_OK(zepi.release(queue));
+}
+
 Test(queue_info, says_what_the_queue_was_made_of)
 {
     zepi_queue_info_t info = {.size = sizeof(info)};

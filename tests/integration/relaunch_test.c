@@ -146,6 +146,10 @@ static void check_refusals(void)
         TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
                           ZEPI_ERROR_INVALID_SIZE, "argument 2");
         *argument = right;
+        argument->reserved = 1;
+        TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                          ZEPI_ERROR_INVALID_VALUE, "reserved");
+        *argument = right;
         argument->kind = ZEPI_ARGUMENT_LOCAL;
         TEST_FAILS(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
                    ZEPI_ERROR_INVALID_VALUE);

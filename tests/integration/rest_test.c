@@ -160,9 +160,11 @@ Test(rest, two_at_once_are_two)
         TEST_OK(zepi.module_build(input, NULL, &executable));
         TEST_OK(zepi.module_get_images(input, 1, &inputs, &count));
         TEST_OK(zepi.module_get_images(executable, 1, &executables, &count));
-        cr_assert_eq(inputs, executables);
+        cr_assert_neq(inputs, executables);
         TEST_OK(zepi.spec_constant_get(executable, inputs, CONSTANT, sizeof(value), &value));
         cr_assert_eq(value, 5);
+        TEST_OK(zepi.release(inputs));
+        TEST_OK(zepi.release(executables));
         TEST_OK(zepi.release(executable));
     }
     drop(&first);

@@ -293,6 +293,78 @@ Test(spec_constants, set_together_are_all_set_or_none)
     TEST_OK(zepi.release(input));
 }
 
+// Two halves of one composite: the compiler dropped the other in each image.
+Test(spec_constants, of_a_composite_reach_every_image_that_has_a_part_of_it)
+{
+    static const zepi_spec_element_t parts[] = {{7, 0, 4}, {2, 8, 8}, {1, 16, 4}};
+    const zepi_spec_layout_t halves = {
+        .name = "halves", .size_bytes = 24, .elements = parts, .element_count = 3};
+    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), test_spirv_image("link_base")};
+    for (int i = 0; i < 2; i++) {
+        images[i].layouts = &halves;
+        images[i].layout_count = 1;
+    }
+    const struct {
+        int32_t seven, padding;
+        int64_t two;
+        int32_t one, end;
+    } set = {70, 71, 20, 10, 72};
+    unsigned char read[24];
+    int32_t one = 0;
+    zepi_module_t input;
+    zepi_module_t object;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
+    TEST_OK(zepi.spec_constant_set_by_name(input, "halves", sizeof(set), &set));
+    TEST_OK(zepi.spec_constant_get(input, NULL, 1, 4, &one));
+    cr_assert_eq(one, 10);
+    TEST_OK(zepi.spec_constant_get_by_name(input, NULL, "halves", sizeof(read), read));
+    cr_assert_eq(memcmp(read, &set, sizeof(set)), 0);
+    TEST_OK(zepi.module_compile(input, NULL, &object));
+    TEST_OK(zepi.spec_constant_get(object, NULL, 1, 4, &one));
+    cr_assert_eq(one, 10);
+    TEST_OK(zepi.spec_constant_get_by_name(object, NULL, "halves", sizeof(read), read));
+    cr_assert_eq(memcmp(read, &set, sizeof(set)), 0);
+    TEST_OK(zepi.release(object));
+    // An element that the second image alone has.
+    TEST_OK(zepi.spec_constant_set(input, 1, 4, &(int32_t){11}));
+    TEST_OK(zepi.spec_constant_get_by_name(input, NULL, "halves", sizeof(read), read));
+    memcpy(&one, read + 16, sizeof(one));
+    cr_assert_eq(one, 11);
+    TEST_OK(zepi.release(input));
+}
+
+Test(spec_constants, of_a_composite_are_ambiguous_where_joined_builds_differ)
+{
+    static const zepi_spec_element_t element = {7, 0, 4};
+    const zepi_spec_layout_t number = {
+        .name = "number", .size_bytes = 4, .elements = &element, .element_count = 1};
+    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_module_t input;
+    zepi_module_t modules[2];
+    zepi_module_t joined;
+    zepi_image_t images[2];
+    uint32_t count;
+    int32_t read = 77;
+    image.layouts = &number;
+    image.layout_count = 1;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    for (int i = 0; i < 2; i++)
+        modules[i] = build_with(input, 2 + i);
+    TEST_OK(zepi.module_join(2, modules, &joined));
+    TEST_FAILS_SAYING(zepi.spec_constant_get_by_name(joined, NULL, "number", 4, &read),
+                      ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "'number'; name the image");
+    cr_assert_eq(read, 77);
+    TEST_OK(zepi.module_get_images(joined, 2, images, &count));
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.spec_constant_get_by_name(joined, images[i], "number", 4, &read));
+        cr_assert_eq(read, 2 + i);
+        TEST_OK(zepi.release(images[i]));
+        TEST_OK(zepi.release(modules[i]));
+    }
+    TEST_OK(zepi.release(joined));
+    TEST_OK(zepi.release(input));
+}
+
 Test(spec_constants, of_objects_and_executables_are_not_settable)
 {
     const uint32_t value = 3;

@@ -50,11 +50,12 @@ from xml.etree import ElementTree
 
 folder, adapters = sys.argv[1], int(sys.argv[2])
 launches = {"launch-3", "launch-12", "launch-event", "launch-after", "launch-suggested"}
-common = launches | {"copy", "allocate", "kernel", "program", "program-large", "build-cold"}
-own = {"launch-value", "launch-values", "build-memory", "build-disk"}
+common = launches | {"copy", "queue", "allocate", "kernel", "program", "program-large", "build-cold"}
+pools = {"busy-allocate"}
+own = pools | {"launch-value", "launch-values", "build-memory", "build-disk"}
 expected = {"Level Zero": common | {"build-disk"}, "Level Zero, one call": launches, "zepi": common | own}
 if adapters:
-    expected["zepi, Unified Runtime"] = common
+    expected["zepi, Unified Runtime"] = common | pools
 
 def check(is_good, what):
     if not is_good:

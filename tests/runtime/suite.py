@@ -29,7 +29,7 @@ EXCEPTIONS = HERE / "exceptions.txt"
 # What the device on zepi says that it is. Tests of dpctl divide every CPU by counts of units, which
 # Level Zero does not know; oneMKL under dpnp has code of its own for GPUs, which no CPU executes.
 DEVICE_TYPES = {"dpctl": "gpu", "dpnp": "cpu"}
-LINE = re.compile(r"^(\S+\.py::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b(?: \((.*)\))?\s*\[ *\d+%\]$")
+LINE = re.compile(r"^(\S+\.py::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b(?: \((.*)\))?\s*\[ *\d+%\]")
 STARTED = re.compile(r"^(\S+\.py::.+?) ?$")
 
 

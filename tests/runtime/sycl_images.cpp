@@ -178,6 +178,9 @@ STORY(pixels_of_small_numbers_are_normalized)
 STORY(rows_may_have_a_pitch)
 {
     fixture test;
+    // There the runtime writes the host's rows as if they had no pitch.
+    if (!test.queue.get_device().get_info<sycl::info::device::host_unified_memory>())
+        story_skip("the runtime drops the pitch for devices with memory of their own");
     std::vector<float> from_pixels(4 * 8 * 3, 7.0f), to_pixels(4 * 5 * 3);
     for (int y = 0; y < 3; y++)
         for (int x = 0; x < 5; x++)

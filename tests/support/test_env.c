@@ -88,13 +88,22 @@ static void use_driver(const char *library)
     unsetenv("ZE_ENABLE_PARAMETER_VALIDATION");
     unsetenv("ZE_ENABLE_TRACING_LAYER");
     unsetenv("ZE_AFFINITY_MASK");
-    setenv("ZE_ENABLE_ALT_DRIVERS", library, 1);
+    if (library)
+        setenv("ZE_ENABLE_ALT_DRIVERS", library, 1);
+    else
+        unsetenv("ZE_ENABLE_ALT_DRIVERS");
     setenv("ZEPI_CACHE_DIR", test_env_scratch_path("cache"), 1);
+}
+
+bool test_env_is_on_intel_driver(void)
+{
+    const char *asked = getenv("TEST_DRIVER");
+    return asked && strcmp(asked, "intel") == 0;
 }
 
 void test_env_use_ze_cpu(void)
 {
-    use_driver(TEST_ZE_CPU);
+    use_driver(test_env_is_on_intel_driver() ? NULL : TEST_ZE_CPU);
 }
 
 void test_env_use_null_driver(void)
@@ -105,6 +114,13 @@ void test_env_use_null_driver(void)
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     setenv("ZE_ENABLE_VALIDATION_LAYER", "1", 1);
     setenv("ZE_ENABLE_PARAMETER_VALIDATION", "1", 1);
+}
+
+void test_env_add_null_driver(void)
+{
+    char drivers[4096];
+    snprintf(drivers, sizeof(drivers), "%s,%s", getenv("ZE_ENABLE_ALT_DRIVERS"), TEST_NULL_DRIVER);
+    setenv("ZE_ENABLE_ALT_DRIVERS", drivers, 1);
 }
 
 void test_env_use_intel_capture(const char *family)

@@ -297,6 +297,43 @@ Test(buffer_of_two, is_worked_on_by_two_devices_in_turn)
     UR_OK(urQueueRelease(queues[1]));
 }
 
+// A kernel of another context works on the buffer, which is released while it runs: pointers are
+// the same in all contexts of a platform.
+Test(buffer, serves_a_kernel_of_another_context)
+{
+    enum { ITEMS = 1000 };
+    ur_context_handle_t own = gear.context;
+    ur_context_handle_t other;
+    ur_queue_handle_t queue;
+    int32_t numbers[ITEMS] = {0};
+    ur_mem_handle_t buffer = create(UR_MEM_FLAG_READ_WRITE, sizeof(numbers), NULL);
+    write(buffer, numbers, sizeof(numbers));
+    UR_OK(urContextCreate(1, &gear.device, NULL, &other));
+    UR_OK(urQueueCreate(other, gear.device, NULL, &queue));
+    gear.context = other; // the fixture's functions mean this one
+    ur_kernel_handle_t add = ur_kernel("twenty_kernels", "add_3");
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    gear.context = own;
+    const ur_exp_kernel_arg_properties_t argument = UR_MEM(0, buffer);
+    UR_OK(ur_launch(queue, add, ITEMS, 1, &argument, 0, NULL, NULL));
+    UR_OK(urQueueFinish(queue));
+    read(buffer, numbers, sizeof(numbers));
+    for (int i = 0; i < ITEMS; i++)
+        cr_assert_eq(numbers[i], 3);
+    const uint32_t rounds = 20000000;
+    const ur_exp_kernel_arg_properties_t spinning[] = {UR_VALUE(0, rounds), UR_MEM(1, buffer)};
+    const uint64_t freed_before = ze_cpu.get_count("zeMemFree");
+    UR_OK(ur_launch(queue, spin, 1, 2, spinning, 0, NULL, NULL));
+    UR_OK(urMemRelease(buffer));
+    UR_OK(urQueueFinish(gear.queue)); // its own context's queues are idle
+    cr_assert_eq(ze_cpu.get_count("zeMemFree"), freed_before);
+    UR_OK(urQueueFinish(queue));
+    UR_OK(urKernelRelease(add));
+    UR_OK(urKernelRelease(spin));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urContextRelease(other));
+}
+
 // The memory goes when no command can use it any more.
 Test(buffer, may_be_released_while_commands_use_it)
 {

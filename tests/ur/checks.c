@@ -151,11 +151,8 @@ bool checks_bad_wait_list(uint32_t number, uint32_t *out_count, const ur_event_h
         *out_count = 3;
         list[2] = NULL;
         return true;
-    case 4:
-        list[0] = other.event;
-        return true;
     default:
-        list[0] = checks_bad_handle(EVENT, number - 5);
+        list[0] = checks_bad_handle(EVENT, number - 4);
         return list[0] != NULL;
     }
 }

@@ -246,7 +246,7 @@ Test(checks_kernel, of_arguments)
     REFUSES(UR_RESULT_ERROR_INVALID_ENUMERATION, launch_with(3));
     REFUSES_OTHER_HANDLE(MEM, ur_mem_handle_t, UR_RESULT_ERROR_INVALID_MEM_OBJECT,
                          (arguments[2] = UR_MEM(2, handle), launch_with(3)));
-    arguments[2] = UR_MEM(2, other.buffer);
+    arguments[2] = UR_MEM(2, other.image);
     REFUSES(UR_RESULT_ERROR_INVALID_MEM_OBJECT, launch_with(3));
     REFUSES_OTHER_HANDLE(SAMPLER, ur_sampler_handle_t, UR_RESULT_ERROR_INVALID_SAMPLER,
                          (arguments[2] = UR_SAMPLER(2, handle), launch_with(3)));

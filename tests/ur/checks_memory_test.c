@@ -153,6 +153,7 @@ Test(checks_memory, of_pools)
                    urUSMPoolTrimToExp(gear.context, handle, own.pool, 0));
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
                    urUSMPoolTrimToExp(gear.context, gear.device, handle, 0));
+    REFUSES(wrong, urUSMPoolTrimToExp(gear.context, gear.device, other.pool, 0));
 }
 
 Test(checks_memory, of_buffers)
@@ -193,6 +194,7 @@ Test(checks_memory, of_parts_of_buffers)
     const ur_mem_flags_t write = UR_MEM_FLAG_READ_WRITE;
     ur_mem_handle_t *const out = OUT(ur_mem_handle_t);
     ur_mem_handle_t part;
+    ur_mem_handle_t part_of_limited;
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG_MEM,
                    urMemBufferPartition(handle, write, type, &region, out));
     REFUSES_FLAGS(UR_MEM_FLAGS_MASK, urMemBufferPartition(own.buffer, flags, type, &region, out));
@@ -205,6 +207,21 @@ Test(checks_memory, of_parts_of_buffers)
     REFUSES(WRONG_MEM, urMemBufferPartition(own.image, write, type, &region, out));
     UR_OK(urMemBufferPartition(own.buffer, write, type, &region, &part));
     REFUSES(WRONG_MEM, urMemBufferPartition(part, write, type, &region, out));
+    // A part does not get more access than the whole has.
+    static const ur_mem_flag_t access[] = {UR_MEM_FLAG_READ_WRITE, UR_MEM_FLAG_WRITE_ONLY,
+                                           UR_MEM_FLAG_READ_ONLY};
+    for (int of = 1; of < 3; of++) {
+        ur_mem_handle_t limited;
+        UR_OK(urMemBufferCreate(gear.context, access[of], CHECKS_BYTES, NULL, &limited));
+        for (int i = 0; i < 3; i++) {
+            if (i != of)
+                REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
+                        urMemBufferPartition(limited, access[i], type, &region, out));
+        }
+        UR_OK(urMemBufferPartition(limited, access[of], type, &region, &part_of_limited));
+        UR_OK(urMemRelease(part_of_limited));
+        UR_OK(urMemRelease(limited));
+    }
     UR_OK(urMemRelease(part));
     static const size_t bad[][2] = {
         {0, 0}, {0, CHECKS_BYTES + 1}, {CHECKS_BYTES, 1}, {SIZE_MAX, 2}, {1, SIZE_MAX}};

@@ -63,8 +63,12 @@ Test(checks_program, made_of_binaries)
                                                     &const_binary, NULL, out));
     REFUSES(NULL_POINTER,
             urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes, NULL, NULL, out));
-    REFUSES(NULL_POINTER,
+    REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
             urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes, &nothing, NULL, out));
+    const uint8_t *const some[] = {const_binary, NULL};
+    REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
+            urProgramCreateWithBinary(gear.context, 2, gear.devices, sizes, (const uint8_t **)some,
+                                      NULL, out));
     REFUSES(NULL_POINTER, urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes,
                                                     &const_binary, NULL, NULL));
     REFUSES(NULL_POINTER, urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes,
@@ -79,13 +83,19 @@ Test(checks_program, made_of_binaries)
     REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
                    (device = handle, urProgramCreateWithBinary(gear.context, 1, &device, sizes,
                                                                &const_binary, NULL, out)));
-    // The driver alone knows its code: what is none shows when it is built.
+    // Native code needs no compiler.
     ur_program_handle_t program;
-    memset(binary, 0x5a, sizes[0]);
     UR_OK(urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes, &const_binary, NULL,
                                     &program));
-    REFUSES(UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE, urProgramBuild(gear.context, program, NULL));
+    REFUSES(UR_RESULT_ERROR_INVALID_OPERATION, urProgramCompile(gear.context, program, NULL));
+    REFUSES(UR_RESULT_ERROR_INVALID_OPERATION,
+            urProgramCompileExp(program, 1, &gear.device, 0, NULL));
     UR_OK(urProgramRelease(program));
+    // The driver alone knows its code.
+    memset(binary, 0x5a, sizes[0]);
+    REFUSES(
+        UR_RESULT_ERROR_INVALID_NATIVE_BINARY,
+        urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes, &const_binary, NULL, out));
     free(binary);
 }
 
@@ -232,6 +242,15 @@ Test(checks_program, and_their_symbols)
     REFUSES(NULL_POINTER, urProgramGetFunctionPointer(gear.device, program, "triple", NULL));
     REFUSES(UR_RESULT_ERROR_INVALID_KERNEL_NAME,
             urProgramGetFunctionPointer(gear.device, program, "nothing", out));
+    // The same where the driver has no function pointers at all.
+    static const char *const names[] = {"nothing", "triple"};
+    for (int i = 0; i < 2; i++) {
+        ze_cpu.set_fail("zeModuleGetFunctionPointer:1:0x78000003");
+        REFUSES(i == 0 ? UR_RESULT_ERROR_INVALID_KERNEL_NAME
+                       : UR_RESULT_ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE,
+                urProgramGetFunctionPointer(gear.device, program, names[i], out));
+    }
+    ze_cpu.set_fail(NULL);
     REFUSES(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
             urProgramGetFunctionPointer(gear.device, own.input, "vector_add", out));
     UR_OK(urProgramRelease(program));

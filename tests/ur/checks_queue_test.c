@@ -104,8 +104,6 @@ Test(checks_queue, of_events)
     REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
                    urEventCreateWithNativeHandle(native, handle, NULL, OUT(ur_event_handle_t)));
     REFUSES(NULL_POINTER, urEventCreateWithNativeHandle(native, gear.context, NULL, NULL));
-    REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
-            urEventCreateWithNativeHandle(0, gear.context, NULL, OUT(ur_event_handle_t)));
 }
 
 Test(checks_queue, of_profiling)

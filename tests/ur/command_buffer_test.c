@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <time.h>
 
 TestSuite(command_buffer, .init = cb_set_up, .fini = cb_tear_down);
 
@@ -49,6 +50,43 @@ Test(command_buffer, keeps_to_its_sync_points_on_a_queue_of_any_order)
 {
     check_sums(FREE, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     check_sums(UPDATABLE, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+// The first execution waits for the host, the others for it, whatever queue they are in.
+Test(command_buffer, is_executed_one_time_after_the_other)
+{
+    const ur_queue_flags_t any_order = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    ur_queue_handle_t queues[] = {ur_queue(gear.device, any_order), ur_queue(gear.device, 0),
+                                  ur_queue(gear.device, any_order),
+                                  ur_queue(gear.device, UR_QUEUE_FLAG_PROFILING_ENABLE)};
+    enum { QUEUES = sizeof(queues) / sizeof(queues[0]) };
+    buffer_t buffer = cb_make(FREE);
+    float *memory = cb_floats(4 * ITEMS);
+    ur_event_handle_t events[QUEUES];
+    struct host_event host = host_event_make();
+    record_sums(buffer, memory);
+    for (int i = 0; i < QUEUES; i++)
+        UR_OK(urEnqueueCommandBufferExp(queues[i], buffer, i == 0, i == 0 ? &host.event : NULL,
+                                        &events[i]));
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    nanosleep(&a_while, NULL);
+    for (int i = 0; i < QUEUES; i++) {
+        ur_event_status_t status;
+        UR_OK(urEventGetInfo(events[i], UR_EVENT_INFO_COMMAND_EXECUTION_STATUS, sizeof(status),
+                             &status, NULL));
+        cr_assert_neq(status, UR_EVENT_STATUS_COMPLETE, "%d", i);
+    }
+    cb_expect(memory + 3 * ITEMS, 0);
+    host_event_signal(&host);
+    UR_OK(urEventWait(1, &events[QUEUES - 1]));
+    cb_expect(memory + 3 * ITEMS, 6 * QUEUES);
+    for (int i = 0; i < QUEUES; i++) {
+        UR_OK(urQueueRelease(queues[i]));
+        UR_OK(urEventRelease(events[i]));
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    host_event_release(&host);
+    ur_free(memory);
 }
 
 Test(command_buffer, in_order_keeps_the_order_on_a_queue_of_any_order)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Devices: who they are, next to what zepi's own table says; sub-devices; types.
 #include "test_plugin.h"
+#include "tools/ze_cpu/ze_newer.h"
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ Test(device, is_what_zepis_own_table_says)
     char text[64];
     expect_text(UR_DEVICE_INFO_NAME, info.name);
     expect_text(UR_DEVICE_INFO_DRIVER_VERSION, platform.driver_version);
-    snprintf(text, sizeof(text), "SPIR-V %u.%u", info.spirv_version >> 16,
+    snprintf(text, sizeof(text), "SPIR-V_%u.%u", info.spirv_version >> 16,
              info.spirv_version >> 8 & 0xff);
     expect_text(UR_DEVICE_INFO_IL_VERSION, text);
     snprintf(text, sizeof(text), "%u.%u", platform.api_version >> 16,
@@ -109,6 +111,92 @@ Test(device, is_what_zepis_own_table_says)
     UR_OK(urPlatformGetNativeHandle(gear.platform, &native));
     cr_assert_eq((void *)native, platform.native_handle);
     test_plugin_unload();
+}
+
+static void find_in_loader(const char *name, void *out_function)
+{
+    void *found = dlsym(dlopen("libze_loader.so.1", RTLD_NOW), name);
+    cr_assert_not_null(found, "%s", name);
+    memcpy(out_function, &found, sizeof(found));
+}
+
+static struct {
+    ze_result_t(ZE_APICALL *module)(ze_device_handle_t, ze_device_module_properties_t *);
+    ze_result_t(ZE_APICALL *images)(ze_device_handle_t, ze_device_image_properties_t *);
+    ze_result_t(ZE_APICALL *properties)(ze_device_handle_t, ze_device_properties_t *);
+    ze_result_t(ZE_APICALL *caches)(ze_device_handle_t, uint32_t *, ze_device_cache_properties_t *);
+    ze_result_t(ZE_APICALL *widths)(ze_device_handle_t, uint32_t *,
+                                    ze_device_vector_width_properties_ext_t *);
+} ask;
+
+static void find_questions(void)
+{
+    ze_result_t(ZE_APICALL * find)(ze_driver_handle_t, const char *, void **);
+    ur_native_handle_t driver;
+    void *function;
+    find_in_loader("zeDeviceGetModuleProperties", &ask.module);
+    find_in_loader("zeDeviceGetImageProperties", &ask.images);
+    find_in_loader("zeDeviceGetProperties", &ask.properties);
+    find_in_loader("zeDeviceGetCacheProperties", &ask.caches);
+    find_in_loader("zeDriverGetExtensionFunctionAddress", &find);
+    UR_OK(urPlatformGetNativeHandle(gear.platform, &driver));
+    cr_assert_eq(find((ze_driver_handle_t)driver, "zeDeviceGetVectorWidthPropertiesExt", &function),
+                 ZE_RESULT_SUCCESS);
+    memcpy(&ask.widths, &function, sizeof(function));
+}
+
+// What Level Zero's extensions tell, not a guess.
+Test(device, is_what_its_driver_says)
+{
+    ur_native_handle_t native;
+    UR_OK(urDeviceGetNativeHandle(gear.device, &native));
+    const ze_device_handle_t device = (ze_device_handle_t)native;
+    ze_device_module_properties_t module = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
+    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ze_device_cache_line_size_ext_t line = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT};
+    ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
+                                          .pNext = &line};
+    ze_device_vector_width_properties_ext_t widths = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_VECTOR_WIDTH_PROPERTIES_EXT};
+    uint32_t count = 1;
+    uint64_t free_bytes;
+    char text[1024];
+    find_questions();
+    cr_assert_eq(ask.module(device, &module), ZE_RESULT_SUCCESS);
+    cr_assert_eq(ask.images(device, &images), ZE_RESULT_SUCCESS);
+    cr_assert_eq(ask.properties(device, &properties), ZE_RESULT_SUCCESS);
+    cr_assert_eq(ask.caches(device, &count, &cache), ZE_RESULT_SUCCESS);
+    cr_assert_eq(ask.widths(device, &count, &widths), ZE_RESULT_SUCCESS);
+    snprintf(text, sizeof(text), "SPIR-V_%u.%u", module.spirvVersionSupported >> 16,
+             module.spirvVersionSupported & 0xffff);
+    expect_text(UR_DEVICE_INFO_IL_VERSION, text);
+    expect_u32(UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE, (uint32_t)line.cacheLineSize);
+    expect_u32(UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_CHAR, widths.native_vector_width_char);
+    expect_u32(UR_DEVICE_INFO_NATIVE_VECTOR_WIDTH_INT, widths.native_vector_width_int);
+    expect_u32(UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_LONG, widths.preferred_vector_width_long);
+    expect_u32(UR_DEVICE_INFO_PREFERRED_VECTOR_WIDTH_FLOAT, widths.preferred_vector_width_float);
+    expect_u32(UR_DEVICE_INFO_NUM_COMPUTE_UNITS,
+               properties.numSlices * properties.numSubslicesPerSlice);
+    const bool is_limited =
+        images.maxImageBufferSize > 0 && images.maxImageBufferSize < properties.maxMemAllocSize;
+    expect_u64(UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE,
+               is_limited ? images.maxImageBufferSize : properties.maxMemAllocSize);
+    // It has the extension for these conversions.
+    const ur_bool_t has_bfloat16 = true;
+    expect(UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE, &has_bfloat16, sizeof(has_bfloat16));
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_EXTENSIONS, sizeof(text), text, NULL));
+    cr_expect_not_null(strstr(text, "cl_intel_bfloat16_conversions"));
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_GLOBAL_MEM_FREE, sizeof(free_bytes),
+                          &free_bytes, NULL));
+    cr_expect_gt(free_bytes, 0);
+    // What ze_cpu does not know is no answer.
+    cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH,
+                                 sizeof(free_bytes), &free_bytes, NULL),
+                 UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_PCI_ADDRESS, sizeof(text), text, NULL),
+                 UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
 }
 
 static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t question)
@@ -248,6 +336,136 @@ Test(device_of_parts, is_divided_and_each_part_computes)
             UR_OK(urDeviceRelease(parts[i]));
         }
     }
+}
+
+Test(device_of_parts, is_waited_for_with_the_queues_of_its_parts)
+{
+    const ur_device_partition_property_t property = {
+        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
+    const ur_device_partition_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
+        .pProperties = &property,
+        .PropCount = 1};
+    ur_device_handle_t part;
+    UR_OK(urDevicePartition(gear.device, &properties, 1, &part, NULL));
+    ur_context_handle_t whole = gear.context;
+    UR_OK(urContextCreate(1, &part, NULL, &gear.context));
+    ur_queue_handle_t queue = ur_queue(part, 0);
+    ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
+    uint32_t *out;
+    ur_bool_t is_empty;
+    UR_OK(urUSMSharedAlloc(gear.context, part, NULL, NULL, 4, (void **)&out));
+    const uint32_t rounds = 30000000;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_POINTER(1, out)};
+    UR_OK(ur_launch(queue, kernel, 1, 2, arguments, 0, NULL, NULL));
+    UR_OK(urDeviceWaitExp(gear.device));
+    UR_OK(urQueueGetInfo(queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
+    cr_assert(is_empty);
+    ur_free(out);
+    UR_OK(urKernelRelease(kernel));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urContextRelease(gear.context));
+    gear.context = whole;
+    UR_OK(urDeviceRelease(part));
+}
+
+static uint32_t references_of(ur_device_handle_t device)
+{
+    return ask_u32(device, UR_DEVICE_INFO_REFERENCE_COUNT);
+}
+
+Test(device_of_parts, counts_references_of_its_parts_alone)
+{
+    const ur_device_partition_property_t property = {
+        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
+    const ur_device_partition_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
+        .pProperties = &property,
+        .PropCount = 1};
+    ur_device_handle_t again;
+    ur_device_handle_t part;
+    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &again, NULL));
+    cr_assert_eq(references_of(gear.device), 1);
+    UR_OK(urDeviceRetain(gear.device));
+    cr_assert_eq(references_of(gear.device), 1);
+    for (int i = 0; i < 3; i++) {
+        UR_OK(urDeviceRelease(gear.device));
+        cr_assert_eq(references_of(gear.device), 1);
+    }
+    UR_OK(urDevicePartition(gear.device, &properties, 1, &part, NULL));
+    cr_assert_eq(references_of(part), 1);
+    UR_OK(urDeviceRetain(part));
+    cr_assert_eq(references_of(part), 2);
+    UR_OK(urDeviceRelease(part));
+    cr_assert_eq(references_of(part), 1);
+    UR_OK(urDeviceRelease(part));
+}
+
+static ur_result_t divide(ur_device_partition_t type, const uint32_t *values, size_t value_count,
+                          ur_device_handle_t *parts, uint32_t *out_count)
+{
+    ur_device_partition_property_t list[3];
+    for (size_t i = 0; i < value_count; i++)
+        list[i] = (ur_device_partition_property_t){.type = type, .value.count = values[i]};
+    const ur_device_partition_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
+        .pProperties = list,
+        .PropCount = value_count};
+    return urDevicePartition(gear.device, &properties, parts ? 2 : 0, parts, out_count);
+}
+
+// Level Zero's parts are what they are: asked for in other ways, they are the same ones.
+Test(device_of_parts, is_divided_equally_and_by_counts_where_that_fits)
+{
+    ur_device_partition_t ways[4];
+    size_t size;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_SUPPORTED_PARTITIONS, sizeof(ways), ways,
+                          &size));
+    cr_assert_eq(size, 3 * sizeof(ways[0]));
+    const uint32_t half = ask_u32(gear.device, UR_DEVICE_INFO_MAX_COMPUTE_UNITS) / 2;
+    const uint32_t halves[] = {half, half, half};
+    const struct {
+        ur_device_partition_t type;
+        size_t value_count;
+        uint32_t expected;
+    } good[] = {{UR_DEVICE_PARTITION_EQUALLY, 1, 2},
+                {UR_DEVICE_PARTITION_BY_COUNTS, 1, 1},
+                {UR_DEVICE_PARTITION_BY_COUNTS, 2, 2}};
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ur_device_handle_t parts[2];
+        uint32_t count;
+        UR_OK(divide(good[i].type, halves, good[i].value_count, NULL, &count));
+        cr_assert_eq(count, good[i].expected);
+        UR_OK(divide(good[i].type, halves, good[i].value_count, parts, NULL));
+        for (uint32_t k = 0; k < count; k++) {
+            ur_device_partition_property_t how;
+            UR_OK(
+                urDeviceGetInfo(parts[k], UR_DEVICE_INFO_PARTITION_TYPE, sizeof(how), &how, NULL));
+            cr_assert_eq(how.type, good[i].type);
+            cr_assert_eq(how.value.count, half);
+            cr_assert_eq(ask_u32(parts[k], UR_DEVICE_INFO_MAX_COMPUTE_UNITS), half);
+            UR_OK(urDeviceRelease(parts[k]));
+        }
+    }
+    const uint32_t uneven[] = {half, half + 1};
+    uint32_t count;
+    UR_FAILS(divide(UR_DEVICE_PARTITION_EQUALLY, uneven + 1, 1, NULL, &count),
+             UR_RESULT_ERROR_DEVICE_PARTITION_FAILED);
+    UR_FAILS(divide(UR_DEVICE_PARTITION_BY_COUNTS, uneven, 2, NULL, &count),
+             UR_RESULT_ERROR_INVALID_DEVICE_PARTITION_COUNT);
+    UR_FAILS(divide(UR_DEVICE_PARTITION_BY_COUNTS, halves, 3, NULL, &count),
+             UR_RESULT_ERROR_INVALID_DEVICE_PARTITION_COUNT);
+    UR_FAILS(divide(UR_DEVICE_PARTITION_EQUALLY, halves, 2, NULL, &count),
+             UR_RESULT_ERROR_INVALID_VALUE);
+}
+
+Test(device, without_parts_lists_no_way_to_divide_it)
+{
+    size_t size;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_SUPPORTED_PARTITIONS, 0, NULL, &size));
+    cr_assert_eq(size, 0);
 }
 
 // A logger of the host gets the lines that its level lets through.

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Events and queues: order, times, status, native handles.
+#include "test_env.h"
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
 #include <level_zero/ze_api.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define OUT_OF_ORDER UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 TestSuite(event, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(event_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
+
+static void set_up_two_platforms(void)
+{
+    ze_cpu = test_ze_cpu_use();
+    test_env_add_null_driver();
+    ur_load();
+}
+
+TestSuite(event_of_two_platforms, .init = set_up_two_platforms);
 
 static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t question)
 {
@@ -88,7 +99,7 @@ Test(event, of_a_recorded_time_has_times_on_any_queue)
     cr_assert(host_before < host_after);
     const uint64_t start = time_of(event, UR_PROFILING_INFO_COMMAND_START);
     const uint64_t end = time_of(event, UR_PROFILING_INFO_COMMAND_END);
-    cr_assert(start <= end);
+    cr_assert_eq(start, end); // one moment
     cr_assert(device_before <= start && end <= device_after, "%llu <= %llu, %llu <= %llu",
               (unsigned long long)device_before, (unsigned long long)start, (unsigned long long)end,
               (unsigned long long)device_after);
@@ -97,6 +108,56 @@ Test(event, of_a_recorded_time_has_times_on_any_queue)
     ur_command_t type;
     UR_OK(urEventGetInfo(event, UR_EVENT_INFO_COMMAND_TYPE, sizeof(type), &type, NULL));
     cr_assert_eq(type, UR_COMMAND_TIMESTAMP_RECORDING_EXP);
+    UR_OK(urEventRelease(event));
+    UR_OK(urQueueRelease(queue));
+}
+
+// A command that waits for the host has been submitted, and no more is known of it; the questions
+// do not wait either.
+Test(event, has_no_times_of_what_has_not_happened)
+{
+    static const ur_profiling_info_t later[] = {UR_PROFILING_INFO_COMMAND_START,
+                                                UR_PROFILING_INFO_COMMAND_END,
+                                                UR_PROFILING_INFO_COMMAND_COMPLETE};
+    struct host_event host = host_event_make();
+    ur_queue_handle_t queue = ur_queue(gear.device, OUT_OF_ORDER | UR_QUEUE_FLAG_PROFILING_ENABLE);
+    ur_event_handle_t event;
+    uint64_t ns;
+    size_t size;
+    UR_OK(urEnqueueEventsWait(queue, 1, &host.event, &event));
+    cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED) > 0);
+    cr_assert_eq(time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT),
+                 time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED));
+    for (int i = 0; i < 3; i++) {
+        UR_FAILS(urEventGetProfilingInfo(event, later[i], sizeof(ns), &ns, NULL),
+                 UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE);
+        UR_FAILS(urEventGetProfilingInfo(event, later[i], 0, NULL, &size),
+                 UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE);
+    }
+    host_event_signal(&host);
+    UR_OK(urEventWait(1, &event));
+    for (int i = 0; i < 3; i++)
+        cr_assert(time_of(event, later[i]) >= time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT));
+    UR_OK(urEventRelease(event));
+    UR_OK(urQueueRelease(queue));
+    host_event_release(&host);
+}
+
+// Whatever is asked, and however.
+Test(event, of_a_queue_without_profiling_says_that_first)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, 0);
+    ur_event_handle_t event;
+    uint64_t ns;
+    size_t size;
+    UR_OK(urEnqueueEventsWait(queue, 0, NULL, &event));
+    UR_OK(urEventWait(1, &event));
+    const ur_result_t none = UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE;
+    UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_QUEUED, 0, NULL, &size),
+             none);
+    UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_END, 0, &ns, NULL), none);
+    UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_END, 1, &ns, NULL), none);
+    UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_FORCE_UINT32, 8, &ns, NULL), none);
     UR_OK(urEventRelease(event));
     UR_OK(urQueueRelease(queue));
 }
@@ -224,29 +285,15 @@ Test(event, empties_its_queue_when_all_is_over)
     UR_OK(urKernelRelease(kernel));
 }
 
-// An event of the host's own, made with Level Zero, holds a queue back until the host signals it.
+// An event of the host's own holds a queue back until the host signals it.
 Test(event, around_a_native_one_is_waited_for)
 {
-    ur_native_handle_t context;
+    struct host_event host = host_event_make();
+    ur_event_handle_t event = host.event;
     ur_queue_handle_t queue = ur_queue(gear.device, OUT_OF_ORDER);
-    ze_event_pool_handle_t pool;
-    ze_event_handle_t native;
-    const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-                                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
-                                            .count = 1};
-    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
-                                  .signal = ZE_EVENT_SCOPE_FLAG_HOST,
-                                  .wait = ZE_EVENT_SCOPE_FLAG_HOST};
-    const ur_event_native_properties_t keep = {.stype = UR_STRUCTURE_TYPE_EVENT_NATIVE_PROPERTIES,
-                                               .isNativeHandleOwned = false};
-    UR_OK(urContextGetNativeHandle(gear.context, &context));
-    cr_assert_eq(zeEventPoolCreate((ze_context_handle_t)context, &pool_desc, 0, NULL, &pool), 0);
-    cr_assert_eq(zeEventCreate(pool, &desc, &native), 0);
-    ur_event_handle_t event;
     ur_native_handle_t again;
-    UR_OK(urEventCreateWithNativeHandle((ur_native_handle_t)native, gear.context, &keep, &event));
     UR_OK(urEventGetNativeHandle(event, &again));
-    cr_assert_eq((ze_event_handle_t)again, native);
+    cr_assert_eq((ze_event_handle_t)again, host.ze);
     cr_assert_neq(status_of(event), UR_EVENT_STATUS_COMPLETE);
     int32_t *memory = ur_shared(8);
     const int32_t five = 5;
@@ -255,17 +302,36 @@ Test(event, around_a_native_one_is_waited_for)
     const struct timespec a_while = {.tv_nsec = 20000000};
     nanosleep(&a_while, NULL);
     cr_assert_eq(*(volatile int32_t *)memory, 0);
-    cr_assert_eq(zeEventHostSignal(native), 0);
+    host_event_signal(&host);
     UR_OK(urEventWait(1, &filled));
     cr_assert_eq(*memory, 5);
     cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
     UR_OK(urEventRelease(filled));
-    UR_OK(urEventRelease(event));
     UR_OK(urQueueFinish(queue));
-    cr_assert_eq(zeEventDestroy(native), 0);
-    cr_assert_eq(zeEventPoolDestroy(pool), 0);
+    host_event_release(&host);
     ur_free(memory);
     UR_OK(urQueueRelease(queue));
+}
+
+// A host's command that needed no event: whoever waits for it goes on.
+Test(event, of_no_native_handle_is_complete)
+{
+    ur_event_handle_t event;
+    ur_event_handle_t filled;
+    ur_native_handle_t native = 0;
+    int32_t *memory = ur_shared(4);
+    const int32_t six = 6;
+    UR_OK(urEventCreateWithNativeHandle(0, gear.context, NULL, &event));
+    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    UR_OK(urEnqueueUSMFill(gear.queue, memory, 4, &six, 4, 1, &event, &filled));
+    UR_OK(urEventWait(1, &event));
+    UR_OK(urEventWait(1, &filled));
+    cr_assert_eq(*memory, 6);
+    UR_OK(urEventGetNativeHandle(event, &native));
+    cr_assert_eq(zeEventQueryStatus((ze_event_handle_t)native), 0);
+    UR_OK(urEventRelease(filled));
+    UR_OK(urEventRelease(event));
+    ur_free(memory);
 }
 
 Test(event, hands_out_a_native_handle_that_level_zero_waits_for)
@@ -354,6 +420,175 @@ Test(event, contexts_call_their_deleters_when_they_go)
     cr_assert_eq(calls, 0); // the queue holds it
     UR_OK(urQueueRelease(queue));
     cr_assert_eq(calls, 2);
+}
+
+// A second context of the gear's device, with a queue.
+struct other_context {
+    ur_context_handle_t context;
+    ur_queue_handle_t queue;
+};
+
+static struct other_context other_context_make(void)
+{
+    struct other_context other;
+    UR_OK(urContextCreate(1, &gear.device, NULL, &other.context));
+    UR_OK(urQueueCreate(other.context, gear.device, NULL, &other.queue));
+    return other;
+}
+
+static void other_context_release(struct other_context *other)
+{
+    UR_OK(urQueueRelease(other->queue));
+    UR_OK(urContextRelease(other->context));
+}
+
+// Its command has not run when the call returns: the host may be what it waits for.
+Test(event, of_another_context_is_waited_for_on_the_device)
+{
+    struct other_context other = other_context_make();
+    struct host_event host = host_event_make();
+    ur_event_handle_t filled;
+    int32_t *memory = ur_shared(4);
+    const int32_t seven = 7;
+    UR_OK(urEnqueueUSMFill(other.queue, memory, 4, &seven, 4, 1, &host.event, &filled));
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    nanosleep(&a_while, NULL);
+    cr_assert_eq(*(volatile int32_t *)memory, 0);
+    host_event_signal(&host);
+    UR_OK(urEventWait(1, &filled));
+    cr_assert_eq(*memory, 7);
+    UR_OK(urEventRelease(filled));
+    UR_OK(urQueueFinish(other.queue));
+    host_event_release(&host);
+    other_context_release(&other);
+    ur_free(memory);
+}
+
+// Each launch adds to what the other context's last one left. The events are released at once, so
+// that their contexts would use them again.
+Test(event, of_contexts_in_turn_order_their_commands)
+{
+    enum { LAUNCHES = 200 };
+    ur_context_handle_t contexts[] = {gear.context, NULL};
+    ur_queue_handle_t queues[] = {gear.queue, NULL};
+    ur_kernel_handle_t kernels[2];
+    struct other_context other = other_context_make();
+    contexts[1] = other.context;
+    queues[1] = other.queue;
+    for (int i = 0; i < 2; i++) {
+        gear.context = contexts[i]; // the fixture's functions mean this one
+        kernels[i] = ur_kernel("twenty_kernels", "add_1");
+    }
+    gear.context = contexts[0];
+    int32_t *data = ur_shared(4);
+    ur_event_handle_t last = NULL;
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, data);
+    for (int i = 0; i < LAUNCHES; i++) {
+        ur_event_handle_t next;
+        UR_OK(ur_launch(queues[i % 2], kernels[i % 2], 1, 1, &argument, last != NULL,
+                        last ? &last : NULL, &next));
+        if (last)
+            UR_OK(urEventRelease(last));
+        last = next;
+    }
+    UR_OK(urEventWait(1, &last));
+    cr_assert_eq(*data, LAUNCHES);
+    UR_OK(urEventRelease(last));
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urQueueFinish(queues[i]));
+        UR_OK(urKernelRelease(kernels[i]));
+    }
+    other_context_release(&other);
+    ur_free(data);
+}
+
+// A driver that does not take the event: the call waits.
+Test(event, of_another_context_is_waited_for_by_the_host_if_the_driver_refuses)
+{
+    struct other_context other = other_context_make();
+    ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
+    int32_t *memory = ur_shared(8);
+    const int32_t eight = 8;
+    ur_event_handle_t event = spin(gear.queue, kernel, 30000000, (uint32_t *)memory);
+    cr_assert_eq(ze_cpu.set_fail("zeCommandListAppendBarrier:1:0x78000004"), 0);
+    UR_OK(urEnqueueUSMFill(other.queue, memory + 1, 4, &eight, 4, 1, &event, NULL));
+    ze_cpu.set_fail("");
+    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    UR_OK(urQueueFinish(other.queue));
+    cr_assert_eq(memory[1], 8);
+    // Without memory nothing was enqueued.
+    UR_OK(urEventRelease(event));
+    event = spin(gear.queue, kernel, 30000000, (uint32_t *)memory);
+    cr_assert_eq(ze_cpu.set_fail("zeCommandListAppendBarrier:1:0x70000003"), 0);
+    UR_FAILS(urEnqueueUSMFill(other.queue, memory, 4, &eight, 4, 1, &event, NULL),
+             UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    ze_cpu.set_fail("");
+    UR_OK(urEventWait(1, &event));
+    UR_OK(urQueueFinish(other.queue));
+    cr_assert_neq(memory[0], 8);
+    UR_OK(urEventRelease(event));
+    UR_OK(urKernelRelease(kernel));
+    other_context_release(&other);
+    ur_free(memory);
+}
+
+// The second platform is Level Zero's null driver.
+Test(event_of_two_platforms, is_of_the_wrong_context)
+{
+    ur_platform_handle_t platforms[2];
+    ur_device_handle_t devices[2];
+    ur_context_handle_t contexts[2];
+    ur_mem_handle_t buffers[2];
+    ur_queue_handle_t queue;
+    ur_event_handle_t event;
+    uint32_t count;
+    const float one = 1;
+    UR_OK(urAdapterGet(1, &gear.adapter, &count));
+    UR_OK(urPlatformGet(gear.adapter, 2, platforms, &count));
+    cr_assert_eq(count, 2);
+    char name[64];
+    UR_OK(urPlatformGetInfo(platforms[0], UR_PLATFORM_INFO_VENDOR_NAME, sizeof(name), name, NULL));
+    const int own = strcmp(name, "zepi") == 0 ? 0 : 1;
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urDeviceGet(platforms[i], UR_DEVICE_TYPE_ALL, 1, &devices[i], &count));
+        UR_OK(urContextCreate(1, &devices[i], NULL, &contexts[i]));
+        UR_OK(urMemBufferCreate(contexts[i], UR_MEM_FLAG_READ_WRITE, 64, NULL, &buffers[i]));
+    }
+    const ur_result_t wrong = UR_RESULT_ERROR_INVALID_CONTEXT;
+    UR_OK(urQueueCreate(contexts[own], devices[own], NULL, &queue));
+    UR_OK(urEventCreateWithNativeHandle(0, contexts[!own], NULL, &event));
+    UR_FAILS_SAYING(urEnqueueEventsWait(queue, 1, &event, NULL), wrong, "another platform");
+    UR_FAILS(urEnqueueMemBufferWrite(queue, buffers[!own], true, 0, 4, &one, 0, NULL, NULL), wrong);
+    gear.context = contexts[own];
+    ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_1");
+    ur_exp_kernel_arg_properties_t argument = UR_MEM(0, buffers[!own]);
+    UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 0, NULL, NULL), wrong);
+    argument = UR_MEM(0, buffers[own]);
+    UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 1, &event, NULL), wrong);
+    ur_usm_pool_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC};
+    ur_usm_pool_handle_t pool;
+    UR_OK(urUSMPoolCreate(contexts[own], &desc, &pool));
+    UR_FAILS(urUSMPoolTrimToExp(contexts[!own], devices[!own], pool, 0), wrong);
+    size_t page;
+    ur_physical_mem_handle_t physical;
+    UR_OK(urVirtualMemGranularityGetInfo(contexts[own], devices[own], 1,
+                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM, sizeof(page),
+                                         &page, NULL));
+    UR_OK(urPhysicalMemCreate(contexts[own], devices[own], page, NULL, &physical));
+    UR_FAILS(urVirtualMemMap(contexts[!own], buffers, page, physical, 0,
+                             UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE),
+             wrong);
+    UR_OK(urPhysicalMemRelease(physical));
+    UR_OK(urUSMPoolRelease(pool));
+    UR_OK(urKernelRelease(kernel));
+    UR_OK(urEventRelease(event));
+    UR_OK(urQueueRelease(queue));
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urMemRelease(buffers[i]));
+        UR_OK(urContextRelease(contexts[i]));
+    }
+    UR_OK(urAdapterRelease(gear.adapter));
+    ur_unload();
 }
 
 Test(event_of_two, orders_commands_of_two_devices)

@@ -3,6 +3,7 @@
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <level_zero/ze_api.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,111 @@ Test(image, is_read_and_written_with_pitches)
     UR_OK(urMemRelease(image));
 }
 
+// What a kernel sees of a pixel's channels in memory, by their places; constants.
+enum { CONSTANT_0 = -1, CONSTANT_1 = -2 };
+static const struct channel_order {
+    ur_image_channel_order_t order;
+    int count;   // of channels in memory
+    int seen[4]; // as x, y, z, w
+} channel_orders[] = {
+    {UR_IMAGE_CHANNEL_ORDER_R, 1, {0, CONSTANT_0, CONSTANT_0, CONSTANT_1}},
+    {UR_IMAGE_CHANNEL_ORDER_A, 1, {CONSTANT_0, CONSTANT_0, CONSTANT_0, 0}},
+    {UR_IMAGE_CHANNEL_ORDER_INTENSITY, 1, {0, 0, 0, 0}},
+    {UR_IMAGE_CHANNEL_ORDER_LUMINANCE, 1, {0, 0, 0, CONSTANT_1}},
+    {UR_IMAGE_CHANNEL_ORDER_RX, 1, {0, CONSTANT_0, CONSTANT_0, CONSTANT_1}},
+    {UR_IMAGE_CHANNEL_ORDER_RG, 2, {0, 1, CONSTANT_0, CONSTANT_1}},
+    {UR_IMAGE_CHANNEL_ORDER_RA, 2, {0, CONSTANT_0, CONSTANT_0, 1}},
+    {UR_IMAGE_CHANNEL_ORDER_RGX, 2, {0, 1, CONSTANT_0, CONSTANT_1}},
+    {UR_IMAGE_CHANNEL_ORDER_RGBA, 4, {0, 1, 2, 3}},
+    {UR_IMAGE_CHANNEL_ORDER_BGRA, 4, {2, 1, 0, 3}},
+    {UR_IMAGE_CHANNEL_ORDER_ARGB, 4, {1, 2, 3, 0}},
+    {UR_IMAGE_CHANNEL_ORDER_ABGR, 4, {3, 2, 1, 0}},
+    {UR_IMAGE_CHANNEL_ORDER_RGBX, 4, {0, 1, 2, CONSTANT_1}},
+};
+#define ORDERS (sizeof(channel_orders) / sizeof(channel_orders[0]))
+#define ROW 4
+
+static ur_result_t create_ordered(const struct channel_order *order, ur_mem_handle_t *out_image)
+{
+    const ur_image_format_t format = {order->order, UR_IMAGE_CHANNEL_TYPE_UNORM_INT8};
+    const ur_image_desc_t desc = {.stype = UR_STRUCTURE_TYPE_IMAGE_DESC,
+                                  .type = UR_MEM_TYPE_IMAGE2D,
+                                  .width = ROW,
+                                  .height = 1};
+    return urMemImageCreate(gear.context, UR_MEM_FLAG_READ_WRITE, &format, &desc, NULL, out_image);
+}
+
+static void check_order(const struct channel_order *order, ur_mem_handle_t image,
+                        ur_kernel_handle_t read_kernel, ur_kernel_handle_t write_kernel)
+{
+    const ur_rect_region_t row = {ROW, 1, 1};
+    unsigned char bytes[ROW * 4];
+    unsigned char back[ROW * 4];
+    float *seen = ur_shared(ROW * 4 * sizeof(float));
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, image), UR_POINTER(1, seen)};
+    for (int i = 0; i < ROW * 4; i++)
+        bytes[i] = (unsigned char)(i * 13 + 5);
+    write(image, row, bytes);
+    UR_OK(ur_launch(gear.queue, read_kernel, ROW, 2, arguments, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    for (int i = 0; i < ROW * 4; i++) {
+        const int from = order->seen[i % 4];
+        const float expected = from == CONSTANT_0   ? 0
+                               : from == CONSTANT_1 ? 255
+                                                    : bytes[i / 4 * order->count + from];
+        cr_assert_float_eq(seen[i] * 255, expected, 0.01, "order %d, pixel %d, channel %d",
+                           (int)order->order, i / 4, i % 4);
+        seen[i] = (float)(250 - i * 7) / 255;
+    }
+    UR_OK(ur_launch(gear.queue, write_kernel, ROW, 2, arguments, 0, NULL, NULL));
+    read(image, row, back);
+    for (int i = 0; i < ROW * 4; i++) {
+        const int to = order->seen[i % 4];
+        // Of a channel that several are made of, x counts.
+        if (to >= 0 && (i % 4 == 0 || order->seen[0] != to))
+            cr_assert_eq(back[i / 4 * order->count + to], 250 - i * 7,
+                         "order %d, pixel %d, channel %d", (int)order->order, i / 4, i % 4);
+    }
+    ur_free(seen);
+}
+
+Test(image, channels_have_the_order_of_the_format_or_the_format_is_refused)
+{
+    ur_program_handle_t program = ur_input_file(TEST_UR_IMAGES);
+    ur_kernel_handle_t kernels[2];
+    size_t served = 0;
+    UR_OK(urProgramBuild(gear.context, program, NULL));
+    UR_OK(urKernelCreate(program, "read_float", &kernels[0]));
+    UR_OK(urKernelCreate(program, "write_float", &kernels[1]));
+    for (size_t i = 0; i < ORDERS; i++) {
+        ur_mem_handle_t image;
+        const ur_result_t created = create_ordered(&channel_orders[i], &image);
+        if (created != UR_RESULT_SUCCESS) {
+            cr_assert_eq(created, UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, "order %d: %d",
+                         (int)channel_orders[i].order, (int)created);
+            continue;
+        }
+        check_order(&channel_orders[i], image, kernels[0], kernels[1]);
+        UR_OK(urMemRelease(image));
+        served++;
+    }
+    // What the CPU's OpenCL has.
+    cr_assert_geq(served, 11);
+    for (int i = 0; i < 2; i++)
+        UR_OK(urKernelRelease(kernels[i]));
+    UR_OK(urProgramRelease(program));
+}
+
+// The driver's word for a format that it has not.
+Test(image, of_a_format_that_the_driver_refuses_says_so)
+{
+    ur_mem_handle_t image;
+    cr_assert_eq(ze_cpu.set_fail("zeImageCreate:1:0x7800000e"), 0);
+    UR_FAILS_SAYING(create_ordered(&channel_orders[0], &image),
+                    UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, "UNSUPPORTED_IMAGE_FORMAT");
+    ze_cpu.set_fail("");
+}
+
 Test(image, begins_with_what_the_host_pointer_has)
 {
     const struct shape *shape = &shapes[1];
@@ -304,6 +410,51 @@ Test(image, samplers_tell_what_they_were_made_with)
             UR_OK(urSamplerRelease(sampler));
         }
     }
+}
+
+// Level Zero does not tell how a sampler was made; of its own zepi knows it.
+Test(image, samplers_of_native_handles_tell_what_is_known)
+{
+    const ur_sampler_desc_t desc = {.stype = UR_STRUCTURE_TYPE_SAMPLER_DESC,
+                                    .normalizedCoords = true,
+                                    .addressingMode = UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT,
+                                    .filterMode = UR_SAMPLER_FILTER_MODE_LINEAR};
+    const ze_sampler_desc_t ze_desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
+                                       .addressMode = ZE_SAMPLER_ADDRESS_MODE_CLAMP,
+                                       .filterMode = ZE_SAMPLER_FILTER_MODE_LINEAR};
+    const ur_sampler_native_properties_t keep = {
+        .stype = UR_STRUCTURE_TYPE_SAMPLER_NATIVE_PROPERTIES, .isNativeHandleOwned = false};
+    ur_sampler_handle_t sampler;
+    ur_sampler_handle_t around;
+    ur_native_handle_t native;
+    ur_sampler_addressing_mode_t mode;
+    UR_OK(urSamplerCreate(gear.context, &desc, &sampler));
+    UR_OK(urSamplerGetNativeHandle(sampler, &native));
+    UR_OK(urSamplerCreateWithNativeHandle(native, gear.context, &keep, &around));
+    UR_OK(urSamplerGetInfo(around, UR_SAMPLER_INFO_ADDRESSING_MODE, sizeof(mode), &mode, NULL));
+    cr_assert_eq(mode, desc.addressingMode);
+    UR_OK(urSamplerRelease(around));
+    UR_OK(urSamplerRelease(sampler));
+
+    ur_native_handle_t context;
+    ur_native_handle_t device;
+    ze_sampler_handle_t ze;
+    size_t size;
+    UR_OK(urContextGetNativeHandle(gear.context, &context));
+    UR_OK(urDeviceGetNativeHandle(gear.device, &device));
+    cr_assert_eq(
+        zeSamplerCreate((ze_context_handle_t)context, (ze_device_handle_t)device, &ze_desc, &ze),
+        0);
+    UR_OK(urSamplerCreateWithNativeHandle((ur_native_handle_t)ze, gear.context, NULL, &around));
+    for (ur_sampler_info_t info = UR_SAMPLER_INFO_NORMALIZED_COORDS;
+         info <= UR_SAMPLER_INFO_FILTER_MODE; info++)
+        UR_FAILS(urSamplerGetInfo(around, info, 0, NULL, &size),
+                 UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    ur_context_handle_t of;
+    UR_OK(urSamplerGetInfo(around, UR_SAMPLER_INFO_CONTEXT, sizeof(of), (void *)&of, NULL));
+    cr_assert_eq(of, gear.context);
+    UR_OK(urSamplerRelease(around));
+    cr_assert_eq(zeSamplerDestroy(ze), 0);
 }
 
 Test(image, native_handles_go_both_ways)

@@ -2,6 +2,8 @@
 // Kernels: arguments of every kind, sizes, properties, native handles.
 #include "ur_fixture.h"
 
+#include <level_zero/ze_api.h>
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +225,26 @@ Test(kernel, tells_its_attributes)
     UR_OK(urKernelRelease(kernel));
 }
 
+Test(kernel, prefers_the_multiple_that_its_driver_says)
+{
+    ur_kernel_handle_t kernel = ur_kernel("launches", "count_items");
+    ze_kernel_preferred_group_size_properties_t preferred = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES,
+                                         .pNext = &preferred};
+    ur_native_handle_t native;
+    size_t multiple;
+    UR_OK(urKernelGetGroupInfo(kernel, gear.device,
+                               UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                               sizeof(multiple), &multiple, NULL));
+    UR_OK(urKernelGetNativeHandle(kernel, &native));
+    cr_assert_eq(zeKernelGetProperties((ze_kernel_handle_t)native, &properties), 0);
+    cr_assert(preferred.preferredMultiple > 0);
+    cr_assert_eq(multiple, preferred.preferredMultiple, "%zu, %u", multiple,
+                 preferred.preferredMultiple);
+    UR_OK(urKernelRelease(kernel));
+}
+
 Test(kernel, is_launched_cooperatively_as_far_as_the_device_says)
 {
     ur_kernel_handle_t kernel = ur_kernel("launches", "count_items");
@@ -233,6 +255,17 @@ Test(kernel, is_launched_cooperatively_as_far_as_the_device_says)
     uint32_t groups;
     UR_OK(urKernelSuggestMaxCooperativeGroupCount(kernel, gear.device, 1, &local, 0, &groups));
     cr_assert(groups > 0);
+    // Local memory that launches bring is the groups', too.
+    uint32_t fewer;
+    uint64_t local_bytes;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_LOCAL_MEM_SIZE, sizeof(local_bytes),
+                          &local_bytes, NULL));
+    UR_OK(urKernelSuggestMaxCooperativeGroupCount(kernel, gear.device, 1, &local, local_bytes,
+                                                  &fewer));
+    cr_assert(fewer > 0 && fewer <= groups);
+    UR_OK(urKernelSuggestMaxCooperativeGroupCount(kernel, gear.device, 1, &local, local_bytes + 1,
+                                                  &fewer));
+    cr_assert_eq(fewer, 0);
     const size_t global = local * (groups < 4 ? groups : 4);
     int32_t *counts = ur_shared(global * sizeof(int32_t));
     const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, counts);

@@ -280,6 +280,33 @@ static void check_binaries(void)
     UR_OK(urProgramRelease(program));
 }
 
+// Native code is an object as it is: it is loaded once, and linked without being compiled.
+Test(program, of_a_binary_is_loaded_once_and_linked_as_it_is)
+{
+    ur_program_handle_t program = ur_executable("twenty_kernels");
+    ur_program_handle_t linked;
+    size_t size;
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARY_SIZES, sizeof(size), &size, NULL));
+    uint8_t *binary = malloc(size);
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARIES, sizeof(binary), &binary, NULL));
+    UR_OK(urProgramRelease(program));
+    const uint64_t loads_before = ze_cpu.get_count("zeModuleCreate");
+    UR_OK(urProgramCreateWithBinary(gear.context, 1, &gear.device, &size, (const uint8_t **)&binary,
+                                    NULL, &program));
+    cr_assert_eq(status(program), UR_PROGRAM_BUILD_STATUS_NONE);
+    cr_assert_eq(binary_type(program, gear.device), UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    UR_OK(urProgramBuild(gear.context, program, NULL));
+    cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), loads_before + 1);
+    UR_OK(urProgramRelease(program));
+    UR_OK(urProgramCreateWithBinary(gear.context, 1, &gear.device, &size, (const uint8_t **)&binary,
+                                    NULL, &program));
+    UR_OK(urProgramLink(gear.context, 1, &program, NULL, &linked));
+    cr_assert_eq(run(linked, gear.device, "add_4", 1), 5);
+    UR_OK(urProgramRelease(linked));
+    UR_OK(urProgramRelease(program));
+    free(binary);
+}
+
 Test(program, binaries_are_exact_and_load_again)
 {
     check_binaries();

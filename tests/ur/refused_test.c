@@ -73,7 +73,7 @@ static bool find_row(const char *function, char *state, char *why, size_t size)
     char quoted[128];
     size_t rows = 0;
     snprintf(quoted, sizeof(quoted), "`%s`", function);
-    for (const char *line = readme; line; line = strchr(line, '\n')) {
+    for (const char *line = strstr(readme, "\n## Functions\n"); line; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *first = strncmp(line, "| `ur", 5) == 0 ? strstr(line, " | ") : NULL;
         const char *found = first ? strstr(line, quoted) : NULL;

@@ -4,6 +4,7 @@
 #include "test_env.h"
 
 #include <dlfcn.h>
+#include <level_zero/ze_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,39 @@ ur_kernel_handle_t ur_kernel(const char *program_name, const char *kernel_name)
     UR_OK(urKernelCreate(program, kernel_name, &kernel));
     UR_OK(urProgramRelease(program));
     return kernel;
+}
+
+struct host_event host_event_make(void)
+{
+    ur_native_handle_t context;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t ze;
+    ur_event_handle_t event;
+    const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+                                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                            .count = 1};
+    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                  .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                  .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    const ur_event_native_properties_t keep = {.stype = UR_STRUCTURE_TYPE_EVENT_NATIVE_PROPERTIES,
+                                               .isNativeHandleOwned = false};
+    UR_OK(urContextGetNativeHandle(gear.context, &context));
+    TEST_ZE_OK(zeEventPoolCreate((ze_context_handle_t)context, &pool_desc, 0, NULL, &pool));
+    TEST_ZE_OK(zeEventCreate(pool, &desc, &ze));
+    UR_OK(urEventCreateWithNativeHandle((ur_native_handle_t)ze, gear.context, &keep, &event));
+    return (struct host_event){pool, ze, event};
+}
+
+void host_event_signal(const struct host_event *host)
+{
+    TEST_ZE_OK(zeEventHostSignal(host->ze));
+}
+
+void host_event_release(const struct host_event *host)
+{
+    UR_OK(urEventRelease(host->event));
+    TEST_ZE_OK(zeEventDestroy(host->ze));
+    TEST_ZE_OK(zeEventPoolDestroy(host->pool));
 }
 
 void *ur_shared(size_t size_bytes)

@@ -100,6 +100,17 @@ ur_result_t ur_launch(ur_queue_handle_t queue, ur_kernel_handle_t kernel, size_t
                       uint32_t wait_count, const ur_event_handle_t *wait_list,
                       ur_event_handle_t *out_event);
 
+// An event of the host's own, made with Level Zero: complete once the host signals it.
+struct host_event {
+    void *pool;              // ze_event_pool_handle_t
+    void *ze;                // ze_event_handle_t
+    ur_event_handle_t event; // around it, in the gear's context
+};
+struct host_event host_event_make(void);
+void host_event_signal(const struct host_event *host);
+// No command uses it any more.
+void host_event_release(const struct host_event *host);
+
 // The sentence of this thread's last failure.
 const char *ur_last_error(void);
 

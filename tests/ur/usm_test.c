@@ -166,6 +166,45 @@ Test(usm, is_filled_in_rows_and_nothing_between_them)
     }
 }
 
+// Patterns that no row has whole go on in the next one.
+Test(usm, is_filled_in_rows_with_every_pattern_that_fits_all_of_them)
+{
+    static const struct {
+        size_t pattern, width, height;
+    } fills[] = {{8, 4, 2},    {8, 20, 6},   {16, 20, 4},  {64, 12, 16},
+                 {256, 8, 96}, {128, 32, 4}, {32, 31, 64}, {4, 6, 2}};
+    for (int order = 0; order < 2; order++) {
+        ur_queue_handle_t queue =
+            ur_queue(gear.device, order ? UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+        for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]); i++) {
+            const size_t pitch = fills[i].width + 5;
+            const size_t size = pitch * fills[i].height;
+            unsigned char *memory = ur_shared(size);
+            unsigned char pattern[256];
+            ur_event_handle_t event;
+            for (size_t k = 0; k < sizeof(pattern); k++)
+                pattern[k] = (unsigned char)(k + 1);
+            UR_OK(urEnqueueUSMFill2D(queue, memory, pitch, fills[i].pattern, pattern,
+                                     fills[i].width, fills[i].height, 0, NULL, &event));
+            memset(pattern, 0, sizeof(pattern)); // it is the caller's again
+            UR_OK(urEventWait(1, &event));
+            UR_OK(urEventRelease(event));
+            for (size_t k = 0; k < size; k++) {
+                const size_t at = k / pitch * fills[i].width + k % pitch;
+                const unsigned char expected = (unsigned char)(at % fills[i].pattern + 1);
+                cr_assert_eq(memory[k], k % pitch < fills[i].width ? expected : 0,
+                             "fill %zu, byte %zu", i, k);
+            }
+            ur_free(memory);
+        }
+        UR_OK(urQueueRelease(queue));
+    }
+    ur_bool_t is_supported;
+    UR_OK(urContextGetInfo(gear.context, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT, sizeof(is_supported),
+                           &is_supported, NULL));
+    cr_assert(is_supported);
+}
+
 Test(usm, is_copied_in_rows_of_two_pitches)
 {
     unsigned char *from = ur_shared((size_t)PITCH * ROWS);

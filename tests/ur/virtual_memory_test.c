@@ -268,7 +268,13 @@ Test(virtual_memory, refuses_wrong_arguments)
     UR_FAILS(urVirtualMemReserve(NULL, NULL, page, &start), UR_RESULT_ERROR_INVALID_NULL_HANDLE);
     UR_FAILS(urVirtualMemGranularityGetInfo(context, NULL, 1, (ur_virtual_mem_granularity_info_t)7,
                                             sizeof(size), &size, NULL),
-             UR_RESULT_ERROR_INVALID_ENUMERATION);
+             UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    UR_FAILS(
+        urVirtualMemGranularityGetInfo(
+            context, NULL, 1,
+            (ur_virtual_mem_granularity_info_t)(UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED + 1),
+            sizeof(size), &size, NULL),
+        UR_RESULT_ERROR_INVALID_ENUMERATION);
 
     physical = make_physical(1);
     char *range = reserve(2);

@@ -8,18 +8,22 @@
 #          zepi_add_test(NAME unit.lru SOURCES lru_test.c LIBS zepi_cache CRITERION)
 #
 # zepi_add_test(NAME <tier>.<name> SOURCES <file>... [LIBS <target>...] [LABEL <tier>] [CRITERION]
-#               [TIMEOUT <seconds>] [SERIAL] [DEPENDS <target>...] [ARGS <argument>...])
-#   LABEL     tier: unit null integration capture fault stress fuzz runtime; NAME's first part if left out
+#               [TIMEOUT <seconds>] [SERIAL] [DISCRETE] [DEPENDS <target>...] [ARGS <argument>...])
+#   LABEL     tier: unit null integration capture fault stress fuzz runtime intel; NAME's first part if left out
 #   LIBS      linked beside tests/support (test_env.h, test_plugin.h), which every test gets
 #   CRITERION links Criterion, whose main() it then uses; no such test exists under ThreadSanitizer
 #   TIMEOUT   60 seconds if left out, four times that with a sanitizer
 #   SERIAL    runs alone: for tests that measure time
+#   DISCRETE  runs as <NAME>.discrete, too, with the label discrete: on a CPU driver whose devices have
+#             memory of their own (ZE_CPU_INTEGRATED=0)
 #   DEPENDS   targets built before it; test_device_code (tests/data) and both libraries always are
 #   ARGS      command line of the test
 #
+# Tests that take minutes have the label "long" beside their tier's; tools/check leaves them to --all.
+#
 # The program lands in <build>/tests/<NAME> and needs no environment: run it bare. The target
 # tests_<tier> builds every test of a tier.
-set(ZEPI_TEST_TIERS unit null integration capture fault stress fuzz runtime)
+set(ZEPI_TEST_TIERS unit null integration capture fault stress fuzz runtime intel)
 
 # Programs that need not be built for tools/quickstart belong to one of these.
 if(ZEPI_TESTS)
@@ -33,7 +37,7 @@ function(zepi_add_test)
   if(NOT ZEPI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 0 TEST "CRITERION;SERIAL" "NAME;LABEL;TIMEOUT"
+  cmake_parse_arguments(PARSE_ARGV 0 TEST "CRITERION;SERIAL;DISCRETE" "NAME;LABEL;TIMEOUT"
                         "SOURCES;LIBS;DEPENDS;ARGS")
   if(TEST_UNPARSED_ARGUMENTS OR NOT TEST_NAME OR NOT TEST_SOURCES)
     message(FATAL_ERROR "zepi_add_test(${ARGV}): needs NAME and SOURCES, and does not know "
@@ -57,12 +61,24 @@ function(zepi_add_test)
   target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBS} test_support)
   if(TEST_CRITERION)
     target_link_libraries(${TEST_NAME} PRIVATE PkgConfig::CRITERION)
+    target_sources(${TEST_NAME} PRIVATE
+                   "${PROJECT_SOURCE_DIR}/tests/support/test_skip_criterion.c")
   endif()
   add_dependencies(${TEST_NAME} test_device_code ze_cpu zepi_plugin ${TEST_DEPENDS})
   add_dependencies(tests_${TEST_LABEL} ${TEST_NAME})
 
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME} ${TEST_ARGS})
   zepi_set_test_properties(${TEST_NAME} "${TEST_LABEL}" "${TEST_TIMEOUT}" ${TEST_SERIAL})
+  if(TEST_DISCRETE)
+    zepi_add_discrete_test(${TEST_NAME} "${TEST_TIMEOUT}" ${TEST_SERIAL} COMMAND ${TEST_NAME} ${TEST_ARGS})
+  endif()
+endfunction()
+
+# The test `name` once more, as name.discrete.
+function(zepi_add_discrete_test name timeout serial)
+  add_test(NAME ${name}.discrete ${ARGN})
+  zepi_set_test_properties(${name}.discrete discrete "${timeout}" ${serial})
+  set_property(TEST ${name}.discrete APPEND PROPERTY ENVIRONMENT ZE_CPU_INTEGRATED=0)
 endfunction()
 
 # For tests that add_test() names by hand (scripts): label, time limit in seconds ("" for the usual

@@ -115,3 +115,23 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendQueryKernelTimestamps(
     }
     return cpu_list_add(list, command, __func__);
 }
+
+// Extensions in the chain are ignored, as by Intel's driver.
+ze_result_t ZE_APICALL cpu_zeCommandListAppendHostFunction(
+    ze_command_list_handle_t hCommandList, ze_host_function_callback_t pfnHostFunction,
+    void *pUserData, const void *pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+    ze_event_handle_t *phWaitEvents)
+{
+    struct cpu_list *list = (struct cpu_list *)hCommandList;
+    (void)pNext;
+    if (pfnHostFunction == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    struct cpu_command *command;
+    ze_result_t result = cpu_list_command(list, CPU_COMMAND_HOST_FUNCTION, 0, hSignalEvent,
+                                          numWaitEvents, phWaitEvents, __func__, &command);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->u.host.function = pfnHostFunction;
+    command->u.host.user = pUserData;
+    return cpu_list_add(list, command, __func__);
+}

@@ -67,10 +67,13 @@ static bool overlaps(const struct cpu_image_copy *copy)
 
 static ze_result_t check_pair(const struct cpu_image_copy *copy, const char *function)
 {
-    const cl_image_format *source = &copy->source->format.format;
-    const cl_image_format *target = &copy->target->format.format;
-    if (source->image_channel_order != target->image_channel_order ||
-        source->image_channel_data_type != target->image_channel_data_type) {
+    const struct cpu_image_format *source = &copy->source->format;
+    const struct cpu_image_format *target = &copy->target->format;
+    if (source->format.image_channel_order != target->format.image_channel_order ||
+        source->format.image_channel_data_type != target->format.image_channel_data_type ||
+        source->channels.count != target->channels.count ||
+        memcmp(source->channels.component, target->channels.component,
+               sizeof(source->channels.component)) != 0) {
         cpu_report(function, "images %p and %p have different formats", (void *)copy->source,
                    (void *)copy->target);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;

@@ -22,6 +22,7 @@ enum cpu_command_kind {
     CPU_COMMAND_WRITE_TIMESTAMP,
     CPU_COMMAND_QUERY_TIMESTAMPS,
     CPU_COMMAND_IMAGE_COPY,
+    CPU_COMMAND_HOST_FUNCTION,
     CPU_COMMAND_EXECUTE, // a closed list: queues and append-command-lists only
 };
 
@@ -91,6 +92,10 @@ struct cpu_command {
             const size_t *offsets; // in the command's own memory, or NULL
         } timestamps;
         struct cpu_image_copy image;
+        struct {
+            void (*function)(void *user);
+            void *user;
+        } host;
         struct {
             struct cpu_list *list; // borrowed; its count of uses was raised
             uint64_t *goals;       // for the counter-based waits in the list, in order; own memory

@@ -43,6 +43,18 @@ ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, 
     return ZE_RESULT_SUCCESS;
 }
 
+_Atomic uint64_t cpu_compute_copies;
+
+static void count_copy(const struct cpu_list *list, const struct cpu_command *command)
+{
+    const bool is_copy = command->kind == CPU_COMMAND_COPY ||
+                         command->kind == CPU_COMMAND_COPY_REGION ||
+                         command->kind == CPU_COMMAND_FILL;
+    if (is_copy && list->ordinal == CPU_GROUP_COMPUTE &&
+        !(list->flags & CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT))
+        atomic_fetch_add_explicit(&cpu_compute_copies, 1, memory_order_relaxed);
+}
+
 ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function)
 {
     (void)function;
@@ -57,8 +69,11 @@ ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, con
         list->tail = command;
         return ZE_RESULT_SUCCESS;
     }
-    if (command->signal != NULL)
+    count_copy(list, command);
+    if (command->signal != NULL) {
+        cpu_event_note_list(command->signal, list, command);
         cpu_event_submit(command->signal);
+    }
     cpu_worker_submit(list->worker, command, command);
     return list->is_synchronous ? cpu_worker_synchronize(list->worker, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;
@@ -199,8 +214,10 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
     list->is_immediate = true;
     list->is_synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     list->is_in_order = (altdesc->flags & CPU_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
+    static _Atomic uint16_t last_serial;
+    atomic_init(&list->serial, atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed));
     if (cpu_options()->executes) {
-        list->worker = cpu_worker_create();
+        list->worker = cpu_worker_create(hDevice);
         if (list->worker == NULL) {
             cpu_object_destroy(list);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -319,8 +336,10 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
     before->next = first != NULL ? first : after;
     if (last != NULL)
         last->next = after;
-    if (after->signal != NULL)
+    if (after->signal != NULL) {
+        cpu_event_note_list(after->signal, list, after);
         cpu_event_submit(after->signal);
+    }
     cpu_worker_submit(list->worker, before, after);
     return list->is_synchronous ? cpu_worker_synchronize(list->worker, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;

@@ -24,8 +24,13 @@ struct cpu_list {
     bool is_mutable;
     struct cpu_mutable_command *mutable_commands; // owned; by id, which counts from 1
     uint32_t mutable_count;
-    _Atomic uint32_t uses; // submitted executions that are not complete
+    _Atomic uint16_t serial; // tells it from others of the same address
+    _Atomic uint32_t uses;   // submitted executions that are not complete
 };
+
+// Copies and fills that were appended to immediate lists of the compute group without the hint that
+// other engines may do them.
+extern _Atomic uint64_t cpu_compute_copies;
 
 // Hands a filled command on: to the worker, or to the list's own commands. Consumes it. A list that
 // is closed refuses.

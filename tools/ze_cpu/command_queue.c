@@ -31,7 +31,7 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->index = desc->index;
     queue->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     if (cpu_options()->executes) {
-        queue->worker = cpu_worker_create();
+        queue->worker = cpu_worker_create(hDevice);
         if (queue->worker == NULL) {
             cpu_object_destroy(queue);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

@@ -9,10 +9,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#define MAXIMUM 16
-
-static struct cpu_device devices[MAXIMUM];
-static struct cpu_device sub_devices[MAXIMUM][MAXIMUM];
+static struct cpu_device devices[CPU_DEVICE_MAXIMUM];
+static struct cpu_device sub_devices[CPU_DEVICE_MAXIMUM][CPU_DEVICE_MAXIMUM];
 static pthread_once_t devices_once = PTHREAD_ONCE_INIT;
 
 static void make_devices(void)
@@ -58,10 +56,17 @@ bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other)
     return device == other || (ze_device_handle_t)((struct cpu_device *)device)->parent == other;
 }
 
+const struct cpu_device *cpu_device_root(ze_device_handle_t device)
+{
+    const struct cpu_device *found = (const struct cpu_device *)device;
+    return found->parent != NULL ? found->parent : found;
+}
+
 uint64_t cpu_device_clock(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    // The host's side of zeDeviceGetGlobalTimestamps, on the same clock as with Intel's driver.
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -130,14 +135,17 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevic
     return ZE_RESULT_SUCCESS;
 }
 
+static bool can_access(ze_device_handle_t device, ze_device_handle_t peer)
+{
+    return cpu_options()->has_peers || cpu_device_root(device) == cpu_device_root(peer);
+}
+
 ze_result_t ZE_APICALL cpu_zeDeviceCanAccessPeer(ze_device_handle_t hDevice,
                                                  ze_device_handle_t hPeerDevice, ze_bool_t *value)
 {
-    (void)hDevice;
-    (void)hPeerDevice;
     if (value == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    *value = 1;
+    *value = can_access(hDevice, hPeerDevice);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -145,12 +153,12 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
                                                     ze_device_handle_t hPeerDevice,
                                                     ze_device_p2p_properties_t *pP2PProperties)
 {
-    (void)hDevice;
-    (void)hPeerDevice;
     if (pP2PProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pP2PProperties->flags =
-        ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+        can_access(hDevice, hPeerDevice)
+            ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
+            : 0;
     return ZE_RESULT_SUCCESS;
 }
 

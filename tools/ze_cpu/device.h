@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#define CPU_DEVICE_MAXIMUM 16
+
 // All devices are the same CPU. They live in static storage and are made by cpu_devices_init; they
 // are immutable from then on.
 struct cpu_device {
@@ -34,6 +36,9 @@ ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *devices,
 // Whether `device` is `other` or one of its sub-devices: what was made for a device serves them
 // too.
 bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other);
+
+// The device itself, or the one that it is a part of.
+const struct cpu_device *cpu_device_root(ze_device_handle_t device);
 
 // Ticks of the device clock, all 64 bits: nanoseconds of the host's monotonic clock.
 uint64_t cpu_device_clock(void);

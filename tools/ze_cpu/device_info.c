@@ -70,13 +70,16 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
     const struct cpu_opencl *cl = cpu_opencl();
     if (pDeviceProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const bool has_parts = device->parent == NULL && cpu_options()->sub_devices > 0;
     ze_device_properties_t properties = {
         .stype = pDeviceProperties->stype,
         .pNext = pDeviceProperties->pNext,
         .type = cpu_options()->reports_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
         .vendorId = cl->vendor_id,
         .deviceId = cl->device_id,
-        .flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING,
+        .flags = cpu_options()->is_integrated ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED |
+                                                    ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
+                                              : 0,
         .coreClockRate = cl->clock_mhz,
         .maxMemAllocSize = cl->maximum_allocation_bytes,
         .maxHardwareContexts = 64,
@@ -84,7 +87,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .physicalEUSimdWidth = cl->native_widths.of_float,
         .numEUsPerSubslice = cl->compute_units,
         .numSubslicesPerSlice = 1,
-        .numSlices = 1,
+        // A device with parts has what all of them have.
+        .numSlices = has_parts ? cpu_options()->sub_devices : 1,
         .timerResolution = 1,
         .timestampValidBits = cpu_options()->timestamp_bits,
         .kernelTimestampValidBits = cpu_options()->timestamp_bits,

@@ -3,6 +3,7 @@
 #include "device.h"
 #include "entry.h"
 #include "opencl.h"
+#include "options.h"
 
 #include <stdio.h>
 
@@ -46,7 +47,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
     pMemProperties->maxClockRate = 0;
     pMemProperties->maxBusWidth = 64;
     pMemProperties->totalSize = cpu_opencl()->global_memory_bytes;
-    snprintf(pMemProperties->name, sizeof(pMemProperties->name), "host memory");
+    snprintf(pMemProperties->name, sizeof(pMemProperties->name), "%s",
+             cpu_options()->is_integrated ? "host memory" : "device memory");
     // Its exact type and bandwidth cannot be told without privileges; zeros mean unknown.
     ze_device_memory_ext_properties_t *extension =
         cpu_chain_find(pMemProperties->pNext, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES);
@@ -64,16 +66,20 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
     ze_device_handle_t hDevice, ze_device_memory_access_properties_t *pMemAccessProperties)
 {
     (void)hDevice;
-    const ze_memory_access_cap_flags_t all =
-        ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
-        ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+    const bool is_integrated = cpu_options()->is_integrated;
+    ze_memory_access_cap_flags_t own =
+        ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
+    // Intel's discrete devices neither migrate shared memory under a running kernel nor reach what
+    // the driver did not allocate.
+    if (is_integrated)
+        own |= ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
     if (pMemAccessProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pMemAccessProperties->hostAllocCapabilities = all;
-    pMemAccessProperties->deviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all;
-    pMemAccessProperties->sharedSystemAllocCapabilities = all;
+    pMemAccessProperties->hostAllocCapabilities = own;
+    pMemAccessProperties->deviceAllocCapabilities = own;
+    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = own;
+    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = own;
+    pMemAccessProperties->sharedSystemAllocCapabilities = is_integrated ? own : 0;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -14,16 +14,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct cpu_object driver;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+
+#define SETTLE_NS UINT64_C(1700000000)
+#define FLUSH_NS 100000000
+
+static pid_t process;
+
+static void *end_process(void *status)
+{
+    const struct timespec pause = {.tv_nsec = FLUSH_NS};
+    nanosleep(&pause, NULL);
+    _exit((int)(intptr_t)status);
+}
+
+// The runtime's handlers would wait for kernels that run, and in a child of fork for threads that
+// are not there. So the process ends here, with what was written: a stream that another thread has
+// locked does not hold it up.
+static void settle(int status, void *unused)
+{
+    (void)unused;
+    if (getpid() == process ? cpu_workers_settle(SETTLE_NS) : cpu_workers_were_settled())
+        return;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, end_process, (void *)(intptr_t)status) == 0)
+        fflush(NULL);
+    _exit(status);
+}
 
 static void make_driver(void)
 {
     cpu_object_init(&driver, CPU_DRIVER);
     cpu_devices_init();
+    process = getpid();
     // Registered after the runtime's own handlers, so that it runs before them.
-    atexit(cpu_workers_settle);
+    on_exit(settle, NULL);
 }
 
 static ze_result_t start(void)

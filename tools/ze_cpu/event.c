@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "event.h"
 
+#include "command_list.h"
 #include "device.h"
 #include "entry.h"
 #include "timeout.h"
@@ -10,6 +11,7 @@
 
 #define SPINS 200
 #define SHARDS 64
+#define QUERY_TIMEOUT_NS 5000000000u // of Intel's driver, for events whose query waits
 
 // Where waiters sleep: shared by many events and never destroyed, because a signaller still touches
 // it when a waiter that saw the event early may already have destroyed the event.
@@ -85,21 +87,54 @@ void cpu_event_reset(struct cpu_event *event)
         atomic_store_explicit(&event->done, 0, memory_order_relaxed);
 }
 
+// The list's address, and its serial number in the bits that no address has.
+static uint64_t list_key(const struct cpu_list *list)
+{
+    return (uint64_t)(uintptr_t)list |
+           (uint64_t)atomic_load_explicit(&list->serial, memory_order_relaxed) << 48;
+}
+
+void cpu_event_note_list(struct cpu_event *event, const struct cpu_list *list,
+                         const struct cpu_command *command)
+{
+    atomic_store_explicit(&event->list, list_key(list), memory_order_relaxed);
+    atomic_store_explicit(&event->query_waits,
+                          list->is_in_order && event->has_timestamps &&
+                              command->kind == CPU_COMMAND_LAUNCH,
+                          memory_order_relaxed);
+}
+
+// Not inlined: an event of no list costs a query the less.
+__attribute__((noinline)) ze_result_t cpu_event_let_go_of_list(struct cpu_event *event,
+                                                               const char *function)
+{
+    const uint64_t key = atomic_exchange_explicit(&event->list, 0, memory_order_relaxed);
+    const struct cpu_list *list =
+        (const struct cpu_list *)(uintptr_t)(key & ((UINT64_C(1) << 48) - 1));
+    if (key == 0 ||
+        (list_key(list) == key &&
+         atomic_load_explicit(&list->object.magic, memory_order_relaxed) == CPU_MAGIC(CPU_LIST)))
+        return ZE_RESULT_SUCCESS;
+    cpu_report(function, "list %p, which signalled event %p, has been destroyed",
+               (const void *)list, (void *)event);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
 bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
 {
+    if (timeout_ns == 0)
+        return cpu_event_has_reached(event, goal);
+    const uint64_t deadline_ns = cpu_deadline(timeout_ns);
     for (int i = 0; i < SPINS; i++)
         if (cpu_event_has_reached(event, goal))
             return true;
-    if (timeout_ns == 0)
-        return false;
-    struct timespec deadline = cpu_deadline(timeout_ns);
     bool is_in_time = true;
     struct shard *shard = shard_of(event);
     pthread_mutex_lock(&shard->mutex);
     atomic_fetch_add(&shard->waiters, 1);
     atomic_fetch_add(&cpu_event_waiters, 1);
     while (atomic_load(&event->done) < goal && is_in_time)
-        is_in_time = cpu_condition_wait(&shard->changed, &shard->mutex, &deadline);
+        is_in_time = cpu_condition_wait(&shard->changed, &shard->mutex, deadline_ns);
     atomic_fetch_sub(&cpu_event_waiters, 1);
     atomic_fetch_sub(&shard->waiters, 1);
     pthread_mutex_unlock(&shard->mutex);
@@ -195,14 +230,18 @@ ze_result_t ZE_APICALL cpu_zeEventHostReset(ze_event_handle_t hEvent)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     cpu_event_reset(event);
-    return ZE_RESULT_SUCCESS;
+    return cpu_event_let_go(event, __func__);
 }
 
 ze_result_t ZE_APICALL cpu_zeEventQueryStatus(ze_event_handle_t hEvent)
 {
     struct cpu_event *event = (struct cpu_event *)hEvent;
-    return cpu_event_has_reached(event, cpu_event_goal(event)) ? ZE_RESULT_SUCCESS
-                                                               : ZE_RESULT_NOT_READY;
+    const uint64_t goal = cpu_event_goal(event);
+    if (!cpu_event_has_reached(event, goal) &&
+        !(atomic_load_explicit(&event->query_waits, memory_order_relaxed) &&
+          cpu_event_wait(event, goal, QUERY_TIMEOUT_NS)))
+        return ZE_RESULT_NOT_READY;
+    return cpu_event_let_go(event, __func__);
 }
 
 ze_result_t ZE_APICALL cpu_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
@@ -210,7 +249,7 @@ ze_result_t ZE_APICALL cpu_zeEventHostSynchronize(ze_event_handle_t hEvent, uint
     struct cpu_event *event = (struct cpu_event *)hEvent;
     uint64_t goal = cpu_event_goal(event);
     return cpu_event_has_reached(event, goal) || cpu_event_wait(event, goal, timeout)
-               ? ZE_RESULT_SUCCESS
+               ? cpu_event_let_go(event, __func__)
                : ZE_RESULT_NOT_READY;
 }
 

@@ -31,6 +31,10 @@ struct cpu_event {
     _Atomic uint64_t target;     // counter-based only
     _Atomic uint64_t done;       // ordinary: 0 or 1
     _Atomic uint64_t start, end; // of the last command that signalled it, on the device clock
+    _Atomic uint64_t list;       // that signals it, for cpu_event_let_go; 0: none
+    // By a kernel in an in-order list, with timestamps: for the status of such an event Intel's
+    // driver waits.
+    _Atomic bool query_waits;
 };
 
 // Before the first use of any event or fence.
@@ -46,6 +50,26 @@ void cpu_event_submit(struct cpu_event *event);
 void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end);
 
 void cpu_event_reset(struct cpu_event *event);
+
+struct cpu_command;
+struct cpu_list;
+
+// An immediate list got a command that signals the event.
+void cpu_event_note_list(struct cpu_event *event, const struct cpu_list *list,
+                         const struct cpu_command *command);
+
+// The rest of cpu_event_let_go, for events that a list signals.
+ze_result_t cpu_event_let_go_of_list(struct cpu_event *event, const char *function);
+
+// Intel's driver writes to the immediate list that signals an event when the event is reset, or
+// first seen to be complete. An error, with a line, if that list has been destroyed by then.
+static inline ze_result_t cpu_event_let_go(struct cpu_event *event, const char *function)
+{
+    atomic_store_explicit(&event->query_waits, false, memory_order_relaxed);
+    return atomic_load_explicit(&event->list, memory_order_relaxed) == 0
+               ? ZE_RESULT_SUCCESS
+               : cpu_event_let_go_of_list(event, function);
+}
 
 // For who signals an ordinary event by himself, where every instruction counts (idle.c): how many
 // threads sleep, or are about to, and what wakes those who wait for this event.

@@ -4,9 +4,11 @@
 #include "command_list.h"
 #include "copy.h"
 #include "device.h"
+#include "device_access.h"
 #include "fence.h"
 #include "image.h"
 #include "opencl.h"
+#include "options.h"
 #include "program.h"
 
 #include <stdlib.h>
@@ -39,6 +41,8 @@ struct cached_kernel {
 };
 
 struct cpu_executor {
+    ze_device_handle_t device;     // borrowed
+    bool has_access;               // to the memory of discrete devices
     cl_command_queue small, large; // owned, may be NULL
     cl_command_queue running;      // borrowed: the one with launches that were not waited for
     struct cached_kernel *kernels; // owned
@@ -46,9 +50,12 @@ struct cpu_executor {
     _Atomic uint32_t is_waiting;   // for an event, outside of the OpenCL runtime
 };
 
-struct cpu_executor *cpu_executor_create(void)
+struct cpu_executor *cpu_executor_create(ze_device_handle_t device)
 {
-    return calloc(1, sizeof(struct cpu_executor));
+    struct cpu_executor *executor = calloc(1, sizeof(*executor));
+    if (executor != NULL)
+        executor->device = device;
+    return executor;
 }
 
 static void drop_kernel(struct cpu_executor *executor, struct cached_kernel *cached)
@@ -81,13 +88,31 @@ void cpu_executor_destroy(struct cpu_executor *executor)
     free(executor);
 }
 
-ze_result_t cpu_executor_finish(struct cpu_executor *executor)
+static ze_result_t finish_launches(struct cpu_executor *executor)
 {
     if (executor->running == NULL)
         return ZE_RESULT_SUCCESS;
     cl_int code = cpu_opencl()->api->clFinish(executor->running);
     executor->running = NULL;
     return cpu_opencl_result(code);
+}
+
+ze_result_t cpu_executor_finish(struct cpu_executor *executor)
+{
+    ze_result_t result = finish_launches(executor);
+    if (executor->has_access)
+        cpu_device_access_end(executor->device);
+    executor->has_access = false;
+    return result;
+}
+
+static void begin_access(struct cpu_executor *executor, enum cpu_command_kind kind)
+{
+    if (cpu_options()->is_integrated || executor->has_access || kind == CPU_COMMAND_BARRIER ||
+        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE)
+        return;
+    cpu_device_access_begin(executor->device);
+    executor->has_access = true;
 }
 
 _Atomic bool cpu_executors_are_over;
@@ -106,7 +131,7 @@ static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_c
     }
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (executor->running != NULL && executor->running != *queue)
-        result = cpu_executor_finish(executor);
+        result = finish_launches(executor);
     *out = *queue;
     return result;
 }
@@ -133,7 +158,7 @@ static struct cached_kernel *find_or_create_kernel(struct cpu_executor *executor
         executor->last = cached;
         return cached;
     }
-    cpu_executor_finish(executor);
+    finish_launches(executor);
     executor->last = NULL;
     drop_unused_kernels(executor);
     cached = calloc(1, sizeof(*cached));
@@ -170,6 +195,10 @@ static cl_int set_argument(const struct cached_kernel *cached, uint32_t index,
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
         memcpy(&pointer, value, sizeof(pointer));
         return cl->set_kernel_arg_mem_pointer(cached->kernel, index, pointer);
+    case ZEPI_SPIRV_ARGUMENT_IMAGE:
+        memcpy(&pointer, value, sizeof(pointer));
+        return cl->api->clSetKernelArg(cached->kernel, index, sizeof(cl_mem),
+                                       &((const struct cpu_image *)pointer)->memory);
     default:
         if (size_bytes == 0) {
             memcpy(&size_bytes, value, sizeof(size_bytes));
@@ -232,6 +261,25 @@ static void measure(struct cached_kernel *cached, size_t work_items, uint64_t el
         cached->item_ps += (item_ps - cached->item_ps) / 8;
 }
 
+static ze_result_t settle_images(struct cpu_executor *executor, cl_command_queue queue,
+                                 const struct cpu_launch *launch)
+{
+    const struct cpu_program_kernel *kernel = launch->kernel;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < kernel->argument_count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct cpu_image *image;
+        if (kernel->arguments[i].kind != ZEPI_SPIRV_ARGUMENT_IMAGE)
+            continue;
+        memcpy(&image, launch->arguments + kernel->arguments[i].offset, sizeof(image));
+        if (!image->is_settled_after_launch)
+            continue;
+        result = cpu_executor_finish(executor);
+        if (result == ZE_RESULT_SUCCESS)
+            result = cpu_image_settle(queue, image);
+    }
+    return result;
+}
+
 static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
                           const uint32_t group_count[3])
 {
@@ -271,13 +319,15 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
     if (is_measured)
         measure(cached, work_items, cpu_device_clock() - start);
     executor->running = queue;
+    if (code == CL_SUCCESS && launch->kernel->has_objects)
+        return settle_images(executor, queue, launch);
     return cpu_opencl_result(code);
 }
 
 static ze_result_t launch_indirect(struct cpu_executor *executor, const struct cpu_launch *indirect)
 {
     // What was launched before may write the counts.
-    ze_result_t result = cpu_executor_finish(executor);
+    ze_result_t result = finish_launches(executor);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (indirect->limit != NULL && indirect->position >= *indirect->limit)
@@ -366,6 +416,9 @@ static ze_result_t perform_on_host(const struct cpu_command *command)
     case CPU_COMMAND_QUERY_TIMESTAMPS:
         query_timestamps(command);
         return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_HOST_FUNCTION:
+        command->u.host.function(command->u.host.user);
+        return ZE_RESULT_SUCCESS;
     default:
         return ZE_RESULT_SUCCESS;
     }
@@ -378,7 +431,8 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
     ze_result_t result = ZE_RESULT_SUCCESS;
     // An event's times are those of its command alone.
     if (!is_launch || command->signal != NULL)
-        result = cpu_executor_finish(executor);
+        result = finish_launches(executor);
+    begin_access(executor, command->kind);
     uint64_t start = command->signal != NULL ? cpu_device_clock() : 0;
     ze_result_t own;
     if (command->kind == CPU_COMMAND_LAUNCH)
@@ -391,8 +445,11 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
         own = copy_image(executor, &command->u.image);
     else
         own = perform_on_host(command);
-    if (own == ZE_RESULT_SUCCESS && command->signal != NULL && is_launch)
-        own = cpu_executor_finish(executor);
+    if (command->signal != NULL) {
+        ze_result_t finished = cpu_executor_finish(executor);
+        if (own == ZE_RESULT_SUCCESS)
+            own = finished;
+    }
     if (own != ZE_RESULT_SUCCESS)
         cpu_report("worker", "a command failed with 0x%x", (unsigned)own);
     // A failed command signals too: better a wrong number than a program that hangs.

@@ -8,15 +8,15 @@
 // calling thread, for small ND-ranges, and one whose kernels run on all cores. Used by one thread.
 struct cpu_executor;
 
-// NULL without memory. The OpenCL queues are made when first needed.
-struct cpu_executor *cpu_executor_create(void);
+// For commands on the device. NULL without memory. The OpenCL queues are made when first needed.
+struct cpu_executor *cpu_executor_create(ze_device_handle_t device);
 void cpu_executor_destroy(struct cpu_executor *executor);
 
 // Waits for the command's events, does it, and signals its event when it is complete. A launch
 // without an event to signal may still be running on return.
 ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command);
 
-// Waits for all launches.
+// Waits for all launches. From here on until the next command nothing uses the device's memory.
 ze_result_t cpu_executor_finish(struct cpu_executor *executor);
 
 // Whether it sleeps until an event is signalled. For any thread.

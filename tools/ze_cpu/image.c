@@ -6,6 +6,8 @@
 #include "memory.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const cl_mem_object_type object_types[] = {
     [ZE_IMAGE_TYPE_1D] = CL_MEM_OBJECT_IMAGE1D,
@@ -78,21 +80,35 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     ze_result_t result = describe(desc, &cl_desc, &format, &described);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    const size_t elements = described.extent[0] * described.extent[1] * described.extent[2];
+    if (!cpu_memory_take(elements * format.element_bytes))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     cl_int code;
     cl_mem memory = cpu_opencl()->api->clCreateImage(
         cpu_opencl()->context, format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
         &format.format, &cl_desc, NULL, &code);
-    if (memory == NULL)
+    if (memory == NULL) {
+        cpu_memory_give(elements * format.element_bytes);
         return code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR
                    ? ZE_RESULT_ERROR_INVALID_SIZE
                    : cpu_opencl_result(code);
+    }
+    const bool has_hidden = format.is_view && cpu_image_channels_are_hidden(&format.channels);
+    unsigned char *hidden = has_hidden ? calloc(elements, format.element_bytes) : NULL;
     struct cpu_image *image = cpu_object_create(CPU_IMAGE, sizeof(*image));
-    if (image == NULL) {
+    if (image == NULL || (has_hidden && hidden == NULL)) {
         cpu_opencl()->api->clReleaseMemObject(memory);
+        free(hidden);
+        if (image != NULL)
+            cpu_object_destroy(image);
+        cpu_memory_give(elements * format.element_bytes);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     image->memory = memory;
+    image->hidden = hidden;
     image->format = format;
+    image->is_settled_after_launch = format.is_view && (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) &&
+                                     cpu_image_components_repeat(&format.channels);
     image->is_1d_array = described.is_1d_array;
     image->context = hContext;
     image->id = cpu_memory_new_id();
@@ -106,6 +122,10 @@ ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
 {
     struct cpu_image *image = (struct cpu_image *)hImage;
     cpu_opencl()->api->clReleaseMemObject(image->memory);
+    free(image->hidden);
+    image->hidden = NULL;
+    cpu_memory_give(image->extent[0] * image->extent[1] * image->extent[2] *
+                    image->format.element_bytes);
     cpu_object_destroy(image);
     return ZE_RESULT_SUCCESS;
 }
@@ -125,25 +145,15 @@ cpu_zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t
     return ZE_RESULT_SUCCESS;
 }
 
-static size_t read_size(const struct cpu_image *image, cl_image_info name)
-{
-    size_t value = 0;
-    cpu_opencl()->api->clGetImageInfo(image->memory, name, sizeof(value), &value, NULL);
-    return value;
-}
-
 ze_result_t ZE_APICALL cpu_zeImageGetMemoryPropertiesExp(
     ze_image_handle_t hImage, ze_image_memory_properties_exp_t *pMemoryProperties)
 {
     const struct cpu_image *image = (const struct cpu_image *)hImage;
     if (pMemoryProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    size_t row = read_size(image, CL_IMAGE_ROW_PITCH);
-    size_t slice = read_size(image, CL_IMAGE_SLICE_PITCH);
-    size_t rows = row * image->extent[1] * image->extent[2];
-    pMemoryProperties->rowPitch = row;
-    pMemoryProperties->slicePitch = slice != 0 ? slice : row * image->extent[1];
-    pMemoryProperties->size = slice * image->extent[2] > rows ? slice * image->extent[2] : rows;
+    pMemoryProperties->rowPitch = image->extent[0] * image->format.element_bytes;
+    pMemoryProperties->slicePitch = pMemoryProperties->rowPitch * image->extent[1];
+    pMemoryProperties->size = pMemoryProperties->slicePitch * image->extent[2];
     return ZE_RESULT_SUCCESS;
 }
 
@@ -163,11 +173,111 @@ ze_result_t ZE_APICALL cpu_zeContextEvictImage(ze_context_handle_t hContext,
     return cpu_zeContextMakeImageResident(hContext, hDevice, hImage);
 }
 
+// A part of a view, mapped.
+struct mapped {
+    unsigned char *view;
+    size_t row_bytes, slice_bytes;
+};
+
+static cl_int map_view(cl_command_queue queue, const struct cpu_image *image, cl_map_flags flags,
+                       const size_t origin[3], const size_t region[3], struct mapped *out)
+{
+    cl_int code;
+    *out = (struct mapped){0};
+    out->view = cpu_opencl()->api->clEnqueueMapImage(queue, image->memory, CL_TRUE, flags, origin,
+                                                     region, &out->row_bytes, &out->slice_bytes, 0,
+                                                     NULL, NULL, &code);
+    // The rows of a one-dimensional array are slices.
+    if (image->is_1d_array)
+        out->row_bytes = out->slice_bytes;
+    return code;
+}
+
+static cl_int unmap_view(cl_command_queue queue, const struct cpu_image *image,
+                         const struct mapped *mapped)
+{
+    return cpu_opencl()->api->clEnqueueUnmapMemObject(queue, image->memory, mapped->view, 0, NULL,
+                                                      NULL);
+}
+
+static unsigned char *hidden_row(const struct cpu_image *image, const size_t origin[3], size_t y,
+                                 size_t z)
+{
+    const size_t row = (origin[2] + z) * image->extent[1] + origin[1] + y;
+    return image->hidden + (row * image->extent[0] + origin[0]) * image->format.element_bytes;
+}
+
+// Between memory and an image that is a view.
+static cl_int translate(cl_command_queue queue, const struct cpu_image_copy *copy)
+{
+    const bool is_write = copy->source == NULL;
+    const struct cpu_image *image = is_write ? copy->target : copy->source;
+    const size_t *origin = is_write ? copy->target_origin : copy->source_origin;
+    const size_t bytes = copy->region[0] * image->format.element_bytes;
+    size_t row_bytes = copy->row_bytes != 0 ? copy->row_bytes : bytes;
+    if (image->is_1d_array && copy->slice_bytes != 0)
+        row_bytes = copy->slice_bytes;
+    const size_t slice_bytes =
+        copy->slice_bytes != 0 ? copy->slice_bytes : row_bytes * copy->region[1];
+    struct mapped mapped;
+    cl_int code = map_view(queue, image, is_write ? CL_MAP_WRITE : CL_MAP_READ, origin,
+                           copy->region, &mapped);
+    if (code != CL_SUCCESS)
+        return code;
+    for (size_t z = 0; z < copy->region[2]; z++)
+        for (size_t y = 0; y < copy->region[1]; y++) {
+            unsigned char *memory =
+                (unsigned char *)copy->pointer + z * slice_bytes + y * row_bytes;
+            unsigned char *view = mapped.view + z * mapped.slice_bytes + y * mapped.row_bytes;
+            if (is_write && image->hidden != NULL)
+                memcpy(hidden_row(image, origin, y, z), memory, bytes);
+            else if (image->hidden != NULL)
+                memcpy(memory, hidden_row(image, origin, y, z), bytes);
+            if (is_write)
+                cpu_image_to_view(&image->format.channels, copy->region[0], memory, view);
+            else
+                cpu_image_from_view(&image->format.channels, copy->region[0], view, memory);
+        }
+    return unmap_view(queue, image, &mapped);
+}
+
+static void copy_hidden(const struct cpu_image_copy *copy)
+{
+    for (size_t z = 0; z < copy->region[2]; z++)
+        for (size_t y = 0; y < copy->region[1]; y++)
+            memcpy(hidden_row(copy->target, copy->target_origin, y, z),
+                   hidden_row(copy->source, copy->source_origin, y, z),
+                   copy->region[0] * copy->source->format.element_bytes);
+}
+
+ze_result_t cpu_image_settle(cl_command_queue queue, const struct cpu_image *image)
+{
+    const size_t origin[3] = {0};
+    struct mapped mapped;
+    cl_int code =
+        map_view(queue, image, CL_MAP_READ | CL_MAP_WRITE, origin, image->extent, &mapped);
+    if (code != CL_SUCCESS)
+        return cpu_opencl_result(code);
+    for (size_t z = 0; z < image->extent[2]; z++)
+        for (size_t y = 0; y < image->extent[1]; y++)
+            cpu_image_settle_view(&image->format.channels, image->extent[0],
+                                  mapped.view + z * mapped.slice_bytes + y * mapped.row_bytes);
+    code = unmap_view(queue, image, &mapped);
+    if (code == CL_SUCCESS)
+        code = cpu_opencl()->api->clFinish(queue);
+    return cpu_opencl_result(code);
+}
+
 ze_result_t cpu_image_copy(cl_command_queue queue, const struct cpu_image_copy *copy)
 {
     const cl_icd_dispatch *api = cpu_opencl()->api;
+    const struct cpu_image *image = copy->source != NULL ? copy->source : copy->target;
     cl_int code;
-    if (copy->source == NULL)
+    if (copy->source != NULL && copy->target != NULL && image->hidden != NULL)
+        copy_hidden(copy);
+    if (image->format.is_view && (copy->source == NULL || copy->target == NULL))
+        code = translate(queue, copy);
+    else if (copy->source == NULL)
         code = api->clEnqueueWriteImage(queue, copy->target->memory, CL_TRUE, copy->target_origin,
                                         copy->region, copy->row_bytes, copy->slice_bytes,
                                         copy->pointer, 0, NULL, NULL);

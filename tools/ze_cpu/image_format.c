@@ -3,6 +3,8 @@
 
 #include "chain.h"
 
+#include <string.h>
+
 #define TYPES 5
 #define FORMATS_MAXIMUM 256
 
@@ -26,14 +28,19 @@ static const cl_channel_type types_16[TYPES] = {CL_UNSIGNED_INT16, CL_SIGNED_INT
                                                 CL_SNORM_INT16, CL_HALF_FLOAT};
 static const cl_channel_type types_32[TYPES] = {CL_UNSIGNED_INT32, CL_SIGNED_INT32, 0, 0, CL_FLOAT};
 
-// What a kernel reads as x, y, z and w: channels of memory counted from R, or a constant.
+// The orders that OpenCL has, as what kernels read in x, y, z and w.
 struct order {
-    uint32_t channels;
-    uint8_t swizzle[4];
+    uint8_t channels;
+    uint8_t component[4];
     cl_channel_order order;
 };
 
-enum { R, G, B, A, ZERO, ONE };
+#define R CPU_COMPONENT_R
+#define G CPU_COMPONENT_G
+#define B CPU_COMPONENT_B
+#define A CPU_COMPONENT_A
+#define ZERO CPU_COMPONENT_ZERO
+#define ONE CPU_COMPONENT_ONE
 
 static const struct order orders[] = {
     {1, {R, ZERO, ZERO, ONE}, CL_R}, {1, {ZERO, ZERO, ZERO, R}, CL_A},
@@ -43,33 +50,54 @@ static const struct order orders[] = {
     {4, {G, B, A, R}, CL_ARGB},
 };
 
-// Whether a component that is asked for is the one that the order has. Descriptions name R, G, B
-// and A whatever the layout: a channel that memory lacks reads as zero, alpha as one. In layouts
-// without four channels, the last one may be called A as well.
-static bool is_served(const struct order *order, int component, uint32_t asked)
-{
-    uint32_t has = order->swizzle[component];
-    if (asked == ZE_IMAGE_FORMAT_SWIZZLE_X || asked == has)
-        return true;
-    if (order->channels == 4 || asked > ZE_IMAGE_FORMAT_SWIZZLE_A)
-        return false;
-    if (asked < order->channels)
-        return false;
-    return has == (component == 3 ? ONE : ZERO) ||
-           (asked == ZE_IMAGE_FORMAT_SWIZZLE_A && component == 3 && has == order->channels - 1);
-}
-
-static cl_channel_order find_order(uint32_t channels, const ze_image_format_t *from)
+// As on Intel's GPUs: a colour that memory lacks reads as 0, and so does what nobody cares for;
+// alpha reads as 1. False for a number that is no swizzle.
+static bool read_swizzle(const ze_image_format_t *from, struct cpu_image_channels *channels)
 {
     const uint32_t asked[4] = {from->x, from->y, from->z, from->w};
-    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-        bool fits = orders[i].channels == channels;
-        for (int j = 0; j < 4; j++)
-            fits = fits && is_served(&orders[i], j, asked[j]);
-        if (fits)
-            return orders[i].order;
+    for (int i = 0; i < 4; i++) {
+        if (asked[i] > ZE_IMAGE_FORMAT_SWIZZLE_X)
+            return false;
+        if (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_1 ||
+            (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_A && channels->count < 4))
+            channels->component[i] = ONE;
+        else if (asked[i] < channels->count)
+            channels->component[i] = (uint8_t)asked[i];
+        else
+            channels->component[i] = ZERO;
     }
+    return true;
+}
+
+static cl_channel_order find_order(const struct cpu_image_channels *channels)
+{
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+        if (orders[i].channels == channels->count &&
+            memcmp(orders[i].component, channels->component, sizeof(channels->component)) == 0)
+            return orders[i].order;
     return 0;
+}
+
+#undef R
+#undef G
+#undef B
+#undef A
+#undef ZERO
+#undef ONE
+
+// The bits of 1 in a channel, by ze_image_format_type_t.
+static uint32_t bits_of_one(ze_image_format_type_t type, size_t bytes)
+{
+    switch (type) {
+    case ZE_IMAGE_FORMAT_TYPE_UNORM:
+        return bytes == 1 ? 0xff : 0xffff;
+    case ZE_IMAGE_FORMAT_TYPE_SNORM:
+        return bytes == 1 ? 0x7f : 0x7fff;
+    case ZE_IMAGE_FORMAT_TYPE_FLOAT:
+        return bytes == 2 ? 0x3c00 : 0x3f800000;
+    default:
+        return 1;
+    }
 }
 
 static bool is_offered(const cl_image_format *format, cl_mem_object_type type, cl_mem_flags flags)
@@ -93,6 +121,21 @@ static bool is_srgb(const ze_image_desc_t *desc)
     return srgb != NULL && srgb->sRGB != 0;
 }
 
+// OpenCL decodes the first three components, so the fourth has to be alpha and none of them.
+static bool choose_srgb(struct cpu_image_format *format)
+{
+    const uint8_t *component = format->channels.component;
+    cl_channel_order *order = &format->format.image_channel_order;
+    for (int i = 0; i < 3; i++)
+        if (component[i] == CPU_COMPONENT_A)
+            return false;
+    if (component[3] < CPU_COMPONENT_A)
+        return false;
+    format->is_view = *order != CL_RGBA && *order != CL_BGRA;
+    *order = *order == CL_BGRA ? CL_sBGRA : CL_sRGBA;
+    return true;
+}
+
 bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
                            struct cpu_image_format *out_format)
 {
@@ -105,23 +148,29 @@ bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
                                    : layout->channel_bytes == 2 ? types_16
                                                                 : types_32;
     struct cpu_image_format format = {
-        .format = {find_order(layout->channels, from), types[from->type]},
+        .format = {0, types[from->type]},
         .element_bytes = layout->channels * layout->channel_bytes,
         .is_integer =
             from->type == ZE_IMAGE_FORMAT_TYPE_UINT || from->type == ZE_IMAGE_FORMAT_TYPE_SINT,
         .is_read_only = is_srgb(desc),
+        .channels = {.count = (uint8_t)layout->channels,
+                     .bytes = (uint8_t)layout->channel_bytes,
+                     .one = bits_of_one(from->type, layout->channel_bytes)},
     };
+    if (format.format.image_channel_data_type == 0 || !read_swizzle(from, &format.channels))
+        return false;
+    format.format.image_channel_order = find_order(&format.channels);
+    cl_mem_flags flags = CL_MEM_READ_WRITE;
     if (format.is_read_only) {
-        if (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE)
+        flags = CL_MEM_READ_ONLY;
+        if ((desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) || layout->channels != 4 ||
+            !choose_srgb(&format))
             return false;
-        format.format.image_channel_order = format.format.image_channel_order == CL_RGBA ? CL_sRGBA
-                                            : format.format.image_channel_order == CL_BGRA
-                                                ? CL_sBGRA
-                                                : 0;
+    } else if (!is_offered(&format.format, type, flags)) {
+        format.format.image_channel_order = CL_RGBA;
+        format.is_view = true;
     }
-    if (format.format.image_channel_order == 0 || format.format.image_channel_data_type == 0 ||
-        !is_offered(&format.format, type,
-                    format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE))
+    if (!is_offered(&format.format, type, flags))
         return false;
     *out_format = format;
     return true;

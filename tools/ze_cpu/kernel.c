@@ -76,7 +76,7 @@ ze_result_t ZE_APICALL cpu_zeKernelDestroy(ze_kernel_handle_t hKernel)
     return ZE_RESULT_SUCCESS;
 }
 
-// Stores the OpenCL object behind the handle at `value`.
+// Stores the image, or the OpenCL sampler, behind the handle at `value`.
 static bool take_object(const struct cpu_argument *argument, const void *value, unsigned char *slot)
 {
     bool is_image = argument->kind == ZEPI_SPIRV_ARGUMENT_IMAGE;
@@ -87,7 +87,7 @@ static bool take_object(const struct cpu_argument *argument, const void *value, 
         ZE_RESULT_SUCCESS)
         return false;
     if (is_image)
-        memcpy(slot, &((const struct cpu_image *)handle)->memory, sizeof(cl_mem));
+        memcpy(slot, &handle, sizeof(handle));
     else
         memcpy(slot, &((const struct cpu_sampler *)handle)->sampler, sizeof(cl_sampler));
     return true;
@@ -127,13 +127,15 @@ ze_result_t cpu_kernel_write_argument(const struct cpu_program_kernel *code,
         if (size_bytes == 0 || (argument->size_bytes != 0 ? size_bytes != argument->size_bytes
                                                           : size_bytes > CPU_ANY_SIZE_BYTES))
             return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-        if (value == NULL)
-            return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
         if (argument->size_bytes == 0) {
             memcpy(slot, &size_bytes, sizeof(size_bytes));
             slot += sizeof(size_bytes);
         }
-        memcpy(slot, value, size_bytes);
+        // No value is one of zeros, as on Intel's driver.
+        if (value != NULL)
+            memcpy(slot, value, size_bytes);
+        else
+            memset(slot, 0, size_bytes);
     }
     return ZE_RESULT_SUCCESS;
 }

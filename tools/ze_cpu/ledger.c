@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "calls.h"
+#include "command_list.h"
 #include "memory.h"
 #include "module.h"
 #include "object.h"
@@ -30,6 +31,8 @@ static const char *const call_names[] = {
 };
 
 static _Atomic uint64_t counts[CPU_CALL_COUNT];
+
+static _Atomic(zeCpuHook *) hook;
 
 static pthread_mutex_t failures_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the two below
 static struct failure failures[FAILURES_MAXIMUM];
@@ -201,16 +204,26 @@ static ze_result_t take_failure(enum cpu_call call)
     return code;
 }
 
+static void call_hook(enum cpu_call call, int is_over)
+{
+    // Acquire: what the hook looks at.
+    zeCpuHook *set = atomic_load_explicit(&hook, memory_order_acquire);
+    if (set != NULL)
+        set(call_names[call], is_over);
+}
+
 ze_result_t cpu_calls_begin(enum cpu_call call)
 {
     pthread_once(&start_once, start);
     atomic_fetch_add_explicit(&counts[call], 1, memory_order_relaxed);
+    call_hook(call, 0);
     return atomic_load_explicit(&has_failures, memory_order_acquire) ? take_failure(call)
                                                                      : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t cpu_calls_end(enum cpu_call call, ze_result_t failure, ze_result_t result)
 {
+    call_hook(call, 1);
     if (failure != ZE_RESULT_SUCCESS)
         result = failure;
     if (cpu_options()->traces)
@@ -235,6 +248,8 @@ EXPORTED uint64_t zeCpuGetCount(const char *name)
         return atomic_load(&cpu_compiles[CPU_COMPILE_SPIRV]);
     if (strcmp(name, "compile:native") == 0)
         return atomic_load(&cpu_compiles[CPU_COMPILE_NATIVE]);
+    if (strcmp(name, "copy:compute") == 0)
+        return atomic_load(&cpu_compute_copies);
     if (!find_call(name, &call))
         return 0;
     for (uint32_t i = 0; i < CPU_CALL_COUNT; i++)
@@ -249,6 +264,12 @@ EXPORTED void zeCpuResetCounts(void)
         atomic_store(&counts[i], 0);
     for (uint32_t i = 0; i < CPU_COMPILE_COUNT; i++)
         atomic_store(&cpu_compiles[i], 0);
+    atomic_store(&cpu_compute_copies, 0);
+}
+
+EXPORTED void zeCpuSetHook(zeCpuHook *set)
+{
+    atomic_store_explicit(&hook, set, memory_order_release);
 }
 
 EXPORTED uint64_t zeCpuGetLiveObjects(void)
@@ -257,4 +278,9 @@ EXPORTED uint64_t zeCpuGetLiveObjects(void)
     for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
         sum += cpu_object_live(kind);
     return sum;
+}
+
+EXPORTED uint64_t zeCpuGetLiveBytes(void)
+{
+    return cpu_memory_live_bytes();
 }

@@ -3,8 +3,10 @@
 
 #include "chain.h"
 #include "device.h"
+#include "device_access.h"
 #include "entry.h"
 #include "opencl.h"
+#include "options.h"
 #include "virtual_memory.h"
 #include "worker.h"
 #include "ze_newer.h"
@@ -13,22 +15,24 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct allocation {
     uintptr_t address;
     size_t size_bytes;
+    size_t mapped_bytes; // pages of its own, a discrete device's; 0: from the C library
     ze_memory_type_t type;
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed, may be NULL
     uint64_t id;
 };
 
-// Guards what follows; nothing is called under it but realloc.
+// Guards what follows; nothing is called under it but realloc and mprotect.
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct allocation *table; // owned, ascending by address
 static size_t table_count;
 static size_t table_capacity;
-static void **deferred; // owned, each owned
+static struct allocation *deferred; // owned
 static _Atomic size_t deferred_count;
 
 static _Atomic uint64_t last_id;
@@ -84,12 +88,13 @@ out:
     return done;
 }
 
-static bool erase(const void *pointer)
+static bool erase(const void *pointer, struct allocation *out_erased)
 {
     pthread_rwlock_wrlock(&table_lock);
     size_t index = upper_bound_locked((uintptr_t)pointer);
     bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer;
     if (found) {
+        *out_erased = table[index - 1];
         memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
         table_count--;
     }
@@ -100,6 +105,88 @@ static bool erase(const void *pointer)
     }
     pthread_rwlock_unlock(&table_lock);
     return found;
+}
+
+static int rights_of(ze_device_handle_t device)
+{
+    return cpu_device_access_is_open(device) ? PROT_READ | PROT_WRITE : PROT_NONE;
+}
+
+void cpu_memory_apply_access(void)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    for (size_t i = 0; i < table_count; i++)
+        if (table[i].mapped_bytes != 0)
+            mprotect((void *)table[i].address, table[i].mapped_bytes, rights_of(table[i].device));
+    pthread_rwlock_unlock(&table_lock);
+}
+
+// Pages of their own for a discrete device. More is mapped than needed where the alignment asks for
+// it, and the rest given back.
+static bool map_pages(struct allocation *allocation, size_t alignment)
+{
+    const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
+    const size_t bytes =
+        (allocation->size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    unsigned char *pages = mmap(NULL, bytes + slack, rights_of(allocation->device),
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return false;
+    const size_t before = slack != 0 ? -(uintptr_t)pages & (alignment - 1) : 0;
+    if (before != 0)
+        munmap(pages, before);
+    if (slack - before != 0)
+        munmap(pages + before + bytes, slack - before);
+    allocation->address = (uintptr_t)(pages + before);
+    allocation->mapped_bytes = bytes;
+    return true;
+}
+
+static bool make_memory(struct allocation *allocation, size_t alignment)
+{
+    void *memory = NULL;
+    if (allocation->type == ZE_MEMORY_TYPE_DEVICE && !cpu_options()->is_integrated)
+        return map_pages(allocation, alignment);
+    if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES,
+                       allocation->size_bytes) != 0)
+        return false;
+    allocation->address = (uintptr_t)memory;
+    return true;
+}
+
+static _Atomic uint64_t taken_bytes;
+
+bool cpu_memory_take(uint64_t bytes)
+{
+    const uint64_t limit = (uint64_t)cpu_options()->memory_mib << 20;
+    // Relaxed: only the number matters.
+    const uint64_t before = atomic_fetch_add_explicit(&taken_bytes, bytes, memory_order_relaxed);
+    if (limit == 0 || (before <= limit && bytes <= limit - before))
+        return true;
+    cpu_memory_give(bytes);
+    return false;
+}
+
+void cpu_memory_give(uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&taken_bytes, bytes, memory_order_relaxed);
+}
+
+// Of the devices' memory; the host's is theirs if they are integrated.
+static uint64_t device_bytes_of(const struct allocation *allocation)
+{
+    return allocation->type != ZE_MEMORY_TYPE_HOST || cpu_options()->is_integrated
+               ? allocation->size_bytes
+               : 0;
+}
+
+static void free_memory(const struct allocation *allocation)
+{
+    cpu_memory_give(device_bytes_of(allocation));
+    if (allocation->mapped_bytes != 0)
+        munmap((void *)allocation->address, allocation->mapped_bytes);
+    else
+        free((void *)allocation->address);
 }
 
 static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, const void *chain,
@@ -117,20 +204,25 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
                               : (size_t)cpu_opencl()->maximum_allocation_bytes;
     if (size == 0 || size > limit)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-    void *memory = NULL;
-    if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES, size) != 0)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    struct allocation allocation = {.address = (uintptr_t)memory,
-                                    .size_bytes = size,
+    struct allocation allocation = {.size_bytes = size,
                                     .type = type,
                                     .context = context,
                                     .device = device,
                                     .id = cpu_memory_new_id()};
-    if (!insert(allocation)) {
-        free(memory);
+    if (!cpu_memory_take(device_bytes_of(&allocation)))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    // From its rights to its place in the table no command begins or ends.
+    cpu_device_access_lock();
+    bool is_made = make_memory(&allocation, alignment);
+    bool is_known = is_made && insert(allocation);
+    cpu_device_access_unlock();
+    if (is_made && !is_known)
+        free_memory(&allocation);
+    else if (!is_made)
+        cpu_memory_give(device_bytes_of(&allocation));
+    if (!is_known)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    *pptr = memory;
+    *pptr = (void *)allocation.address;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -173,22 +265,26 @@ ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
     (void)hContext;
     if (ptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (!erase(ptr)) {
+    struct allocation erased;
+    if (!erase(ptr, &erased)) {
         cpu_report(__func__, "%p is no allocation", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    free(ptr);
+    free_memory(&erased);
     cpu_memory_sweep();
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t defer(void *pointer)
+static ze_result_t defer(const struct allocation *erased)
 {
+    // Commands that are still to come may use it, and nobody else changes its rights any more.
+    if (erased->mapped_bytes != 0)
+        mprotect((void *)erased->address, erased->mapped_bytes, PROT_READ | PROT_WRITE);
     pthread_rwlock_wrlock(&table_lock);
-    void **grown = realloc(deferred, (deferred_count + 1) * sizeof(*grown));
+    struct allocation *grown = realloc(deferred, (deferred_count + 1) * sizeof(*grown));
     if (grown != NULL) {
         deferred = grown;
-        deferred[deferred_count++] = pointer;
+        deferred[deferred_count++] = *erased;
     }
     pthread_rwlock_unlock(&table_lock);
     return grown != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -200,11 +296,12 @@ ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
     if (pMemFreeDesc == NULL || ptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE) {
-        if (!erase(ptr)) {
+        struct allocation erased;
+        if (!erase(ptr, &erased)) {
             cpu_report(__func__, "%p is no allocation", ptr);
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         }
-        ze_result_t result = defer(ptr);
+        ze_result_t result = defer(&erased);
         cpu_memory_sweep();
         return result;
     }
@@ -218,13 +315,13 @@ void cpu_memory_sweep(void)
     if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_workers_are_idle())
         return;
     pthread_rwlock_wrlock(&table_lock);
-    void **victims = deferred;
+    struct allocation *victims = deferred;
     size_t count = deferred_count;
     deferred = NULL;
     deferred_count = 0;
     pthread_rwlock_unlock(&table_lock);
     for (size_t i = 0; i < count; i++)
-        free(victims[i]);
+        free_memory(&victims[i]);
     free(victims);
 }
 
@@ -234,6 +331,16 @@ uint64_t cpu_memory_live(void)
     uint64_t count = table_count;
     pthread_rwlock_unlock(&table_lock);
     return count;
+}
+
+uint64_t cpu_memory_live_bytes(void)
+{
+    uint64_t bytes = 0;
+    pthread_rwlock_rdlock(&table_lock);
+    for (size_t i = 0; i < table_count; i++)
+        bytes += table[i].size_bytes;
+    pthread_rwlock_unlock(&table_lock);
+    return bytes;
 }
 
 // What a pointer query says of any memory of the context, allocated or mapped. False for other

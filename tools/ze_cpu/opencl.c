@@ -101,6 +101,11 @@ static void read_device(void)
     READ(CL_DEVICE_GLOBAL_MEM_SIZE, global_memory_bytes);
     READ(CL_DEVICE_LOCAL_MEM_SIZE, local_memory_bytes);
     READ(CL_DEVICE_MAX_MEM_ALLOC_SIZE, maximum_allocation_bytes);
+    const cl_ulong memory_bytes = (cl_ulong)cpu_options()->memory_mib << 20;
+    if (memory_bytes != 0 && opencl.global_memory_bytes > memory_bytes)
+        opencl.global_memory_bytes = memory_bytes;
+    if (memory_bytes != 0 && opencl.maximum_allocation_bytes > memory_bytes)
+        opencl.maximum_allocation_bytes = memory_bytes;
     READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache_bytes);
     READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, maximum_group_size);
     READ(CL_DEVICE_MAX_PARAMETER_SIZE, maximum_argument_bytes);

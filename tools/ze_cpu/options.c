@@ -14,6 +14,12 @@ static bool is_on(const char *name)
     return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
+static bool is_off(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && strcmp(value, "0") == 0;
+}
+
 static uint32_t number(const char *name, uint32_t minimum, uint32_t maximum, uint32_t otherwise)
 {
     const char *value = getenv(name);
@@ -27,14 +33,16 @@ static uint32_t number(const char *name, uint32_t minimum, uint32_t maximum, uin
 static void read_environment(void)
 {
     const char *type = getenv("ZE_CPU_TYPE");
-    const char *execute = getenv("ZE_CPU_EXECUTE");
     options.opencl = getenv("ZE_CPU_OPENCL");
     options.failures = getenv("ZE_CPU_FAIL");
     options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);
     options.sub_devices = number("ZE_CPU_SUB_DEVICES", 2, 16, 0);
     options.timestamp_bits = number("ZE_CPU_TIMESTAMP_BITS", 16, 64, 64);
+    options.memory_mib = number("ZE_CPU_MEMORY", 1, 1u << 30, 0);
     options.reports_gpu = type == NULL || strcmp(type, "cpu") != 0;
-    options.executes = execute == NULL || strcmp(execute, "0") != 0;
+    options.is_integrated = !is_off("ZE_CPU_INTEGRATED");
+    options.has_peers = !is_off("ZE_CPU_PEERS");
+    options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");
     options.traces = is_on("ZE_CPU_TRACE");
     options.lists_leaks = is_on("ZE_CPU_LEAKS");

@@ -12,7 +12,10 @@ struct cpu_options {
     uint32_t devices;        // 1 to 16
     uint32_t sub_devices;    // of each device; 0 or 2 to 16
     uint32_t timestamp_bits; // 16 to 64
+    uint32_t memory_mib;     // of all devices together; 0: no limit
     bool reports_gpu;
+    bool is_integrated; // devices share the host's memory
+    bool has_peers;     // devices reach each other's memory
     bool executes;
     bool counts;
     bool traces;

@@ -39,15 +39,20 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
     ze_result_t result = check_description(desc);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (!cpu_memory_take(desc->size))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     struct cpu_physical_memory *memory = cpu_object_create(CPU_PHYSICAL_MEMORY, sizeof(*memory));
-    if (memory == NULL)
+    if (memory == NULL) {
+        cpu_memory_give(desc->size);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
     int file = memfd_create("ze_cpu physical memory", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)desc->size) != 0) {
         cpu_report(__func__, "no file for %zu bytes: error %d", desc->size, errno);
         if (file >= 0)
             close(file);
         cpu_object_destroy(memory);
+        cpu_memory_give(desc->size);
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     bool is_on_host = (desc->flags & CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
@@ -76,6 +81,7 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemDestroy(ze_context_handle_t hContext,
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     close(memory->file);
+    cpu_memory_give(memory->size_bytes);
     cpu_object_destroy(memory);
     return ZE_RESULT_SUCCESS;
 }

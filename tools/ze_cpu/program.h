@@ -19,7 +19,7 @@ struct cpu_argument {
     uint32_t offset;
 };
 
-// An image or a sampler: its slot holds the OpenCL object.
+// An image, which the slot holds, or a sampler: there the slot holds the OpenCL object.
 static inline bool cpu_argument_is_object(const struct cpu_argument *argument)
 {
     return argument->kind == ZEPI_SPIRV_ARGUMENT_IMAGE ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "timeout.h"
 
-#include <errno.h>
+#include "device.h"
 
-#define NEVER_S (UINT64_C(1) << 40)
+#include <time.h>
 
 void cpu_condition_init(pthread_cond_t *condition)
 {
@@ -14,26 +14,30 @@ void cpu_condition_init(pthread_cond_t *condition)
     pthread_condattr_destroy(&attributes);
 }
 
-struct timespec cpu_deadline(uint64_t timeout_ns)
+uint64_t cpu_deadline(uint64_t timeout_ns)
 {
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    if (timeout_ns == UINT64_MAX) {
-        deadline.tv_sec = (time_t)NEVER_S;
-        return deadline;
-    }
-    uint64_t ns = (uint64_t)deadline.tv_nsec + timeout_ns % 1000000000u;
-    deadline.tv_sec += (time_t)(timeout_ns / 1000000000u + ns / 1000000000u);
-    deadline.tv_nsec = (long)(ns % 1000000000u);
-    return deadline;
+    if (timeout_ns == UINT64_MAX)
+        return UINT64_MAX;
+    const uint64_t now = cpu_device_clock();
+    return timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 }
 
-bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                        const struct timespec *deadline)
+// Condition variables know no raw clock, and the one that they know may run faster: what is left
+// is computed anew for each wait.
+bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline_ns)
 {
-    if ((uint64_t)deadline->tv_sec >= NEVER_S) {
+    if (deadline_ns == UINT64_MAX) {
         pthread_cond_wait(condition, mutex);
         return true;
     }
-    return pthread_cond_timedwait(condition, mutex, deadline) != ETIMEDOUT;
+    const uint64_t now = cpu_device_clock();
+    if (now >= deadline_ns)
+        return false;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const uint64_t ns = (uint64_t)until.tv_nsec + (deadline_ns - now) % 1000000000u;
+    until.tv_sec += (time_t)((deadline_ns - now) / 1000000000u + ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    pthread_cond_timedwait(condition, mutex, &until);
+    return true;
 }

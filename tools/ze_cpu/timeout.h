@@ -5,16 +5,18 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
-// A condition variable on the monotonic clock.
+// A condition variable for waits with a deadline.
 void cpu_condition_init(pthread_cond_t *condition);
 
-// The moment `timeout_ns` from now. UINT64_MAX gives a moment that never comes.
-struct timespec cpu_deadline(uint64_t timeout_ns);
+// Shorter timeouts leave no time for spinning.
+#define CPU_TIMEOUT_SPIN_NS 200000
 
-// False when the deadline has passed.
-bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                        const struct timespec *deadline);
+// The moment `timeout_ns` from now on the device's clock, which host timestamps are from, too.
+// UINT64_MAX: never; that looks at no clock.
+uint64_t cpu_deadline(uint64_t timeout_ns);
+
+// Waits until the condition is signalled, or for no reason. False when the deadline has passed.
+bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline_ns);
 
 #endif

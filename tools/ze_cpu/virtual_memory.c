@@ -2,6 +2,7 @@
 #include "virtual_memory.h"
 
 #include "device.h"
+#include "device_access.h"
 #include "entry.h"
 #include "physical_memory.h"
 
@@ -72,8 +73,12 @@ static struct reservation *find_reservation_locked(ze_context_handle_t context, 
     return NULL;
 }
 
-static int protection(ze_memory_access_attribute_t access)
+// Under the lock of device_access.h.
+static int protection(const struct cpu_physical_memory *physical,
+                      ze_memory_access_attribute_t access)
 {
+    if (!cpu_device_access_is_open(physical->device))
+        return PROT_NONE;
     switch (access) {
     case ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE:
         return PROT_READ | PROT_WRITE;
@@ -184,7 +189,7 @@ static ze_result_t map_locked(struct reservation *reservation, const struct mapp
     if (mapping == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *mapping = *from;
-    if (mmap((void *)from->address, from->size_bytes, protection(from->access),
+    if (mmap((void *)from->address, from->size_bytes, protection(from->physical, from->access),
              MAP_SHARED | MAP_FIXED, from->physical->file, (off_t)from->offset) == MAP_FAILED) {
         free(mapping);
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -226,11 +231,13 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemMap(ze_context_handle_t hContext, const v
                                     .physical = physical,
                                     .offset = offset,
                                     .access = access};
+    cpu_device_access_lock();
     pthread_mutex_lock(&reservations_mutex);
     struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
     result =
         reservation != NULL ? map_locked(reservation, &mapping) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
     pthread_mutex_unlock(&reservations_mutex);
+    cpu_device_access_unlock();
     return result;
 }
 
@@ -310,12 +317,14 @@ static ze_result_t set_access_locked(struct reservation *reservation, const void
         cut_out_locked(reservation, pointer, size, "zeVirtualMemSetAccessAttribute");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (mprotect((void *)pointer, size, protection(access)) != 0)
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     const uintptr_t end = (uintptr_t)pointer + size;
     for (struct mapping *mapping = mapping_from_locked(reservation, (uintptr_t)pointer);
-         mapping != NULL && mapping->address < end; mapping = mapping->next)
+         mapping != NULL && mapping->address < end; mapping = mapping->next) {
+        if (mprotect((void *)mapping->address, mapping->size_bytes,
+                     protection(mapping->physical, access)) != 0)
+            return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
         mapping->access = access;
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -328,11 +337,13 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemSetAccessAttribute(ze_context_handle_t hC
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    cpu_device_access_lock();
     pthread_mutex_lock(&reservations_mutex);
     struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
     result = reservation != NULL ? set_access_locked(reservation, ptr, size, access)
                                  : ZE_RESULT_ERROR_INVALID_ARGUMENT;
     pthread_mutex_unlock(&reservations_mutex);
+    cpu_device_access_unlock();
     return result;
 }
 
@@ -399,6 +410,18 @@ bool cpu_virtual_memory_find(const void *pointer, struct cpu_mapped_memory *out_
                                                  .size_bytes = mapping->size_bytes};
     pthread_mutex_unlock(&reservations_mutex);
     return is_found;
+}
+
+void cpu_virtual_memory_apply_access(void)
+{
+    const struct reservation *reservation;
+    const struct mapping *mapping;
+    pthread_mutex_lock(&reservations_mutex);
+    DL_FOREACH(reservations, reservation)
+    DL_FOREACH(reservation->mappings, mapping)
+    mprotect((void *)mapping->address, mapping->size_bytes,
+             protection(mapping->physical, mapping->access));
+    pthread_mutex_unlock(&reservations_mutex);
 }
 
 uint64_t cpu_virtual_memory_live(void)

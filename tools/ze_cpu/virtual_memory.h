@@ -23,6 +23,10 @@ struct cpu_mapped_memory {
 // False if nothing is mapped at the address.
 bool cpu_virtual_memory_find(const void *pointer, struct cpu_mapped_memory *out_memory);
 
+// Gives what is mapped of discrete devices' memory the rights that cpu_device_access_is_open tells.
+// Under the lock of that.
+void cpu_virtual_memory_apply_access(void);
+
 // Reservations that were not freed.
 uint64_t cpu_virtual_memory_live(void);
 

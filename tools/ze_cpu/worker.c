@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "worker.h"
 
+#include "device.h"
 #include "executor.h"
 #include "timeout.h"
 
@@ -8,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define IDLE_SPINS 2000
 
@@ -112,12 +114,12 @@ static void *run(void *argument)
     }
 }
 
-struct cpu_worker *cpu_worker_create(void)
+struct cpu_worker *cpu_worker_create(ze_device_handle_t device)
 {
     struct cpu_worker *worker = calloc(1, sizeof(*worker));
     if (worker == NULL)
         return NULL;
-    worker->executor = cpu_executor_create();
+    worker->executor = cpu_executor_create(device);
     if (worker->executor == NULL) {
         free(worker);
         return NULL;
@@ -202,22 +204,22 @@ static ze_result_t take_failure(struct cpu_worker *worker)
 ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_ns)
 {
     uint64_t goal = atomic_load(&worker->submitted);
+    const uint64_t deadline_ns = timeout_ns != 0 ? cpu_deadline(timeout_ns) : 0;
     note_cpu(&worker->synchronizer_cpu);
     for (int i = 0; i < IDLE_SPINS; i++) {
         if (atomic_load_explicit(&worker->completed, memory_order_acquire) >= goal)
             return take_failure(worker);
-        if (!is_elsewhere(&worker->cpu))
+        if (!is_elsewhere(&worker->cpu) || timeout_ns < CPU_TIMEOUT_SPIN_NS)
             break;
         __builtin_ia32_pause();
     }
     if (timeout_ns == 0)
         return ZE_RESULT_NOT_READY;
-    struct timespec deadline = cpu_deadline(timeout_ns);
     bool is_in_time = true;
     pthread_mutex_lock(&worker->mutex);
     atomic_fetch_add(&worker->synchronizers, 1);
     while (atomic_load(&worker->completed) < goal && is_in_time)
-        is_in_time = cpu_condition_wait(&worker->done, &worker->mutex, &deadline);
+        is_in_time = cpu_condition_wait(&worker->done, &worker->mutex, deadline_ns);
     atomic_fetch_sub(&worker->synchronizers, 1);
     pthread_mutex_unlock(&worker->mutex);
     if (atomic_load(&worker->completed) < goal)
@@ -248,23 +250,33 @@ static bool are_settled(void)
     return are;
 }
 
-// Until nobody executes anything, for that many milliseconds, or it takes too long.
-static void wait_until_settled(int milliseconds)
+// Until no worker executes anything, for that many milliseconds. False if it takes too long.
+static bool wait_until_settled(int milliseconds, uint64_t deadline_ns)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     int settled = 0;
-    for (int i = 0; i < 2000 && settled < milliseconds; i++) {
+    while (settled < milliseconds && cpu_device_clock() < deadline_ns) {
         settled = are_settled() ? settled + 1 : 0;
         nanosleep(&pause, NULL);
     }
+    return settled == milliseconds;
 }
 
-void cpu_workers_settle(void)
+bool cpu_workers_settle(uint64_t timeout_ns)
 {
+    const uint64_t deadline_ns = cpu_deadline(timeout_ns);
     // Whose event was signalled a moment ago may be about to begin.
-    wait_until_settled(3);
+    wait_until_settled(3, deadline_ns);
     atomic_store(&cpu_executors_are_over, true);
-    wait_until_settled(1);
+    return wait_until_settled(1, deadline_ns);
+}
+
+bool cpu_workers_were_settled(void)
+{
+    if (pthread_mutex_trylock(&workers_mutex) != 0)
+        return false;
+    pthread_mutex_unlock(&workers_mutex);
+    return are_settled();
 }
 
 void cpu_workers_drain(void)

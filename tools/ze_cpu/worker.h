@@ -12,8 +12,8 @@
 // command that waits for an event delays its own worker only.
 struct cpu_worker;
 
-// NULL without memory or threads.
-struct cpu_worker *cpu_worker_create(void);
+// For commands on the device. NULL without memory or threads.
+struct cpu_worker *cpu_worker_create(ze_device_handle_t device);
 
 // Waits for what was submitted, then ends the thread. NULL is fine.
 void cpu_worker_destroy(struct cpu_worker *worker);
@@ -31,8 +31,12 @@ ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_n
 void cpu_workers_drain(void);
 bool cpu_workers_are_idle(void);
 
-// At the end of the process, before the OpenCL runtime is taken down: waits, for two seconds at
-// most, until no worker is in a command but those that wait for an event.
-void cpu_workers_settle(void);
+// At the end of the process, before the OpenCL runtime is taken down: waits until no worker is in a
+// command but those that wait for an event, and lets none begin another. False if the timeout is
+// over before.
+bool cpu_workers_settle(uint64_t timeout_ns);
+
+// The same in a child of the process that has the workers, at the moment of its fork.
+bool cpu_workers_were_settled(void);
 
 #endif

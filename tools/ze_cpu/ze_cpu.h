@@ -30,12 +30,21 @@ enum {
 int zeCpuSetFail(const char *failures);
 
 // Calls of the function so far, refused ones included; "*" for the sum over all functions;
-// "compile:spirv" and "compile:native" for module builds by input. 0 for unknown names.
+// "compile:spirv" and "compile:native" for module builds by input, "copy:compute" for copies and
+// fills in immediate lists of the compute group without the hint that other engines may do them. 0
+// for unknown names.
 uint64_t zeCpuGetCount(const char *name);
 void zeCpuResetCounts(void);
 
+// Calls `hook` when a call of any function begins and when it is over, in the calling thread, which
+// may wait there for another one. NULL ends that.
+typedef void zeCpuHook(const char *function, int is_over);
+void zeCpuSetHook(zeCpuHook *hook);
+
 // Objects and allocations that are created and not destroyed.
 uint64_t zeCpuGetLiveObjects(void);
+// Bytes of USM that is allocated and not freed.
+uint64_t zeCpuGetLiveBytes(void);
 
 // An address in the OpenCL runtime's library, which makes the machine code; NULL before the first
 // zeInit or driver query. Not exported: found by name with zeDriverGetExtensionFunctionAddress.

@@ -10,8 +10,8 @@
 
 #define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)             // 1.7
 #define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)              // 1.7
-#define CPU_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT (1u << 4)     // 1.9
-#define CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2)    // 1.9
+#define CPU_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT (1u << 5)     // 1.15
+#define CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2)    // 1.14
 #define CPU_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP (1u << 3) // 1.5
 
 #define CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE (1u << 0) // 1.9; the default
@@ -225,6 +225,11 @@ typedef struct _ze_device_usablemem_size_ext_properties_t {
     void *pNext;
     uint64_t currUsableMemSize;
 } ze_device_usablemem_size_ext_properties_t;
+#endif
+
+// Of zeCommandListAppendHostFunction: 1.17.
+#ifndef HAVE_ZE_HOST_FUNCTION_CALLBACK_T
+typedef void (*ze_host_function_callback_t)(void *pUserData);
 #endif
 
 // In the chain of zeCommandListAppendLaunchKernelWithArguments: 1.14.

@@ -26,6 +26,7 @@ static const char usage[] =
     "  --show                     list state, images, constants, kernels, imports and exports;\n"
     "                             without -o, --compile or --link nothing is built\n"
     "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
+    "  --intel-driver             run on Intel's newest driver, without a GPU\n"
     "  --json                     print what was built as JSON\n"
     "\n"
     "The build log goes to stderr. Exit code 1: the build failed.\n"
@@ -74,6 +75,8 @@ static int parse_one(struct build_options *options, int option)
         return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
+    case 'I':
+        return host_choose(&options->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;
@@ -106,6 +109,7 @@ static int parse(int argc, char **argv, struct build_options *options)
                                          {"show", no_argument, NULL, 'w'},
                                          {"cpu", no_argument, NULL, 'c'},
                                          {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", no_argument, NULL, 'I'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"compile", no_argument, NULL, 'C'},
                                          {"link", no_argument, NULL, 'L'},

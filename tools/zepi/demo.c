@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: zepi demo [--cpu | --gpu] [--json]\n"
+    "usage: zepi demo [--cpu | --gpu | --intel-driver] [--json]\n"
     "\n"
     "Builds three specialized kernels through the plugin's function table, runs them, and "
     "compares\n"
@@ -22,6 +22,7 @@ static const char usage[] =
     "\n"
     "  --cpu   run on ze_cpu, even if there is a GPU\n"
     "  --gpu   run on a GPU, or not at all\n"
+    "  --intel-driver  run on Intel's newest driver, which needs no GPU\n"
     "  --json  print the table as JSON\n"
     "\n"
     "build: the first build with these constants, in a cache folder of its own; int and float are\n"
@@ -115,6 +116,7 @@ int command_demo(int argc, char **argv)
 {
     static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
                                             {"gpu", no_argument, NULL, 'g'},
+                                            {"intel-driver", no_argument, NULL, 'I'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -130,6 +132,10 @@ int command_demo(int argc, char **argv)
             break;
         case 'g':
             if (!host_choose(&driver, HOST_DRIVER_GPU))
+                return EXIT_USAGE;
+            break;
+        case 'I':
+            if (!host_choose(&driver, HOST_DRIVER_INTEL))
                 return EXIT_USAGE;
             break;
         case 'j':

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host.h"
+#include "intel_driver.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,15 +19,35 @@
 zepi_plugin_t zepi;
 static const char *description = "";
 static enum host_driver chosen_driver;
+static char *const *arguments;
+
+void host_keep_arguments(char *const kept[])
+{
+    arguments = kept;
+}
 
 bool host_choose(enum host_driver *driver, enum host_driver choice)
 {
     if (*driver != HOST_DRIVER_AUTO && *driver != choice) {
-        fprintf(stderr, "zepi: --cpu and --gpu exclude each other\n");
+        fprintf(stderr, "zepi: --cpu, --gpu and --intel-driver exclude each other\n");
         return false;
     }
+    if (choice == HOST_DRIVER_INTEL && !intel_driver_is_here())
+        exit(intel_driver_enter(arguments));
     *driver = choice;
     return true;
+}
+
+bool host_program(char *path)
+{
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length < 0)
+        return false;
+    path[length] = '\0';
+    // A program that a dynamic loader was told to load has the loader's file, and its own as name.
+    const char *slash = strrchr(path, '/');
+    return !slash || strncmp(slash, "/ld-linux", strlen("/ld-linux")) != 0 ||
+           realpath(program_invocation_name, path);
 }
 
 bool host_find_library(const char *variable, const char *name, char *path)
@@ -39,10 +60,8 @@ bool host_find_library(const char *variable, const char *name, char *path)
         return written < PATH_MAX && access(path, R_OK) == 0;
     }
     snprintf(path, PATH_MAX, "../lib/%s", name);
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    if (length < 0)
+    if (!host_program(program))
         return false;
-    program[length] = '\0';
     char *slash = strrchr(program, '/');
     if (!slash)
         return false;
@@ -152,7 +171,15 @@ int host_prepare(enum host_driver driver)
     char path[PATH_MAX];
     const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
     chosen_driver = driver;
-    if (driver != HOST_DRIVER_CPU && named && named[0]) {
+    if (driver == HOST_DRIVER_INTEL) {
+        static char text[PATH_MAX + 128];
+        const char *executes = getenv("DRM_SHIM_EXEC");
+        const bool is_off = executes && strcmp(executes, "0") == 0;
+        intel_driver_file(path);
+        snprintf(text, sizeof(text), "Intel's %s, without a GPU: kernels are %s", path,
+                 is_off ? "compiled and passed over" : "executed on the CPU");
+        description = text;
+    } else if (driver != HOST_DRIVER_CPU && named && named[0]) {
         description = "as ZE_ENABLE_ALT_DRIVERS says";
     } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && probe_gpu())) {
         description = "the installed Level Zero drivers";

@@ -18,16 +18,24 @@ enum exit_code {
 };
 
 enum host_driver {
-    HOST_DRIVER_AUTO, // a GPU if one comes up, else the CPU
-    HOST_DRIVER_CPU,  // ze_cpu
-    HOST_DRIVER_GPU,  // a GPU of another driver, or none
+    HOST_DRIVER_AUTO,  // a GPU if one comes up, else the CPU
+    HOST_DRIVER_CPU,   // ze_cpu
+    HOST_DRIVER_GPU,   // a GPU of another driver, or none
+    HOST_DRIVER_INTEL, // Intel's driver without a GPU (intel_driver.h)
 };
 
-// Takes --cpu or --gpu from the command line; false after saying that both are there.
+// The arguments of main(), before anything changes them. Borrowed.
+void host_keep_arguments(char *const arguments[]);
+
+// Takes --cpu, --gpu or --intel-driver from the command line; false after saying that two of them
+// are there. With --intel-driver this program starts once more.
 bool host_choose(enum host_driver *driver, enum host_driver choice);
 
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
+
+// The path of this program, in `path` of PATH_MAX bytes; false: it cannot be found.
+bool host_program(char *path);
 
 // A library beside this program: NAME in ../lib, or what the variable says. `path` (of PATH_MAX
 // bytes) says where it would be even if it is not there.

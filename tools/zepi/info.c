@@ -12,9 +12,10 @@
 #define MAX_LISTED 64
 
 static const char usage[] =
-    "usage: zepi info [--cpu | --gpu] [--json]\n"
+    "usage: zepi info [--cpu | --gpu | --intel-driver] [--json]\n"
     "\n"
     "Drivers, devices, optional functions found, the cache, and the options in force.\n"
+    "--intel-driver: Intel's newest driver, without a GPU (tools/setup --intel-driver).\n"
     "Exit code 3: there is no driver.\n";
 
 static void add_hex(cJSON *object, const char *name, const uint8_t *bytes, size_t size_bytes)
@@ -249,18 +250,19 @@ static void print_options(const cJSON *options)
 
 int command_info(int argc, char **argv)
 {
-    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
+        {"intel-driver", no_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     bool is_json = false;
     uint32_t platform_count;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        if (option == 'c' || option == 'g') {
-            if (!host_choose(&driver, option == 'c' ? HOST_DRIVER_CPU : HOST_DRIVER_GPU))
+        if (option == 'c' || option == 'g' || option == 'I') {
+            if (!host_choose(&driver, option == 'c'   ? HOST_DRIVER_CPU
+                                      : option == 'g' ? HOST_DRIVER_GPU
+                                                      : HOST_DRIVER_INTEL))
                 return EXIT_USAGE;
         } else if (option == 'j') {
             is_json = true;

@@ -3,6 +3,7 @@
 #include "host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -37,6 +38,15 @@ int command_refuse(const char *usage)
     return EXIT_USAGE;
 }
 
+// The arguments stay as they are: commands and getopt_long change theirs.
+static char *const *copy_arguments(int argc, char **argv)
+{
+    char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+    if (copy)
+        memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+    return copy;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -56,9 +66,13 @@ int main(int argc, char **argv)
             continue;
         // getopt_long begins its messages with it.
         char title[32];
+        char *const *kept = copy_arguments(argc, argv);
         snprintf(title, sizeof(title), "zepi %s", commands[i].name);
         argv[1] = title;
-        return commands[i].run(argc - 1, argv + 1);
+        host_keep_arguments(kept ? kept : argv);
+        const int code = commands[i].run(argc - 1, argv + 1);
+        free((void *)kept);
+        return code;
     }
     fprintf(stderr, "zepi: there is no command '%s'; zepi --help lists them\n", argv[1]);
     return EXIT_USAGE;

@@ -26,6 +26,7 @@ static const char usage[] =
     "the\n"
     "                             times of each are printed; buffers are filled once\n"
     "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
+    "  --intel-driver             run on Intel's newest driver, without a GPU\n"
     "  --json                     print results and times as JSON\n"
     "\n"
     "Example: zepi run scale.spv --kernel scale --global 8 --spec 7=3 \\\n"
@@ -126,6 +127,8 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
         return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
+    case 'I':
+        return host_choose(&options->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;
@@ -149,6 +152,7 @@ static int parse(int argc, char **argv, struct run_options *options)
                                          {"repeat", required_argument, NULL, 'r'},
                                          {"cpu", no_argument, NULL, 'c'},
                                          {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", no_argument, NULL, 'I'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};

@@ -117,7 +117,18 @@ static const struct shape {
     {ZE_IMAGE_TYPE_3D, "shape_3d", {W, H, D}},
 };
 
-static ze_image_handle_t image_of_shape(const struct fixture *fixture, const struct shape *shape)
+// An order of channels that OpenCL has, one that it lacks, and one that shows nothing of memory.
+static const struct swizzle {
+    ze_image_format_swizzle_t x, y, z, w;
+} plain = {ZE_IMAGE_FORMAT_SWIZZLE_R, ZE_IMAGE_FORMAT_SWIZZLE_0, ZE_IMAGE_FORMAT_SWIZZLE_0,
+           ZE_IMAGE_FORMAT_SWIZZLE_1},
+  odd = {ZE_IMAGE_FORMAT_SWIZZLE_R, ZE_IMAGE_FORMAT_SWIZZLE_1, ZE_IMAGE_FORMAT_SWIZZLE_R,
+         ZE_IMAGE_FORMAT_SWIZZLE_0},
+  hiding = {ZE_IMAGE_FORMAT_SWIZZLE_0, ZE_IMAGE_FORMAT_SWIZZLE_1, ZE_IMAGE_FORMAT_SWIZZLE_G,
+            ZE_IMAGE_FORMAT_SWIZZLE_A};
+
+static ze_image_handle_t image_of_shape(const struct fixture *fixture, const struct shape *shape,
+                                        const struct swizzle *swizzle)
 {
     bool is_1d_array = shape->type == ZE_IMAGE_TYPE_1DARRAY;
     const ze_image_desc_t desc = {
@@ -126,10 +137,10 @@ static ze_image_handle_t image_of_shape(const struct fixture *fixture, const str
         .type = shape->type,
         .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_32,
                    .type = ZE_IMAGE_FORMAT_TYPE_UINT,
-                   .x = ZE_IMAGE_FORMAT_SWIZZLE_R,
-                   .y = ZE_IMAGE_FORMAT_SWIZZLE_0,
-                   .z = ZE_IMAGE_FORMAT_SWIZZLE_0,
-                   .w = ZE_IMAGE_FORMAT_SWIZZLE_1},
+                   .x = swizzle->x,
+                   .y = swizzle->y,
+                   .z = swizzle->z,
+                   .w = swizzle->w},
         .width = shape->extent[0],
         .height = shape->extent[1],
         .depth = shape->extent[2],
@@ -151,12 +162,14 @@ Test(ze_cpu_images, computes_and_copies_in_every_shape)
     fixture_init(&fixture);
     ze_module_handle_t module = fixture_module(&fixture, "images", NULL);
     ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-        const struct shape *shape = &shapes[i];
+    const size_t count = sizeof(shapes) / sizeof(shapes[0]);
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct shape *shape = &shapes[i % count];
+        const struct swizzle *swizzle = i < count ? &plain : &odd;
         ze_kernel_handle_t kernel = fixture_kernel(module, shape->kernel);
-        ze_image_handle_t from = image_of_shape(&fixture, shape);
-        ze_image_handle_t to = image_of_shape(&fixture, shape);
-        ze_image_handle_t copy = image_of_shape(&fixture, shape);
+        ze_image_handle_t from = image_of_shape(&fixture, shape, swizzle);
+        ze_image_handle_t to = image_of_shape(&fixture, shape, swizzle);
+        ze_image_handle_t copy = image_of_shape(&fixture, shape, swizzle);
         uint32_t in[W * H * D], out[W * H * D];
         for (uint32_t j = 0; j < size_of_shape(shape); j++)
             in[j] = 1000 * j;
@@ -192,14 +205,14 @@ static uint32_t index_of(const struct shape *shape, uint32_t x, uint32_t y, uint
 }
 
 static void copy_regions(const struct fixture *fixture, ze_command_list_handle_t list,
-                         const struct shape *shape)
+                         const struct shape *shape, const struct swizzle *swizzle)
 {
     const ze_image_region_t from = {1, 1, 1, 3, 2, 2};
     const ze_image_region_t to = {2, 2, 0, 3, 2, 2};
     const uint32_t row = 4, slice = 11; // elements
     uint32_t in[W * H * D], packed[2 * 11], out[W * H * D];
-    ze_image_handle_t first = image_of_shape(fixture, shape);
-    ze_image_handle_t second = image_of_shape(fixture, shape);
+    ze_image_handle_t first = image_of_shape(fixture, shape, swizzle);
+    ze_image_handle_t second = image_of_shape(fixture, shape, swizzle);
     for (uint32_t i = 0; i < size_of_shape(shape); i++)
         in[i] = i;
     memset(packed, 0xee, sizeof(packed));
@@ -235,19 +248,20 @@ Test(ze_cpu_images, copies_regions_with_pitches)
     struct fixture fixture;
     fixture_init(&fixture);
     ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
-    copy_regions(&fixture, list, &shapes[3]);
-    copy_regions(&fixture, list, &shapes[4]);
+    const struct swizzle *const swizzles[] = {&plain, &odd, &hiding};
+    for (size_t i = 0; i < sizeof(swizzles) / sizeof(swizzles[0]); i++) {
+        copy_regions(&fixture, list, &shapes[3], swizzles[i]);
+        copy_regions(&fixture, list, &shapes[4], swizzles[i]);
+    }
     MUST(zeCommandListDestroy(list));
     fixture_finish(&fixture);
 }
 
-Test(ze_cpu_images, moves_a_region_within_an_image_and_a_slice_between_images)
+static void move_regions(const struct fixture *fixture, ze_command_list_handle_t list,
+                         const struct swizzle *swizzle)
 {
-    struct fixture fixture;
-    fixture_init(&fixture);
-    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
-    ze_image_handle_t flat = image_of_shape(&fixture, &shapes[2]);
-    ze_image_handle_t deep = image_of_shape(&fixture, &shapes[4]);
+    ze_image_handle_t flat = image_of_shape(fixture, &shapes[2], swizzle);
+    ze_image_handle_t deep = image_of_shape(fixture, &shapes[4], swizzle);
     uint32_t in[W * H], out[W * H];
     for (uint32_t i = 0; i < W * H; i++)
         in[i] = i;
@@ -257,11 +271,21 @@ Test(ze_cpu_images, moves_a_region_within_an_image_and_a_slice_between_images)
     MUST(zeCommandListAppendImageCopyRegion(list, flat, flat, &right, &left, NULL, 0, NULL));
     MUST(zeCommandListAppendImageCopyRegion(list, deep, flat, &last, &all, NULL, 0, NULL));
     MUST(zeCommandListAppendImageCopyToMemory(list, out, deep, &last, NULL, 0, NULL));
-    fixture_synchronize(&fixture, list);
+    fixture_synchronize(fixture, list);
     for (uint32_t i = 0; i < W * H; i++)
         cr_assert_eq(out[i], i % W >= 3 ? i - 3 : i, "%u: %u", i, out[i]);
     MUST(zeImageDestroy(flat));
     MUST(zeImageDestroy(deep));
+}
+
+Test(ze_cpu_images, moves_a_region_within_an_image_and_a_slice_between_images)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    move_regions(&fixture, list, &plain);
+    move_regions(&fixture, list, &odd);
+    move_regions(&fixture, list, &hiding);
     MUST(zeCommandListDestroy(list));
     fixture_finish(&fixture);
 }
@@ -271,7 +295,7 @@ Test(ze_cpu_images, refuses_copies_that_are_wrong)
     struct fixture fixture;
     fixture_init(&fixture);
     ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
-    ze_image_handle_t image = image_of_shape(&fixture, &shapes[2]);
+    ze_image_handle_t image = image_of_shape(&fixture, &shapes[2], &plain);
     ze_image_handle_t other = image_of(&fixture);
     uint32_t memory[W * H];
     const ze_image_region_t some = {0, 0, 0, 3, 2, 1}, near = {2, 1, 0, 3, 2, 1};
@@ -312,7 +336,7 @@ Test(ze_cpu_images, answers_for_allocations_and_refuses_sizes)
     ze_image_handle_t images[2];
     ze_image_allocation_ext_properties_t allocations[2];
     for (int i = 0; i < 2; i++) {
-        images[i] = image_of_shape(&fixture, &shapes[4]);
+        images[i] = image_of_shape(&fixture, &shapes[4], &plain);
         allocations[i] = (ze_image_allocation_ext_properties_t){
             .stype = ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES};
         MUST(zeImageGetAllocPropertiesExt(fixture.context, images[i], &allocations[i]));

@@ -154,6 +154,74 @@ Test(ze_cpu_newer, appends_closed_lists_to_an_immediate_one)
     fixture_finish(&fixture);
 }
 
+typedef ze_result_t (*append_host_function_t)(ze_command_list_handle_t, ze_host_function_callback_t,
+                                              void *, const void *, ze_event_handle_t, uint32_t,
+                                              ze_event_handle_t *);
+
+// What a host function saw.
+struct call {
+    const int *memory;
+    int seen;
+    int count;
+};
+
+static void note_call(void *user)
+{
+    struct call *call = user;
+    call->seen = *call->memory;
+    call->count++;
+}
+
+Test(ze_cpu_newer, calls_functions_of_the_host_in_order)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    append_host_function_t append =
+        (append_host_function_t)fixture_function(&fixture, "zeCommandListAppendHostFunction");
+    ze_command_list_handle_t immediate = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    struct fixture_event gate = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    struct fixture_event done = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    int *memory = fixture_shared(&fixture, sizeof(int));
+    const int values[] = {11, 12};
+    struct call call = {.memory = memory};
+    *memory = 0;
+    // After what comes before and what is waited for, before what comes after.
+    MUST(zeCommandListAppendMemoryFill(immediate, memory, &values[0], sizeof(int), sizeof(int),
+                                       NULL, 0, NULL));
+    MUST(append(immediate, note_call, &call, NULL, done.event, 1, &gate.event));
+    MUST(zeCommandListAppendMemoryFill(immediate, memory, &values[1], sizeof(int), sizeof(int),
+                                       NULL, 0, NULL));
+    cr_assert_eq(zeEventHostSynchronize(done.event, 2000000), ZE_RESULT_NOT_READY);
+    cr_assert_eq(call.count, 0);
+    MUST(zeEventHostSignal(gate.event));
+    MUST(zeEventHostSynchronize(done.event, UINT64_MAX));
+    cr_assert(call.count == 1 && call.seen == 11);
+    fixture_synchronize(&fixture, immediate);
+    cr_assert_eq(*memory, 12);
+
+    // Of a recorded list, at each execution.
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    append_lists_t append_lists =
+        (append_lists_t)fixture_function(&fixture, "zeCommandListImmediateAppendCommandListsExp");
+    ze_command_list_handle_t recorded;
+    MUST(zeCommandListCreate(fixture.context, fixture.device, &desc, &recorded));
+    MUST(append(recorded, note_call, &call, NULL, NULL, 0, NULL));
+    MUST(zeCommandListClose(recorded));
+    cr_assert_eq(call.count, 1);
+    for (int i = 0; i < 2; i++)
+        MUST(append_lists(immediate, 1, &recorded, NULL, 0, NULL));
+    fixture_synchronize(&fixture, immediate);
+    cr_assert(call.count == 3 && call.seen == 12);
+    cr_assert_eq(append(immediate, NULL, &call, NULL, NULL, 0, NULL),
+                 ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    MUST(zeCommandListDestroy(recorded));
+    MUST(zeCommandListDestroy(immediate));
+    fixture_event_finish(&gate);
+    fixture_event_finish(&done);
+    MUST(zeMemFree(fixture.context, memory));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_newer, initialises_drivers_by_type)
 {
     struct fixture fixture;

@@ -88,6 +88,46 @@ static void run_constants(const struct fixture *fixture, ze_module_handle_t modu
     MUST(zeKernelDestroy(kernel));
 }
 
+Test(ze_cpu_plain, takes_no_value_for_one_of_zeros)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    const ze_group_count_t one = {1, 1, 1};
+    const int factor = 7;
+    int *data = fixture_shared(&fixture, sizeof(int));
+    *data = 5;
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(data), &data));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), &factor));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), NULL));
+    cr_assert_eq(zeKernelSetArgumentValue(kernel, 1, sizeof(factor) + 1, NULL),
+                 ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    MUST(zeCommandListAppendLaunchKernel(list, kernel, &one, NULL, 0, NULL));
+    fixture_synchronize(&fixture, list);
+    cr_assert_eq(*data, 0);
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_plain, ignores_advice_that_it_does_not_know)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    int *data = fixture_shared(&fixture, sizeof(int));
+    for (uint32_t advice = 0; advice < 100; advice++)
+        MUST(zeCommandListAppendMemAdvise(list, fixture.device, data, sizeof(int),
+                                          (ze_memory_advice_t)advice));
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_plain, sees_specialization_constants)
 {
     struct fixture fixture;

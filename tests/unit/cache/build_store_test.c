@@ -6,6 +6,7 @@
 #include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,13 +140,14 @@ Test(build_store, can_be_switched_where_there_is_none)
     fixture_cache_destroy(&both);
 }
 
-static bool refuse(void *user, const void *bytes, size_t size, struct zepi_build_outcome *outcome)
+static enum zepi_build_taken refuse(void *user, const void *bytes, size_t size,
+                                    struct zepi_build_outcome *outcome)
 {
     (void)user;
     (void)bytes;
     (void)size;
     (void)outcome;
-    return false;
+    return ZEPI_BUILD_UNWANTED;
 }
 
 Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
@@ -193,6 +195,26 @@ Test(build_store, drops_what_the_codec_refuses_even_if_the_build_fails)
     expect(both, &build);
     fixture_cache_destroy(&both);
     cr_assert_eq(the_file().size_bytes, 0);
+}
+
+// While it is built anew nothing is removed, so that a build that fails leaves the record there.
+Test(build_store, keeps_what_there_was_no_memory_to_load)
+{
+    struct fixture_build build = {.text = "x", .log = "a log"};
+    struct fixture_cache both = new_process();
+    expect(both, &build);
+    fixture_cache_destroy(&both);
+    const struct zepi_disk_file before = the_file();
+    bool was_met = true;
+    for (int n = 1; was_met; n++) {
+        both = new_process();
+        build.verdict = ZEPI_BUILD_SPURIOUS;
+        fixture_fault(FIXTURE_FAULT_ALLOCATIONS, n, ENOMEM, FIXTURE_FAULT_ONCE);
+        fixture_use(both.cache, 1, &build);
+        was_met = fixture_fault_end();
+        fixture_cache_destroy(&both);
+        cr_assert_eq(the_file().size_bytes, before.size_bytes, "allocation %d", n);
+    }
 }
 
 static atomic_int writes;

@@ -177,14 +177,14 @@ static bool serialise(void *user, const void *payload, struct zepi_build_bytes *
     return true;
 }
 
-static bool deserialise(void *user, const void *bytes, size_t size,
-                        struct zepi_build_outcome *outcome)
+static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
+                                         struct zepi_build_outcome *outcome)
 {
     (void)user;
     outcome->payload = payload_create(bytes, size);
     outcome->destroy = payload_destroy;
     outcome->cost_bytes = size;
-    return outcome->payload != NULL;
+    return outcome->payload ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 const struct zepi_build_codec fixture_codec = {.serialise = serialise, .deserialise = deserialise};

@@ -20,7 +20,7 @@
 static const char usage[] =
     "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
     "FILE] "
-    "[--json]\n"
+    "[--json] [--intel-driver]\n"
     "\n"
     "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
     "and\n"
@@ -35,6 +35,11 @@ static const char usage[] =
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
     "  --json          all numbers, for scripts\n"
+    "  --intel-driver  on Intel's newest driver, whose kernels are passed over: instructions are "
+    "those of\n"
+    "                  the plugin or adapter + those of the driver; the stand-in for the kernel's "
+    "driver\n"
+    "                  (tools/drm_shim) is not counted. With --adapter, side by side with Intel's\n"
     "\n"
     "Times are the best (and the median) of 15 rounds in turns; those of zepi without\n"
     "launch-with-arguments (ZEPI_ONE_CALL_LAUNCH=off) come from a second process. Two threads are\n"
@@ -188,8 +193,10 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
                                          {"plot", required_argument, NULL, 'p'},
                                          {"counted", required_argument, NULL, 'C'},
                                          {"adapter", required_argument, NULL, 'a'},
+                                         {"intel-driver", no_argument, NULL, 'I'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};
+    enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
         switch (option) {
@@ -198,6 +205,14 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             break;
         case 'g':
             options->is_growth = true;
+            break;
+        case 'I':
+            // Commands are carried out in the thread that submits them, kernels are not.
+            setenv("DRM_SHIM_INLINE", "1", 1);
+            setenv("DRM_SHIM_EXEC", "0", 1);
+            if (!host_choose(&driver, HOST_DRIVER_INTEL))
+                return EXIT_USAGE;
+            bench->is_intel = true;
             break;
         case 'j':
             options->is_json = true;

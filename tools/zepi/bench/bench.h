@@ -19,7 +19,9 @@ enum bench_operation {
     BENCH_LAUNCH_VALUE,
     BENCH_LAUNCH_VALUES,
     BENCH_COPY,
+    BENCH_QUEUE,
     BENCH_ALLOCATE,
+    BENCH_ALLOCATE_BUSY,
     BENCH_KERNEL,
     BENCH_PROGRAM,
     BENCH_PROGRAM_LARGE,
@@ -34,6 +36,8 @@ struct bench_operation_info {
     const char *title;          // for people
     const char *image;          // what is built, see kernels.h, or NULL
     bool is_launch;             // measured without launch-with-arguments, too
+    bool is_beside;             // with --intel-driver, measured if nothing is asked for
+    bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
 };
 extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];
@@ -106,7 +110,8 @@ struct bench_time {
 enum bench_column { BENCH_NEWEST, BENCH_ONE_BY_ONE, BENCH_COLUMN_COUNT };
 
 struct bench_cell {
-    bool is_chosen; // the row has the operation, and it was asked for
+    double driver_counts[BENCH_COLUMN_COUNT]; // of has_count: the driver's share
+    bool is_chosen;                           // the row has the operation, and it was asked for
     bool has_time[BENCH_COLUMN_COUNT];
     bool has_count[BENCH_COLUMN_COUNT];
     struct bench_time times[BENCH_COLUMN_COUNT];
@@ -132,10 +137,16 @@ struct bench {
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
     struct bench_pair spin; // of threads that share nothing
     bool skips_slow;        // leaves out what takes milliseconds
+    bool is_intel;          // on Intel's driver, else on ze_cpu
 };
 
 // Whether `only` asks for what has this name.
 bool bench_is_asked_for(const struct bench *bench, const char *name);
+// Whether an operation is to be measured, by its name or since nothing is asked for.
+bool bench_asks_for(const struct bench *bench, enum bench_operation operation);
+// How often an operation is done where others are done `length` times.
+unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
+                           unsigned length);
 bool bench_asks_for_threads(const struct bench *bench);
 // The operation's title, with the size of its image.
 #define BENCH_TITLE_SIZE 96

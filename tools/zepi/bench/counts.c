@@ -2,6 +2,7 @@
 #include "counts.h"
 
 #include "../host.h"
+#include "callgrind_file.h"
 #include "progress.h"
 #include "times.h"
 
@@ -14,11 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Lengths of loops. What a loop does before and after it falls out of the differences.
-static const unsigned lengths[] = {400, 800, 1200};
-// Before them, so that what grows at first has grown.
-#define FIRST_LOOP 400
-#define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
+// Lengths of loops. What a loop does before and after it falls out of the differences. One of the
+// first length goes before them, so that what grows at first has grown.
+enum { LENGTHS = 3 };
+static const unsigned lengths[LENGTHS] = {400, 800, 1200};
 #define FILES_OF_CELL (2 * LENGTHS)
 
 // ---- Under callgrind ----
@@ -50,6 +50,12 @@ static bool belongs(const struct bench *bench, enum bench_column column, int pla
             (bench->rows[place].has_switch && bench_operations[operation].is_launch));
 }
 
+static void loop_lengths(const struct bench *bench, int operation, unsigned counts[LENGTHS])
+{
+    for (int i = 0; i < LENGTHS; i++)
+        counts[i] = bench_loop_length(bench, operation, lengths[i]);
+}
+
 int bench_counts_run(struct bench *bench, enum bench_column column)
 {
     int files = 0;
@@ -60,11 +66,13 @@ int bench_counts_run(struct bench *bench, enum bench_column column)
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
             bench_loop_fn *prepare = step->prepare ? step->prepare : empty_loop;
-            if (!step->run(row->state, FIRST_LOOP))
+            unsigned counts[LENGTHS];
+            loop_lengths(bench, operation, counts);
+            if (!step->run(row->state, counts[0]))
                 return EXIT_FAILED;
             for (size_t i = 0; i < LENGTHS; i++) {
-                if (!row->settle(row->state) || !run_counted(step->run, row->state, lengths[i]) ||
-                    !run_counted(prepare, row->state, lengths[i]))
+                if (!row->settle(row->state) || !run_counted(step->run, row->state, counts[i]) ||
+                    !run_counted(prepare, row->state, counts[i]))
                     return EXIT_FAILED;
             }
             printf("%d %d %d\n", place, operation, files + 1);
@@ -77,39 +85,36 @@ int bench_counts_run(struct bench *bench, enum bench_column column)
 
 // ---- Reading ----
 
-// Instructions in a file of callgrind's; 0 if there are none.
-static double read_file(const char *folder, enum bench_column column, int number)
+// What a length of loop took, less the loop itself.
+static bool read_loop(const char *folder, enum bench_column column, int number,
+                      struct callgrind_file *out_file)
 {
     char path[PATH_MAX];
-    char line[512];
-    double instructions = 0;
+    struct callgrind_file loop;
     snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    while (instructions == 0 && fgets(line, sizeof(line), file)) {
-        if (strncmp(line, "summary: ", 9) == 0)
-            instructions = strtod(line + 9, NULL);
-    }
-    fclose(file);
-    return instructions;
+    if (!callgrind_file_read(path, out_file))
+        return false;
+    snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number + 1);
+    if (!callgrind_file_read(path, &loop))
+        return false;
+    out_file->all -= loop.all;
+    out_file->driver -= loop.driver;
+    return true;
 }
 
 static bool read_slope(const char *folder, enum bench_column column, int first_file,
-                       struct bench_slope *out_slope)
+                       const unsigned counts[LENGTHS], struct bench_cell *cell)
 {
-    double own[LENGTHS];
+    struct callgrind_file own[LENGTHS];
     for (size_t i = 0; i < LENGTHS; i++) {
-        const int number = first_file + 2 * (int)i;
-        const double all = read_file(folder, column, number);
-        const double loop = read_file(folder, column, number + 1);
-        if (all == 0 || loop == 0)
+        if (!read_loop(folder, column, first_file + 2 * (int)i, &own[i]))
             return false;
-        own[i] = all - loop;
     }
-    out_slope->whole = (own[2] - own[0]) / (lengths[2] - lengths[0]);
-    out_slope->first = (own[1] - own[0]) / (lengths[1] - lengths[0]);
-    out_slope->second = (own[2] - own[1]) / (lengths[2] - lengths[1]);
+    struct bench_slope *slope = &cell->counts[column];
+    slope->whole = (own[2].all - own[0].all) / (counts[2] - counts[0]);
+    slope->first = (own[1].all - own[0].all) / (counts[1] - counts[0]);
+    slope->second = (own[2].all - own[1].all) / (counts[2] - counts[1]);
+    cell->driver_counts[column] = (own[2].driver - own[0].driver) / (counts[2] - counts[0]);
     return true;
 }
 
@@ -130,6 +135,7 @@ static int count_cells(const struct bench *bench, enum bench_column column)
 static bool follow(struct bench *bench, enum bench_column column, const char *folder, FILE *output)
 {
     char line[64];
+    unsigned counts[LENGTHS];
     int done = 0;
     const int count = count_cells(bench, column);
     bool is_good = true;
@@ -145,7 +151,8 @@ static bool follow(struct bench *bench, enum bench_column column, const char *fo
             operation >= BENCH_OPERATION_COUNT)
             continue;
         struct bench_cell *cell = &bench->cells[place][operation];
-        cell->has_count[column] = read_slope(folder, column, (int)file, &cell->counts[column]);
+        loop_lengths(bench, (int)operation, counts);
+        cell->has_count[column] = read_slope(folder, column, (int)file, counts, cell);
         is_good = is_good && cell->has_count[column];
         done++;
         bench_progress(what, done < count ? done + 1 : count, count);
@@ -222,17 +229,18 @@ static pid_t start_column(const struct bench *bench, const char *folder, enum be
     char files[PATH_MAX + 64];
     char log[PATH_MAX];
     char counted[8];
-    const char *arguments[10 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
+    const char *arguments[12 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
     int count = 0;
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
+    if (!host_program(self))
         return 0;
-    self[length] = '\0';
+    // Valgrind is no program for Intel's driver; what it runs comes up on that driver by itself.
+    unsetenv("DRM_SHIM_LAUNCHER");
     snprintf(files, sizeof(files), "--callgrind-out-file=%s/out%d", folder, column);
     snprintf(log, sizeof(log), "%s/log", folder);
     snprintf(counted, sizeof(counted), "%d", column);
     const char *const fixed[] = {"valgrind",
                                  "--tool=callgrind",
+                                 "--trace-children=yes",
                                  "--toggle-collect=bench_run_counted",
                                  "--dump-after=bench_run_counted",
                                  files,
@@ -242,6 +250,8 @@ static pid_t start_column(const struct bench *bench, const char *folder, enum be
                                  counted};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
+    if (bench->is_intel)
+        arguments[count++] = "--intel-driver";
     for (int i = 0; i < bench->only_count; i++) {
         arguments[count++] = "--case";
         arguments[count++] = bench->only[i];

@@ -6,30 +6,42 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BESIDE .is_beside = true
+#define LONG .is_long = true
+
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, true, BENCH_LAUNCH_3},
-    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, true, BENCH_LAUNCH_12},
+    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, true,
+                        .plain = BENCH_LAUNCH_3, BESIDE},
+    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, true,
+                         .plain = BENCH_LAUNCH_12, BESIDE},
     [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, true,
-                            BENCH_LAUNCH_EVENT},
+                            .plain = BENCH_LAUNCH_EVENT, BESIDE},
     [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, true,
-                            BENCH_LAUNCH_AFTER},
+                            .plain = BENCH_LAUNCH_AFTER, BESIDE},
     [BENCH_LAUNCH_SUGGESTED] = {"launch-suggested", "in-order launch, suggested group size", NULL,
-                                true, BENCH_LAUNCH_SUGGESTED},
+                                true, .plain = BENCH_LAUNCH_SUGGESTED},
     [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL, true,
-                            BENCH_LAUNCH_3},
+                            .plain = BENCH_LAUNCH_3},
     [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL, true,
-                             BENCH_LAUNCH_3},
-    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, false, BENCH_COPY},
-    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, false, BENCH_ALLOCATE},
-    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, false, BENCH_KERNEL},
+                             .plain = BENCH_LAUNCH_3},
+    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, false, .plain = BENCH_COPY, BESIDE},
+    [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, false, .plain = BENCH_QUEUE,
+                     BESIDE, LONG},
+    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, false, .plain = BENCH_ALLOCATE,
+                        BESIDE},
+    [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
+                             false, .plain = BENCH_ALLOCATE},
+    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, false,
+                      .plain = BENCH_KERNEL, BESIDE},
     [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench", false,
-                       BENCH_PROGRAM},
+                       .plain = BENCH_PROGRAM, BESIDE, LONG},
     [BENCH_PROGRAM_LARGE] = {"program-large", "create to release of a known program", "bench_large",
-                             false, BENCH_PROGRAM_LARGE},
+                             false, .plain = BENCH_PROGRAM_LARGE, LONG},
     [BENCH_BUILD_AGAIN] = {"build-memory", "build that memory answers", "bench", false,
-                           BENCH_PROGRAM},
-    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench", false, BENCH_DISK},
-    [BENCH_COLD] = {"build-cold", "build that is new", "bench", false, BENCH_COLD},
+                           .plain = BENCH_PROGRAM},
+    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench", false,
+                    .plain = BENCH_DISK},
+    [BENCH_COLD] = {"build-cold", "build that is new", "bench", false, .plain = BENCH_COLD},
 };
 
 const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
@@ -48,9 +60,22 @@ bool bench_is_asked_for(const struct bench *bench, const char *name)
     return is_asked_for;
 }
 
+bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
+{
+    const struct bench_operation_info *info = &bench_operations[operation];
+    return bench->only_count == 0 && bench->is_intel ? info->is_beside
+                                                     : bench_is_asked_for(bench, info->name);
+}
+
+unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
+                           unsigned length)
+{
+    return bench->is_intel && bench_operations[operation].is_long ? length / 20 : length;
+}
+
 bool bench_asks_for_threads(const struct bench *bench)
 {
-    for (int i = 0; i < BENCH_CREW_COUNT; i++) {
+    for (int i = 0; i < BENCH_CREW_COUNT && !(bench->is_intel && bench->only_count == 0); i++) {
         if (bench_is_asked_for(bench, bench_crews[i].name))
             return true;
     }

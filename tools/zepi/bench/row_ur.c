@@ -72,8 +72,17 @@ static bool make_objects(struct ur_row *ur)
     return is_good;
 }
 
+// Intel's two adapters for Level Zero each leave newer devices to the other one, unless this says
+// which is wanted.
+static void ask_for_this_one(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    setenv("UR_LOADER_USE_LEVEL_ZERO_V2", strstr(name ? name : path, "_v2") ? "1" : "0", 1);
+}
+
 struct ur_row *ur_row_open(const char *path, const char **out_message)
 {
+    ask_for_this_one(path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     struct ur_row *ur = library ? calloc(1, sizeof(*ur)) : NULL;
     if (!ur) {
@@ -152,6 +161,34 @@ static bool allocate_and_free(void *state, unsigned count)
         void *memory;
         if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
                 UR_RESULT_SUCCESS ||
+            ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool create_queue(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    for (unsigned i = 0; i < count; i++) {
+        ur_queue_handle_t queue;
+        if (ur->table.Queue.pfnCreate(ur->context, ur->device, NULL, &queue) != UR_RESULT_SUCCESS ||
+            ur->table.Queue.pfnRelease(queue) != UR_RESULT_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+// The host waits for nothing, so that every free meets a busy queue.
+static bool allocate_and_free_busy(void *state, unsigned count)
+{
+    const struct ur_row *ur = state;
+    for (unsigned i = 0; i < count; i++) {
+        void *memory;
+        if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
+                UR_RESULT_SUCCESS ||
+            ur->table.Enqueue.pfnUSMMemcpy(ur->out_of_order, false, memory, ur->memory[1], 64, 0,
+                                           NULL, NULL) != UR_RESULT_SUCCESS ||
             ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
             return false;
     }
@@ -257,7 +294,9 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_LAUNCH_AFTER] = {ur_row_launch_after, ur_row_prepare_3, false},
     [BENCH_LAUNCH_SUGGESTED] = {ur_row_launch_suggested, ur_row_prepare_3, false},
     [BENCH_COPY] = {copy_small, NULL, false},
+    [BENCH_QUEUE] = {create_queue, NULL, false},
     [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
+    [BENCH_ALLOCATE_BUSY] = {allocate_and_free_busy, NULL, false},
     [BENCH_KERNEL] = {create_kernel, NULL, false},
     [BENCH_PROGRAM] = {program, NULL, false},
     [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},

@@ -35,9 +35,9 @@ static bool make_objects(struct zepi_row *row)
     return is_good;
 }
 
-int zepi_row_open(struct zepi_row *row)
+int zepi_row_open(struct zepi_row *row, enum host_driver driver)
 {
-    int code = host_load(HOST_DRIVER_CPU);
+    int code = host_load(driver);
     if (code == EXIT_OK)
         code = host_open(&row->host, 0);
     if (code == EXIT_OK && !make_objects(row))
@@ -93,6 +93,36 @@ static bool allocate_and_free(void *state, unsigned count)
         void *memory;
         if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
                               &memory) != ZEPI_SUCCESS ||
+            zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static bool create_queue(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    for (unsigned i = 0; i < count; i++) {
+        zepi_queue_t queue;
+        if (zepi.queue_create(row->host.context, row->host.device, ZEPI_QUEUE_IN_ORDER, &queue) !=
+                ZEPI_SUCCESS ||
+            zepi.release(queue) != ZEPI_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+// The host waits for nothing, so that every free meets a busy queue.
+static bool allocate_and_free_busy(void *state, unsigned count)
+{
+    const struct zepi_row *row = state;
+    const zepi_wait_list_t no_wait = {0};
+    for (unsigned i = 0; i < count; i++) {
+        void *memory;
+        if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
+                              &memory) != ZEPI_SUCCESS ||
+            zepi.queue_copy(row->out_of_order, memory, row->memory[1], 64, no_wait, NULL) !=
+                ZEPI_SUCCESS ||
             zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
             return false;
     }
@@ -228,7 +258,9 @@ const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_LAUNCH_VALUE] = {zepi_row_launch_value, zepi_row_prepare_3, false},
     [BENCH_LAUNCH_VALUES] = {zepi_row_launch_values, zepi_row_prepare_3, false},
     [BENCH_COPY] = {copy_small, NULL, false},
+    [BENCH_QUEUE] = {create_queue, NULL, false},
     [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
+    [BENCH_ALLOCATE_BUSY] = {allocate_and_free_busy, NULL, false},
     [BENCH_KERNEL] = {create_kernel, NULL, false},
     [BENCH_PROGRAM] = {program, NULL, false},
     [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},

@@ -21,7 +21,7 @@ struct zepi_row {
 
 // Loads the plugin and makes what the operations need. Returns an exit code after saying what
 // failed.
-int zepi_row_open(struct zepi_row *row);
+int zepi_row_open(struct zepi_row *row, enum host_driver driver);
 void zepi_row_close(struct zepi_row *row); // a zeroed struct is fine
 
 bool zepi_row_settle(void *state);

@@ -25,7 +25,7 @@ static bool is_wanted(const struct bench *bench, int place, int operation)
         const struct bench_operation_info *info = &bench_operations[i];
         const bool serves = i == operation || (place <= BENCH_ROW_ONE_CALL &&
                                                info->plain == (enum bench_operation)operation);
-        is_wanted = serves && bench_is_asked_for(bench, info->name);
+        is_wanted = serves && bench_asks_for(bench, (enum bench_operation)i);
     }
     return is_wanted;
 }
@@ -38,7 +38,7 @@ static bool choose(struct bench *bench, int place)
         const struct bench_step *step = &row->steps[i];
         if (!step->run || !is_wanted(bench, place, i) || (bench->skips_slow && step->is_slow))
             continue;
-        if (step->run(row->state, step->is_slow ? 1 : FIRST_LOOP)) {
+        if (step->run(row->state, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
             bench->cells[place][i].is_chosen = true;
             continue;
         }
@@ -94,7 +94,7 @@ static bool comes_up(const struct bench *bench, const char *path)
 int bench_rows_probe(struct bench *bench)
 {
     const int given = bench->adapter_count;
-    const int code = host_prepare(HOST_DRIVER_CPU);
+    const int code = host_prepare(bench->is_intel ? HOST_DRIVER_INTEL : HOST_DRIVER_CPU);
     bench->adapter_count = 0;
     for (int i = 0; i < given && code == EXIT_OK; i++) {
         const char *path = bench->adapters[i];
@@ -174,7 +174,7 @@ int bench_rows_open(struct bench *bench)
                                                      .settle = zepi_row_settle,
                                                      .state = row,
                                                      .has_switch = true};
-    const int code = zepi_row_open(row);
+    const int code = zepi_row_open(row, bench->is_intel ? HOST_DRIVER_INTEL : HOST_DRIVER_CPU);
     if (code != EXIT_OK)
         return code;
     if (!open_plain(bench, row))

@@ -68,9 +68,13 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
                         size_t size)
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
-    char parts[BENCH_COLUMN_COUNT][24] = {"", ""};
+    char parts[BENCH_COLUMN_COUNT][40] = {"", ""};
     for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
-        if (cell->has_count[i])
+        if (cell->has_count[i] && bench->is_intel)
+            snprintf(parts[i], sizeof(parts[i]), "%.0f + %.0f%s",
+                     cell->counts[i].whole - cell->driver_counts[i], cell->driver_counts[i],
+                     bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
+        else if (cell->has_count[i])
             snprintf(parts[i], sizeof(parts[i]), "%.0f%s", cell->counts[i].whole,
                      bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
     }
@@ -215,6 +219,8 @@ void bench_report_table(const struct bench *bench)
     print_operations(bench, "KiB more after a million", print_growth);
     if (is_counted)
         print_byte_costs(bench);
+    if (is_counted && bench->is_intel)
+        puts("Instructions: of the program with the plugin or adapter + of Intel's driver.");
     printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
            "turns.%s\nPlain Level Zero uses one event again, and compiles a known program each "
            "time.\n\n",

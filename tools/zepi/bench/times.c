@@ -27,7 +27,7 @@ bool bench_times_run_round(const struct bench *bench, enum bench_column column,
                 continue;
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
-            const unsigned count = step->is_slow ? 1 : LOOP;
+            const unsigned count = step->is_slow ? 1 : bench_loop_length(bench, operation, LOOP);
             const bool is_settled = row->settle(row->state);
             const uint64_t start_ns = host_now_ns();
             if (!is_settled || !step->run(row->state, count)) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_DEVICE_DEVICE_DETAILS_H
+#define ZEPI_DEVICE_DEVICE_DETAILS_H
+
+#include "base/ze_optional.h"
+
+struct zepi_device;
+
+// What drivers tell by extensions of Level Zero, asked for each time. A driver without the
+// extension, or that does not know, is no error: the answer is 0 then.
+
+zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
+zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes);
+zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
+                                            struct zepi_ze_vector_widths *out_widths);
+
+// "domain:bus:device.function" in hexadecimal digits; "" if unknown.
+#define ZEPI_PCI_ADDRESS_BYTES 32
+zepi_result_t zepi_device_get_pci_address(const struct zepi_device *device,
+                                          char out_address[ZEPI_PCI_ADDRESS_BYTES]);
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "memory/buffer_contents.h"
+
+#include "base/alloc.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 4
+// A change cuts at most two ranges in two.
+#define CUTS 2
+// Past so many ranges a written place takes over its whole ranges, in which it has the bytes
+// anyway: small writes do not make the list grow.
+#define FINE_RANGES 64
+
+bool zepi_buffer_contents_init(struct zepi_buffer_contents *contents, size_t size_bytes,
+                               uint64_t places)
+{
+    contents->ranges = zepi_allocate(FIRST_CAPACITY, sizeof(contents->ranges[0]));
+    if (!contents->ranges)
+        return false;
+    contents->capacity = FIRST_CAPACITY;
+    contents->ranges[0] = (struct zepi_buffer_range){size_bytes, places};
+    contents->count = 1;
+    return true;
+}
+
+void zepi_buffer_contents_finish(struct zepi_buffer_contents *contents)
+{
+    zepi_free(contents->ranges);
+    *contents = (struct zepi_buffer_contents){0};
+}
+
+bool zepi_buffer_contents_reserve(struct zepi_buffer_contents *contents)
+{
+    if (contents->count + CUTS <= contents->capacity)
+        return true;
+    struct zepi_buffer_range *ranges =
+        zepi_allocate((size_t)contents->capacity * 2, sizeof(ranges[0]));
+    if (!ranges)
+        return false;
+    memcpy(ranges, contents->ranges, contents->count * sizeof(ranges[0]));
+    zepi_free(contents->ranges);
+    contents->ranges = ranges;
+    contents->capacity *= 2;
+    return true;
+}
+
+static size_t begin_of(const struct zepi_buffer_contents *contents, uint32_t index)
+{
+    return index > 0 ? contents->ranges[index - 1].end_bytes : 0;
+}
+
+// The range with the byte.
+static uint32_t find(const struct zepi_buffer_contents *contents, size_t at_bytes)
+{
+    uint32_t low = 0;
+    uint32_t high = contents->count - 1;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (contents->ranges[middle].end_bytes <= at_bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t zepi_buffer_contents_places(const struct zepi_buffer_contents *contents,
+                                     size_t begin_bytes, size_t end_bytes)
+{
+    uint64_t places = UINT64_MAX;
+    for (uint32_t i = find(contents, begin_bytes);
+         i < contents->count && begin_of(contents, i) < end_bytes; i++)
+        places &= contents->ranges[i].places;
+    return places;
+}
+
+bool zepi_buffer_contents_find_gap(const struct zepi_buffer_contents *contents, uint32_t place,
+                                   size_t begin_bytes, size_t end_bytes,
+                                   struct zepi_buffer_gap *out_gap)
+{
+    for (uint32_t i = find(contents, begin_bytes);
+         i < contents->count && begin_of(contents, i) < end_bytes; i++) {
+        const struct zepi_buffer_range *range = &contents->ranges[i];
+        if (range->places == 0 || (range->places & ZEPI_BUFFER_PLACE(place)))
+            continue;
+        const size_t begin = begin_of(contents, i);
+        out_gap->begin_bytes = begin > begin_bytes ? begin : begin_bytes;
+        out_gap->end_bytes = range->end_bytes < end_bytes ? range->end_bytes : end_bytes;
+        out_gap->places = range->places;
+        return true;
+    }
+    return false;
+}
+
+// Makes a range begin at the byte.
+static void cut(struct zepi_buffer_contents *contents, size_t at_bytes)
+{
+    const uint32_t index = find(contents, at_bytes);
+    struct zepi_buffer_range *range = &contents->ranges[index];
+    if (at_bytes >= range->end_bytes || begin_of(contents, index) == at_bytes)
+        return;
+    assert(contents->count < contents->capacity);
+    memmove(range + 1, range, (contents->count - index) * sizeof(*range));
+    range->end_bytes = at_bytes;
+    contents->count++;
+}
+
+// Neighbours that are alike become one.
+static void join(struct zepi_buffer_contents *contents)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < contents->count; i++) {
+        if (contents->ranges[i].places != contents->ranges[kept].places)
+            kept++;
+        contents->ranges[kept] = contents->ranges[i];
+    }
+    contents->count = kept + 1;
+}
+
+static void change(struct zepi_buffer_contents *contents, size_t begin_bytes, size_t end_bytes,
+                   uint64_t kept_places, uint64_t new_places)
+{
+    if (begin_bytes >= end_bytes)
+        return;
+    cut(contents, begin_bytes);
+    cut(contents, end_bytes);
+    for (uint32_t i = find(contents, begin_bytes);
+         i < contents->count && begin_of(contents, i) < end_bytes; i++)
+        contents->ranges[i].places = (contents->ranges[i].places & kept_places) | new_places;
+    join(contents);
+}
+
+void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t place,
+                              size_t begin_bytes, size_t end_bytes)
+{
+    change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_PLACE(place));
+}
+
+void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t place,
+                              size_t begin_bytes, size_t end_bytes)
+{
+    if (contents->count > FINE_RANGES && begin_bytes < end_bytes) {
+        const uint32_t first = find(contents, begin_bytes);
+        const uint32_t last = find(contents, end_bytes - 1);
+        if (contents->ranges[first].places & ZEPI_BUFFER_PLACE(place))
+            begin_bytes = begin_of(contents, first);
+        if (contents->ranges[last].places & ZEPI_BUFFER_PLACE(place))
+            end_bytes = contents->ranges[last].end_bytes;
+    }
+    change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_PLACE(place));
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+#include "queue/buffer_use.h"
+
+#include "base/alloc.h"
+#include "base/ze.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "queue/copy.h"
+#include "queue/submit.h"
+
+#define FIRST_EVENTS 8
+
+void zepi_buffer_uses_init(struct zepi_buffer_uses *uses, struct zepi_queue *queue,
+                           zepi_wait_list_t wait)
+{
+    *uses = (struct zepi_buffer_uses){.queue = queue, .host = wait, .wait = wait};
+}
+
+void zepi_buffer_uses_finish(struct zepi_buffer_uses *uses)
+{
+    if (!uses->events)
+        return;
+    for (uint32_t i = uses->host.count; i < uses->wait.count; i++)
+        zepi_release(uses->events[i]);
+    zepi_free(uses->events);
+}
+
+// The command waits for the event, too, a reference of which is consumed.
+static zepi_result_t add_event(struct zepi_buffer_uses *uses, zepi_event_t event)
+{
+    const uint32_t count = uses->wait.count;
+    if (!uses->events || count == uses->capacity) {
+        const uint32_t capacity = 2 * count + FIRST_EVENTS;
+        zepi_event_t *events = zepi_allocate(capacity, sizeof(events[0]));
+        if (!events) {
+            zepi_release(event);
+            return zepi_fail_no_memory();
+        }
+        if (count > 0)
+            memcpy(events, uses->wait.events, count * sizeof(events[0]));
+        zepi_free(uses->events);
+        uses->events = events;
+        uses->capacity = capacity;
+    }
+    uses->events[count] = event;
+    uses->wait = (zepi_wait_list_t){uses->events, count + 1};
+    return ZEPI_SUCCESS;
+}
+
+// The command waits for the last copy to the place, unless that is over.
+static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                 uint32_t place)
+{
+    zepi_event_status_t status;
+    pthread_mutex_lock(&buffer->mutex);
+    zepi_event_t ready = buffer->places[place].ready;
+    if (ready)
+        zepi_retain(ready);
+    pthread_mutex_unlock(&buffer->mutex);
+    if (!ready)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_event_get_status(ready, &status);
+    if (result != ZEPI_SUCCESS || status != ZEPI_EVENT_COMPLETE) {
+        if (result == ZEPI_SUCCESS)
+            return add_event(uses, ready);
+        zepi_release(ready);
+        return result;
+    }
+    pthread_mutex_lock(&buffer->mutex);
+    const bool is_last = buffer->places[place].ready == ready;
+    if (is_last)
+        buffer->places[place].ready = NULL;
+    pthread_mutex_unlock(&buffer->mutex);
+    if (is_last)
+        zepi_release(ready);
+    zepi_release(ready);
+    return ZEPI_SUCCESS;
+}
+
+// `event`, of a copy to the place, is consumed.
+static zepi_result_t note_copy(struct zepi_buffer *buffer, uint32_t place,
+                               const struct zepi_buffer_gap *gap, zepi_event_t event)
+{
+    pthread_mutex_lock(&buffer->mutex);
+    zepi_event_t before = buffer->places[place].ready;
+    buffer->places[place].ready = event;
+    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
+    if (has_room)
+        zepi_buffer_contents_add(&buffer->contents, place, gap->begin_bytes, gap->end_bytes);
+    pthread_mutex_unlock(&buffer->mutex);
+    zepi_release(before);
+    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+// Appends a copy after `wait` to any queue, with an event that does not hold the queue.
+static zepi_result_t append_copy(struct zepi_queue *queue, struct zepi_buffer *buffer, uint32_t to,
+                                 uint32_t from, const struct zepi_buffer_gap *gap,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_event_t event;
+    zepi_result_t result = zepi_event_create(buffer->context, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_submit_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list,
+                     (char *)buffer->places[to].memory + gap->begin_bytes,
+                     (char *)buffer->places[from].memory + gap->begin_bytes,
+                     gap->end_bytes - gap->begin_bytes, event->ze, submit.wait_count, submit.waits);
+    result = zepi_submit_end(&submit, result, NULL);
+    if (result == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        zepi_release(event);
+    return result;
+}
+
+// By a queue of the device `from`, for want of access between the devices.
+static zepi_result_t copy_to_shared(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                    uint32_t from, const struct zepi_buffer_gap *gap)
+{
+    struct zepi_buffer_uses after;
+    zepi_queue_t queue;
+    zepi_event_t before;
+    zepi_event_t done;
+    struct zepi_context *context = buffer->context;
+    zepi_result_t result = zepi_queue_marker(uses->queue, uses->wait, &before);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_queue_create(context, context->devices[from - ZEPI_PLACE_DEVICES],
+                               ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(before);
+        return result;
+    }
+    zepi_buffer_uses_init(&after, queue, (zepi_wait_list_t){&before, 1});
+    result = await_place(&after, buffer, from);
+    if (result == ZEPI_SUCCESS)
+        result = await_place(&after, buffer, ZEPI_PLACE_SHARED);
+    // The event holds the queue, which goes when the copy is over and the event replaced.
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_copy(
+            queue, (char *)buffer->places[ZEPI_PLACE_SHARED].memory + gap->begin_bytes,
+            (char *)buffer->places[from].memory + gap->begin_bytes,
+            gap->end_bytes - gap->begin_bytes, after.wait, &done);
+    if (result == ZEPI_SUCCESS)
+        result = note_copy(buffer, ZEPI_PLACE_SHARED, gap, done);
+    zepi_buffer_uses_finish(&after);
+    zepi_release(queue);
+    zepi_release(before);
+    return result;
+}
+
+// Whether commands of the queue's device reach the place.
+static zepi_result_t ask_access(const struct zepi_queue *queue, const struct zepi_buffer *buffer,
+                                uint32_t place, bool *out_has)
+{
+    ze_bool_t has = true;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (place >= ZEPI_PLACE_DEVICES && place != zepi_buffer_place_of(buffer, queue->device))
+        result = ZEPI_ZE(zeDeviceCanAccessPeer, queue->device->ze,
+                         buffer->context->devices[place - ZEPI_PLACE_DEVICES]->ze, &has);
+    *out_has = has;
+    return result;
+}
+
+// One of `places` that the queue's device reaches, host memory before the memory of others, or
+// none.
+static zepi_result_t find_reachable(const struct zepi_queue *queue,
+                                    const struct zepi_buffer *buffer, uint64_t places,
+                                    uint32_t *out_place, bool *out_is_found)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_is_found = false;
+    for (uint32_t i = 0; i < buffer->place_count && result == ZEPI_SUCCESS && !*out_is_found; i++) {
+        if (!(places & ZEPI_BUFFER_PLACE(i)))
+            continue;
+        *out_place = i;
+        result = ask_access(queue, buffer, i, out_is_found);
+    }
+    return result;
+}
+
+static zepi_result_t fill_gap(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                              uint32_t place, const struct zepi_buffer_gap *gap)
+{
+    uint32_t from = 0;
+    bool is_reachable;
+    zepi_event_t event;
+    zepi_result_t result = find_reachable(uses->queue, buffer, gap->places, &from, &is_reachable);
+    if (result == ZEPI_SUCCESS && !is_reachable) {
+        result = zepi_buffer_need_place(buffer, ZEPI_PLACE_SHARED);
+        if (result == ZEPI_SUCCESS)
+            result = copy_to_shared(uses, buffer, from, gap);
+        from = ZEPI_PLACE_SHARED;
+        if (place == from)
+            return result;
+    }
+    if (result == ZEPI_SUCCESS)
+        result = await_place(uses, buffer, from);
+    if (result == ZEPI_SUCCESS)
+        result = await_place(uses, buffer, place);
+    if (result == ZEPI_SUCCESS)
+        result = append_copy(uses->queue, buffer, place, from, gap, uses->wait, &event);
+    return result == ZEPI_SUCCESS ? note_copy(buffer, place, gap, event) : result;
+}
+
+static bool find_gap(struct zepi_buffer *buffer, uint32_t place,
+                     const struct zepi_buffer_part *part, struct zepi_buffer_gap *out_gap)
+{
+    pthread_mutex_lock(&buffer->mutex);
+    const bool is_found =
+        zepi_buffer_contents_find_gap(&buffer->contents, place, part->offset_bytes,
+                                      part->offset_bytes + part->size_bytes, out_gap);
+    pthread_mutex_unlock(&buffer->mutex);
+    return is_found;
+}
+
+static zepi_result_t note_write(const struct zepi_buffer_part *part, uint32_t place)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    pthread_mutex_lock(&buffer->mutex);
+    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
+    if (has_room)
+        zepi_buffer_contents_set(&buffer->contents, place, part->offset_bytes,
+                                 part->offset_bytes + part->size_bytes);
+    pthread_mutex_unlock(&buffer->mutex);
+    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+static zepi_result_t use_at(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
+                            enum zepi_buffer_access access, uint32_t place)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    struct zepi_buffer_gap gap;
+    zepi_result_t result = zepi_buffer_need_place(buffer, place);
+    while (result == ZEPI_SUCCESS && find_gap(buffer, place, part, &gap))
+        result = fill_gap(uses, buffer, place, &gap);
+    if (result == ZEPI_SUCCESS)
+        result = await_place(uses, buffer, place);
+    return result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE ? note_write(part, place) : result;
+}
+
+// The device's own place if it has all of the part, or another one that the device reaches; else
+// the part moves to the device. What is written is never in the host's memory alone: its release
+// would have to wait for the command.
+static zepi_result_t choose_place(struct zepi_buffer_uses *uses,
+                                  const struct zepi_buffer_part *part,
+                                  enum zepi_buffer_access access, uint32_t *out_place)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    const uint32_t own = zepi_buffer_place_of(buffer, uses->queue->device);
+    uint32_t other;
+    bool is_found;
+    pthread_mutex_lock(&buffer->mutex);
+    uint64_t places = zepi_buffer_contents_places(&buffer->contents, part->offset_bytes,
+                                                  part->offset_bytes + part->size_bytes);
+    pthread_mutex_unlock(&buffer->mutex);
+    if (access == ZEPI_BUFFER_WRITE)
+        places &= ~ZEPI_BUFFER_PLACE(ZEPI_PLACE_HOST);
+    *out_place = own;
+    if (places == 0 || (places & ZEPI_BUFFER_PLACE(own)))
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = find_reachable(uses->queue, buffer, places, &other, &is_found);
+    if (result == ZEPI_SUCCESS && is_found)
+        *out_place = other;
+    return result;
+}
+
+zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
+                              enum zepi_buffer_access access, enum zepi_buffer_where where,
+                              void **out_address)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    uint32_t place = ZEPI_PLACE_HOST;
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_address = (char *)buffer->fixed + part->offset_bytes;
+    if (buffer->fixed)
+        return ZEPI_SUCCESS;
+    if (where == ZEPI_BUFFER_ON_DEVICE)
+        place = zepi_buffer_place_of(buffer, uses->queue->device);
+    else if (where == ZEPI_BUFFER_ANYWHERE)
+        result = choose_place(uses, part, access, &place);
+    if (result == ZEPI_SUCCESS)
+        result = use_at(uses, part, access, place);
+    if (result == ZEPI_SUCCESS)
+        *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
+    return result;
+}
+
+// ---- For the host ----
+
+static void nothing_to_destroy(struct zepi_retired *retired)
+{
+    zepi_free(retired);
+}
+
+// All commands that were submitted to queues of the context are over.
+static zepi_result_t wait_for_context(struct zepi_context *context)
+{
+    struct zepi_retired *retired = zepi_allocate(1, sizeof(*retired));
+    if (!retired)
+        return zepi_fail_no_memory();
+    retired->is_urgent = true;
+    retired->destroy = nothing_to_destroy;
+    zepi_retire_later(&context->retire, retired);
+    return ZEPI_SUCCESS;
+}
+
+// By a queue for this alone, after all other commands.
+static zepi_result_t use_at_once(const struct zepi_buffer_part *part, struct zepi_device *device,
+                                 enum zepi_buffer_access access, enum zepi_buffer_where where,
+                                 void **out_address)
+{
+    struct zepi_buffer_uses uses;
+    zepi_queue_t queue;
+    struct zepi_context *context = part->buffer->context;
+    zepi_result_t result = wait_for_context(context);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_buffer_uses_init(&uses, queue, (zepi_wait_list_t){NULL, 0});
+    result = zepi_buffer_use(&uses, part, access, where, out_address);
+    zepi_buffer_uses_finish(&uses);
+    const zepi_result_t waited = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return result == ZEPI_SUCCESS ? waited : result;
+}
+
+// Waits for the last copy to the place; true if that has all of the part then.
+static bool has_all(const struct zepi_buffer_part *part, uint32_t place, zepi_result_t *out_result)
+{
+    struct zepi_buffer_gap gap;
+    struct zepi_buffer *buffer = part->buffer;
+    *out_result = ZEPI_SUCCESS;
+    if (find_gap(buffer, place, part, &gap))
+        return false;
+    pthread_mutex_lock(&buffer->mutex);
+    zepi_event_t ready = buffer->places[place].ready;
+    if (ready)
+        zepi_retain(ready);
+    pthread_mutex_unlock(&buffer->mutex);
+    if (ready)
+        *out_result = zepi_event_wait(1, &ready, UINT64_MAX);
+    zepi_release(ready);
+    return true;
+}
+
+zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part)
+{
+    return note_write(part, ZEPI_PLACE_HOST);
+}
+
+zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer)
+{
+    void *address;
+    zepi_result_t result;
+    const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
+    return has_all(&all, ZEPI_PLACE_HOST, &result)
+               ? result
+               : use_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
+                             ZEPI_BUFFER_AT_HOME, &address);
+}
+
+zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
+                                         struct zepi_device *device, void **out_address)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    zepi_result_t result;
+    if (buffer->fixed) {
+        *out_address = (char *)buffer->fixed + part->offset_bytes;
+        return ZEPI_SUCCESS;
+    }
+    const uint32_t place = zepi_buffer_place_of(buffer, device);
+    if (!has_all(part, place, &result))
+        return use_at_once(part, device, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, out_address);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_buffer_need_place(buffer, place);
+    if (result == ZEPI_SUCCESS)
+        result = note_write(part, place);
+    if (result == ZEPI_SUCCESS)
+        *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
+    return result;
+}
+
+zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
+                                      void **out_address, size_t *out_size_bytes)
+{
+    uint32_t index;
+    zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(buffer->context, device, &index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_address)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the address is NULL");
+    const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
+    result = zepi_buffer_get_address_of(&all, device, out_address);
+    if (result == ZEPI_SUCCESS && out_size_bytes)
+        *out_size_bytes = buffer->size_bytes;
+    return result;
+}

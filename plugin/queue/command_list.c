@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "queue/command_list.h"
+
+#include "base/ze.h"
+#include "base/ze_optional.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+
+#include <stddef.h>
+
+static void command_list_destroy(void *object)
+{
+    struct zepi_command_list *list = object;
+    zepi_event_cache_finish(&list->events, list);
+    if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
+        zepi_ze.zeCommandListDestroy(list->ze);
+}
+
+ZEPI_DEFINE_TYPE(command_list, command_list_destroy);
+
+static bool is_kind(const struct zepi_command_list *list, const struct zepi_command_list_kind *kind)
+{
+    return list->kind.device == kind->device && list->kind.ordinal == kind->ordinal &&
+           list->kind.index == kind->index && list->kind.flags == kind->flags &&
+           list->kind.priority == kind->priority && list->kind.events == kind->events;
+}
+
+static struct zepi_command_list *take_free(struct zepi_command_lists *lists,
+                                           const struct zepi_command_list_kind *kind)
+{
+    zepi_mutex_lock(&lists->mutex);
+    struct zepi_command_list **link = &lists->free;
+    while (*link && !is_kind(*link, kind))
+        link = &(*link)->next;
+    struct zepi_command_list *list = *link;
+    if (list) {
+        *link = list->next;
+        lists->count--;
+    }
+    zepi_mutex_unlock(&lists->mutex);
+    return list;
+}
+
+static zepi_result_t create_ze(const struct zepi_context *context,
+                               const struct zepi_command_list_kind *kind,
+                               ze_command_list_handle_t *out_ze)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .ordinal = kind->ordinal,
+                                          .index = kind->index,
+                                          .flags = kind->flags,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                          .priority = kind->priority};
+    return ZEPI_ZE(zeCommandListCreateImmediate, context->ze, kind->device->ze, &desc, out_ze);
+}
+
+zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
+                                      const struct zepi_command_list_kind *kind,
+                                      ze_command_list_handle_t ze, zepi_ownership_t ownership,
+                                      struct zepi_command_list **out_list)
+{
+    struct zepi_command_list *list = zepi_object_create(&zepi_command_list_type);
+    if (!list)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    list->context = context;
+    list->kind = *kind;
+    list->ownership = ownership;
+    atomic_init(&list->is_exported, true);
+    list->ze = ze;
+    list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
+    list->launch_ze = kind->device->platform->optional.is_launch_drivers ? list->driver_ze : ze;
+    list->events.kind = kind->events;
+    *out_list = list;
+    return ZEPI_SUCCESS;
+}
+
+static bool is_out_of_memory(zepi_result_t result)
+{
+    return result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY || result == ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+zepi_result_t zepi_command_list_take(struct zepi_context *context,
+                                     const struct zepi_command_list_kind *kind,
+                                     struct zepi_command_list **out_list)
+{
+    ze_command_list_handle_t ze;
+    struct zepi_command_list *list = take_free(&context->command_lists, kind);
+    if (list) {
+        *out_list = list;
+        return ZEPI_SUCCESS;
+    }
+    zepi_result_t result = create_ze(context, kind, &ze);
+    if (is_out_of_memory(result) && zepi_command_lists_trim(context))
+        result = create_ze(context, kind, &ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_command_list_adopt(context, kind, ze, ZEPI_OWNERSHIP_TRANSFER, &list);
+    if (result != ZEPI_SUCCESS) {
+        zepi_ze.zeCommandListDestroy(ze);
+        return result;
+    }
+    atomic_init(&list->is_exported, false);
+    *out_list = list;
+    return ZEPI_SUCCESS;
+}
+
+// Puts it first. Returns the last one if there are too many.
+static struct zepi_command_list *add_free(struct zepi_command_lists *lists,
+                                          struct zepi_command_list *list)
+{
+    struct zepi_command_list *last = NULL;
+    zepi_mutex_lock(&lists->mutex);
+    list->next = lists->free;
+    lists->free = list;
+    if (++lists->count > ZEPI_FREE_COMMAND_LISTS) {
+        struct zepi_command_list **link = &lists->free;
+        while ((*link)->next)
+            link = &(*link)->next;
+        last = *link;
+        *link = NULL;
+        lists->count--;
+    }
+    zepi_mutex_unlock(&lists->mutex);
+    return last;
+}
+
+static void release_retired(struct zepi_retired *retired)
+{
+    zepi_release((char *)retired - offsetof(struct zepi_command_list, retired));
+}
+
+// Commands of other queues may wait for its events.
+static void retire(struct zepi_command_list *list)
+{
+    list->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    list->retired.destroy = release_retired;
+    zepi_retire_later(&list->context->retire, &list->retired);
+}
+
+void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
+{
+    if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
+        zepi_event_cache_settle(&list->events);
+        list = add_free(&list->context->command_lists, list);
+    }
+    if (list)
+        retire(list);
+}
+
+static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
+{
+    zepi_mutex_lock(&lists->mutex);
+    struct zepi_command_list *first = lists->free;
+    lists->free = NULL;
+    lists->count = 0;
+    zepi_mutex_unlock(&lists->mutex);
+    return first;
+}
+
+bool zepi_command_lists_trim(struct zepi_context *context)
+{
+    struct zepi_command_list *list = take_all(&context->command_lists);
+    const bool had_some = list != NULL;
+    while (list) {
+        struct zepi_command_list *next = list->next;
+        retire(list);
+        list = next;
+    }
+    return had_some;
+}
+
+void zepi_command_lists_finish(struct zepi_command_lists *lists)
+{
+    struct zepi_command_list *list = take_all(lists);
+    while (list) {
+        struct zepi_command_list *next = list->next;
+        zepi_release(list);
+        list = next;
+    }
+}

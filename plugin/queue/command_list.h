@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_COMMAND_LIST_H
+#define ZEPI_QUEUE_COMMAND_LIST_H
+
+#include "base/object.h"
+#include "cache/mutex.h"
+#include "queue/event_cache.h"
+
+struct zepi_context;
+struct zepi_device;
+
+// Immediate command lists, and a context's free list of those whose queue was released: making one
+// costs thousands of instructions in the driver.
+
+// What decides whether a list serves another queue.
+struct zepi_command_list_kind {
+    struct zepi_device *device; // borrowed
+    uint32_t ordinal;           // of the command queue group
+    uint32_t index;             // in the group
+    ze_command_queue_flags_t flags;
+    ze_command_queue_priority_t priority;
+    enum zepi_event_kind events;
+};
+
+// A list and the events of its commands, which stay with it. A driver may write to the list that
+// signalled an event last when that event is reset, so a reference is held by each event of others
+// that the list signalled (event_pool.h), and by each chain of its own that commands still use.
+struct zepi_command_list {
+    struct zepi_object object;
+    struct zepi_context *context; // borrowed
+    struct zepi_command_list_kind kind;
+    zepi_ownership_t ownership; // a host's own is not destroyed, and serves no other queue
+    atomic_bool is_exported;    // the host knows the handle: serves no other queue
+    ze_command_list_handle_t ze;
+    // The driver's own handle of it, for functions that came from the driver itself
+    // (ze_optional.h). The same, unless the loader wraps handles.
+    ze_command_list_handle_t driver_ze;
+    ze_command_list_handle_t launch_ze; // of these, what the queue's `launch` takes
+    struct zepi_command_list *next;     // gets the queue's next command after this one; or is free
+    struct zepi_event_cache events;
+    struct zepi_retired retired; // of one that goes
+};
+
+extern const struct zepi_type zepi_command_list_type;
+
+// The list that the events belong to.
+static inline struct zepi_command_list *zepi_event_cache_list(struct zepi_event_cache *cache)
+{
+    return (struct zepi_command_list *)((char *)cache - offsetof(struct zepi_command_list, events));
+}
+
+// Zeroed memory is an empty one.
+struct zepi_command_lists {
+    struct zepi_mutex mutex;        // guards what is below; nothing is called under it
+    struct zepi_command_list *free; // owned; last released first
+    uint32_t count;
+};
+
+#define ZEPI_FREE_COMMAND_LISTS 32 // of a context, of all kinds
+
+// A free list of this kind, or a new one, with one reference.
+zepi_result_t zepi_command_list_take(struct zepi_context *context,
+                                     const struct zepi_command_list_kind *kind,
+                                     struct zepi_command_list **out_list);
+// Around a list of the host's.
+zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
+                                      const struct zepi_command_list_kind *kind,
+                                      ze_command_list_handle_t ze, zepi_ownership_t ownership,
+                                      struct zepi_command_list **out_list);
+
+// The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
+void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
+
+// Gives up all free lists, as memory is short: false if there were none.
+bool zepi_command_lists_trim(struct zepi_context *context);
+
+// The context goes, without any queue.
+void zepi_command_lists_finish(struct zepi_command_lists *lists);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_QUEUE_HOLD_H
+#define ZEPI_QUEUE_HOLD_H
+
+#include <stdatomic.h>
+
+struct zepi_held;
+struct zepi_queue;
+
+// Objects of another context that commands of a queue use: events in wait lists, memory. Their own
+// context does not know these commands; so the queue keeps a reference until they are complete.
+struct zepi_holds {
+    struct zepi_held *first; // owned; under the queue's mutex
+    atomic_uint count;
+};
+
+// Keeps `object` until what was submitted to the queue up to now is complete. Without memory it
+// waits for that. Under no lock.
+void zepi_queue_hold(struct zepi_queue *queue, void *object);
+
+// Gives up what is held for commands that are known to be complete. Under no lock, by a thread that
+// has a reference to the queue.
+void zepi_queue_give_up_holds(struct zepi_queue *queue);
+
+// The queue is empty and goes.
+void zepi_queue_finish_holds(struct zepi_queue *queue);
+
+#endif

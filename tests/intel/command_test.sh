@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# zepi's option --intel-driver, as a user types it: ZEPI, PYTHON and the driver's folder are the arguments.
+set -u
+zepi=$1 python=$2 driver=$3
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+export ZEPI_CACHE_DIR=$scratch/cache
+failed=0
+
+if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ] || [ ! -e "$(dirname "$zepi")/../lib/libdrm_shim.so" ]; then
+    echo "skipped: Intel's driver is not in $driver, or libdrm_shim.so was not built: run tools/setup --intel-driver, then build"
+    exit 77
+fi
+
+# expect WHAT STATUS PATTERN COMMAND...: COMMAND's exit status, and a pattern in what it prints.
+expect()
+{
+    local what=$1 status=$2 pattern=$3 output got
+    shift 3
+    output=$("$@" 2>&1)
+    got=$?
+    if [ $got -eq "$status" ] && grep -q -E -e "$pattern" <<<"$output"; then
+        echo "$what ... ok"
+        return
+    fi
+    echo "$what ... FAILED: exit code $got, expected $status and '$pattern' in:"
+    tail -n 20 <<<"$output" | sed 's/^/    /'
+    failed=1
+}
+
+find_device='import dpctl; print(dpctl.get_devices()[0].name)'
+device='Intel.*Arc.*B580'
+printf '#!%s\n%s\n' "$python" "$find_device" >"$scratch/script"
+printf '#!/usr/bin/env python3\nimport os, sys\nos.execv(sys.argv[1], sys.argv[1:])\n' >"$scratch/by_env"
+printf '#!%s\n' "$scratch/loop" >"$scratch/loop"
+chmod +x "$scratch"/*
+mkdir "$scratch/bin" && ln -s "$(realpath "$(dirname "$python")")/python3" "$scratch/bin/here"
+
+expect 'info says which driver it is, and that there is no GPU' 0 "driver: Intel's .*libze_intel_gpu.*, without a GPU: kernels are executed on the CPU" \
+    "$zepi" info --intel-driver
+expect 'info says that kernels are passed over' 0 'without a GPU: kernels are compiled and passed over' \
+    env DRM_SHIM_EXEC=0 "$zepi" info --intel-driver
+expect 'the device is that of the driver' 0 "$device" "$zepi" info --intel-driver --json
+expect 'the demo has right numbers' 0 'single task +float = 3.25 .* right' "$zepi" demo --intel-driver
+expect 'two drivers are refused' 2 'exclude each other' "$zepi" info --cpu --intel-driver
+expect 'bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
+    "$zepi" bench --intel-driver --case launch-3 --json
+expect 'a program in an environment of Python' 0 "$device" \
+    "$zepi" exec --intel-driver -- "$python" -c "$find_device"
+expect 'a script starts by its interpreter' 0 "$device" "$zepi" exec --intel-driver -- "$scratch/script"
+expect 'a script that env finds starts what it starts' 0 "$device" \
+    "$zepi" exec --intel-driver -- "$scratch/by_env" "$scratch/script"
+expect 'a name in PATH' 0 '^7$' \
+    env PATH="$scratch/bin:$PATH" "$zepi" exec --intel-driver -- here -c 'print(7)'
+expect 'processes that a program starts come up on it as well' 0 "$device" \
+    "$zepi" exec --intel-driver -- "$python" -c \
+    "import subprocess, sys; subprocess.run([sys.executable, '-c', '''$find_device'''], check=True)"
+expect 'a program that is not there is not found by a child either' 0 'FileNotFoundError' \
+    "$zepi" exec --intel-driver -- "$python" -c \
+    "
+import subprocess
+try: subprocess.run(['there-is-no-such-program'])
+except FileNotFoundError as error: print(repr(error))"
+expect "the exit code is the command's" 5 '' "$zepi" exec --intel-driver -- "$python" -c 'import sys; sys.exit(5)'
+expect 'a command that is not there' 127 'No such file' "$zepi" exec --intel-driver -- there-is-no-such-program
+expect 'scripts that name each other' 126 'symbolic links' "$zepi" exec --intel-driver -- "$scratch/loop"
+expect 'a driver that is not there' 3 'tools/setup --intel-driver' \
+    env ZEPI_INTEL_DRIVER="$scratch" "$zepi" info --intel-driver
+expect 'a shim that is not there' 3 'ZEPI_DRM_SHIM' \
+    env ZEPI_DRM_SHIM="$scratch/none" "$zepi" info --intel-driver
+expect 'an adapter that is not there' 3 'No such file' \
+    "$zepi" exec --intel-driver --adapter "$scratch/none" -- true
+
+version=$(basename "$(dirname "$(realpath "$driver")")")
+if [ $failed -ne 0 ] && ! grep -q -x -F "$version" "$(dirname "$0")/known_drivers"; then
+    echo "WARNING: Intel's driver $version is not listed in tests/intel/known_drivers"
+    exit 77
+fi
+exit $failed

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Which engine copies, and what a question costs.
+#include "intel.h"
+
+#include "test_plugin.h"
+
+#include <time.h>
+
+#define COPIES 20
+
+static const zepi_queue_flags_t kinds[] = {0, ZEPI_QUEUE_IN_ORDER, ZEPI_QUEUE_PROFILING,
+                                           ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING};
+static struct test_gear gear;
+
+static void set_up(void)
+{
+    test_plugin_load();
+    gear = test_gear_create(0);
+}
+
+static void tear_down(void)
+{
+    test_gear_destroy(&gear);
+    test_plugin_unload();
+}
+
+// None is a kernel on the engine that computes.
+static void copies_are_the_copy_engines(void)
+{
+    set_up();
+    void *memory[2];
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 4096, 0, &memory[i]));
+    for (int i = 0; i < 4; i++) {
+        zepi_queue_t queue;
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kinds[i], &queue));
+        for (int copy = 0; copy < COPIES; copy++)
+            TEST_OK(zepi.queue_copy(queue, memory[1], memory[0], 64, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(queue));
+        zepi.release(queue);
+    }
+    struct intel_trace trace = intel_trace_read();
+    const size_t kernels = intel_trace_count(&trace, INTEL_BEGIN);
+    INTEL_EXPECT(kernels == 0, "%zu of %d copies are kernels", kernels, 4 * COPIES);
+    INTEL_EXPECT(intel_trace_count(&trace, INTEL_COPY) >= 4 * COPIES, "%zu copies",
+                 intel_trace_count(&trace, INTEL_COPY));
+    intel_trace_finish(&trace);
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.usm_free(gear.context, memory[i]));
+    tear_down();
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+// The driver's own question about an event with times takes 5 seconds in an in-order queue.
+static void a_status_is_told_at_once(void)
+{
+    set_up();
+    const zepi_module_t module = test_executable(gear.context, "empty");
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
+    for (int i = 0; i < 4; i++) {
+        const zepi_launch_desc_t desc = test_launch(kernel, 0, NULL, 64);
+        zepi_queue_t queue;
+        zepi_event_t gate;
+        zepi_event_t event;
+        zepi_event_status_t status;
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kinds[i], &queue));
+        TEST_OK(zepi.event_create(gear.context, &gate));
+        TEST_OK(zepi.queue_launch(queue, &desc, (zepi_wait_list_t){&gate, 1}, &event));
+        const double start = now();
+        TEST_OK(zepi.event_get_status(event, &status));
+        INTEL_EXPECT(now() - start < 4, "the status took %.1f seconds", now() - start);
+        INTEL_EXPECT(status == ZEPI_EVENT_SUBMITTED, "status %d", (int)status);
+        TEST_OK(zepi.event_signal(gate));
+        TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+        zepi.release(event);
+        zepi.release(gate);
+        zepi.release(queue);
+    }
+    zepi.release(kernel);
+    zepi.release(module);
+    tear_down();
+}
+
+static const struct intel_story stories[] = {
+    {"copies_are_the_copy_engines", copies_are_the_copy_engines, {NULL}},
+    {"a_status_is_told_at_once", a_status_is_told_at_once, {NULL}},
+    {0}};
+
+int main(int argc, char **argv)
+{
+    return intel_main(argc, argv, stories);
+}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs a program of zepi's stories on Intel's driver, without those that left_out lists:
+#   stories.sh ZEPI DRIVER-FOLDER PROGRAM
+# On a driver that known_drivers does not list, a failure is a warning and the program is skipped.
+set -u
+zepi=$1 driver=$2 program=$3
+here=$(dirname "$0")
+name=$(basename "$program")
+version=$(basename "$(dirname "$(readlink -f "$driver")")")
+if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ]; then
+    echo "skipped: Intel's driver is not in $driver: run tools/setup --intel-driver"
+    exit 77
+fi
+# "name suite/test reason..." or "name * reason...": all of them.
+left_out=$(awk -v name="$name" '$1 == name { print $2 }' "$here/left_out" | paste -sd '|')
+records=$(mktemp -d) || exit 1
+trap 'rm -rf "$records"' EXIT
+export TEST_DRIVER=intel DRM_SHIM_RECORDS="$records"
+if [ -n "$left_out" ]; then
+    "$zepi" exec --intel-driver -- "$program" --filter "!($left_out)"
+else
+    "$zepi" exec --intel-driver -- "$program"
+fi
+status=$?
+[ $status -eq 0 ] && exit 0
+grep -q -x -F "$version" "$here/known_drivers" && exit $status
+echo "WARNING: failed on Intel's driver $version, which tests/intel/known_drivers does not list"
+exit 77

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool (*gpu_kernel)(struct shim_address_space *space, const struct shim_walker *walker);
+
+bool shim_kernel_prepare(struct shim_address_space *space, const struct shim_walker *walker)
+{
+    (void)space;
+    (void)walker;
+    return true;
+}
+
+bool shim_kernel_run(struct shim_address_space *space, const struct shim_walker *walker)
+{
+    return gpu_kernel == NULL || gpu_kernel(space, walker);
+}
+
+struct gpu gpu_create(void)
+{
+    struct gpu gpu = {shim_address_space_create(), calloc(1, GPU_BYTES)};
+    cr_assert(gpu.space != NULL && gpu.memory != NULL);
+    cr_assert(
+        shim_address_space_bind(gpu.space, GPU_BASE, GPU_BYTES, (uint8_t *)gpu.memory, false));
+    return gpu;
+}
+
+void gpu_destroy(struct gpu *gpu)
+{
+    shim_address_space_release(gpu->space);
+    free(gpu->memory);
+}
+
+uint64_t gpu_address(uint32_t byte_offset)
+{
+    return GPU_BASE + byte_offset;
+}
+
+uint32_t *gpu_word(struct gpu *gpu, uint32_t byte_offset)
+{
+    return gpu->memory + byte_offset / 4;
+}
+
+struct batch batch_at(struct gpu *gpu, uint32_t byte_offset)
+{
+    return (struct batch){.words = gpu_word(gpu, byte_offset), .address = gpu_address(byte_offset)};
+}
+
+void batch_add(struct batch *batch, size_t count, const uint32_t *words)
+{
+    memcpy(batch->words + batch->count, words, count * sizeof(*words));
+    batch->count += count;
+}
+
+void batch_store(struct batch *batch, uint64_t address, uint32_t value)
+{
+    BATCH(batch, 0x20u << 23 | 2, LOW(address), HIGH(address), value);
+}
+
+void batch_wait(struct batch *batch, uint64_t address, uint32_t value)
+{
+    BATCH(batch, 0x1cu << 23 | 1u << 12 | 3, value, LOW(address), HIGH(address), 0);
+}
+
+void batch_end(struct batch *batch)
+{
+    BATCH(batch, 0x0au << 23);
+}
+
+void batch_walker(struct batch *batch, uint64_t result, uint64_t value)
+{
+    uint32_t words[40] = {0x72080000 | 38};
+    words[7] = 3;
+    words[8] = 2;
+    words[9] = 1;
+    words[27] = 1; // writes a value
+    words[28] = LOW(result);
+    words[29] = HIGH(result);
+    words[30] = LOW(value);
+    words[31] = HIGH(value);
+    batch_add(batch, 40, words);
+}
+
+void batch_barrier(struct batch *batch)
+{
+    BATCH(batch, 0x7a000004, 1u << 20, 0, 0, 0, 0);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_ADDRESS_SPACE_H
+#define DRM_SHIM_ADDRESS_SPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The GPU's addresses have 48 bits; those above are copies of bit 47.
+#define SHIM_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
+
+// What is bound at which GPU address (the kernel's "VM"). Reference-counted: an execution queue
+// holds its address space. Thread-safe.
+struct shim_address_space;
+
+struct shim_address_space *shim_address_space_create(void); // NULL without memory
+void shim_address_space_retain(struct shim_address_space *space);
+void shim_address_space_release(struct shim_address_space *space); // NULL is fine
+
+// Binds memory of this process; it replaces what was bound there. `is_same`: the program finds the
+// same memory at the same address. False without memory.
+bool shim_address_space_bind(struct shim_address_space *space, uint64_t address, uint64_t size,
+                             uint8_t *bytes, bool is_same);
+bool shim_address_space_unbind(struct shim_address_space *space, uint64_t address, uint64_t size);
+// Unbinds wherever this memory is bound.
+void shim_address_space_unbind_memory(struct shim_address_space *space, const uint8_t *bytes,
+                                      uint64_t size);
+
+// Where a GPU address lies in this process, and how many bytes of one binding follow; NULL if
+// nothing is bound. Holds for as long as the binding does.
+uint8_t *shim_address_space_find(struct shim_address_space *space, uint64_t address,
+                                 uint64_t *out_left);
+
+// What a pointer of a kernel's argument points at, as the program's own code finds it.
+void *shim_address_space_cpu_pointer(struct shim_address_space *space, uint64_t address);
+
+#endif

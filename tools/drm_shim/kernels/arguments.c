@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "arguments.h"
+
+#include "log.h"
+
+#include <string.h>
+
+#define WORDS_BYTES 12 // of three dimensions
+
+const uint8_t *shim_payload_at(const struct shim_kernel_info *info,
+                               const struct shim_walker *walker, uint32_t offset,
+                               uint32_t size_bytes)
+{
+    if (offset < info->inline_bytes)
+        return offset + size_bytes <= info->inline_bytes &&
+                       offset + size_bytes <= walker->inline_size
+                   ? walker->inline_data + offset
+                   : NULL;
+    offset -= info->inline_bytes;
+    return walker->indirect && offset + size_bytes <= walker->indirect_size
+               ? walker->indirect + offset
+               : NULL;
+}
+
+// Copies a number or three of the payload's first entry of that kind. False: there is none.
+static bool copy_first(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                       enum shim_payload_kind kind, void *out, uint32_t out_bytes)
+{
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *payload = &info->payloads[i];
+        const uint8_t *bytes =
+            payload->kind == kind
+                ? shim_payload_at(info, walker, payload->offset, payload->size_bytes)
+                : NULL;
+        if (!bytes)
+            continue;
+        memcpy(out, bytes, payload->size_bytes < out_bytes ? payload->size_bytes : out_bytes);
+        return true;
+    }
+    return false;
+}
+
+void shim_payload_global_offset(const struct shim_kernel_info *info,
+                                const struct shim_walker *walker, uint32_t out_offset[3])
+{
+    memset(out_offset, 0, WORDS_BYTES);
+    copy_first(info, walker, SHIM_PAYLOAD_GLOBAL_OFFSET, out_offset, WORDS_BYTES);
+}
+
+void shim_payload_group_size(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                             uint32_t out_size[3])
+{
+    const uint32_t full = walker->threads > 0 ? walker->threads - 1 : 0;
+    const uint32_t items = full * walker->simd + (uint32_t)__builtin_popcount(walker->mask);
+    uint32_t size[3] = {0};
+    if (info->required_group_size[0] != 0) {
+        memcpy(size, info->required_group_size, sizeof(size));
+    } else if (!copy_first(info, walker, SHIM_PAYLOAD_LOCAL_SIZE, size, WORDS_BYTES)) {
+        if (walker->has_local)
+            memcpy(size, walker->local, sizeof(size));
+        else
+            size[0] = items;
+    }
+    for (int i = 0; i < 3; i++)
+        out_size[i] = size[i] != 0 ? size[i] : 1;
+}
+
+static uint64_t local_offset(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                             const struct shim_payload *payload)
+{
+    uint64_t offset = 0;
+    const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, payload->size_bytes);
+    if (bytes && payload->size_bytes <= sizeof(offset))
+        memcpy(&offset, bytes, payload->size_bytes);
+    return offset;
+}
+
+// Local memory has an offset in the payload, but no size: it ends where the next one begins, or
+// with the group's memory.
+static size_t local_size(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                         const struct shim_payload *payload)
+{
+    const uint64_t begin = local_offset(info, walker, payload);
+    uint64_t end = walker->slm_bytes;
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *other = &info->payloads[i];
+        if (other->kind != SHIM_PAYLOAD_POINTER || other->mode != SHIM_ADDRESS_LOCAL)
+            continue;
+        const uint64_t next = local_offset(info, walker, other);
+        if (next > begin && next < end)
+            end = next;
+    }
+    return end > begin ? end - begin : 1;
+}
+
+// The argument's pointer; of several a GPU address or local memory. NULL: none.
+static const struct shim_payload *find_pointer(const struct shim_kernel_info *info,
+                                               uint32_t argument)
+{
+    const struct shim_payload *found = NULL;
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *payload = &info->payloads[i];
+        if (payload->kind == SHIM_PAYLOAD_POINTER && payload->argument == argument &&
+            (!found || payload->mode != SHIM_ADDRESS_OTHER))
+            found = payload;
+    }
+    return found;
+}
+
+static ze_result_t set_value(const struct shim_known_kernel *kernel,
+                             const struct shim_walker *walker, uint32_t argument,
+                             uint32_t size_bytes)
+{
+    const struct shim_kernel_info *info = kernel->native->info;
+    uint8_t value[SHIM_PAYLOAD_MAX_BYTES];
+    uint32_t used_bytes = size_bytes;
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *payload = &info->payloads[i];
+        if (payload->kind == SHIM_PAYLOAD_VALUE && payload->argument == argument &&
+            payload->source_offset + payload->size_bytes > used_bytes)
+            used_bytes = payload->source_offset + payload->size_bytes;
+    }
+    if (used_bytes > sizeof(value))
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    memset(value, 0, used_bytes);
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *payload = &info->payloads[i];
+        if (payload->kind != SHIM_PAYLOAD_VALUE || payload->argument != argument)
+            continue;
+        const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, payload->size_bytes);
+        if (bytes)
+            memcpy(value + payload->source_offset, bytes, payload->size_bytes);
+    }
+    // The walk knows no size of some structures: the payload's then counts.
+    return shim_cpu_driver()->kernel.pfnSetArgumentValue(
+        kernel->cpu, argument, size_bytes != 0 ? size_bytes : used_bytes, value);
+}
+
+static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
+                               struct shim_address_space *space, const struct shim_walker *walker,
+                               uint32_t argument, const struct shim_payload *payload)
+{
+    const struct shim_kernel_info *info = kernel->native->info;
+    uint64_t address = 0;
+    if (payload) {
+        const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, sizeof(address));
+        if (payload->mode != SHIM_ADDRESS_STATELESS || !bytes)
+            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        memcpy(&address, bytes, sizeof(address));
+    }
+    void *pointer = address ? shim_address_space_cpu_pointer(space, address) : NULL;
+    return shim_cpu_driver()->kernel.pfnSetArgumentValue(kernel->cpu, argument, sizeof(pointer),
+                                                         &pointer);
+}
+
+static ze_result_t set_argument(const struct shim_known_kernel *kernel,
+                                struct shim_address_space *space, const struct shim_walker *walker,
+                                uint32_t argument)
+{
+    const struct zepi_spirv_argument *declared = &kernel->arguments->arguments[argument];
+    const struct shim_payload *pointer = find_pointer(kernel->native->info, argument);
+    switch (declared->kind) {
+    case ZEPI_SPIRV_ARGUMENT_VALUE:
+        return set_value(kernel, walker, argument, declared->size_bytes);
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        return set_pointer(kernel, space, walker, argument, pointer);
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        return shim_cpu_driver()->kernel.pfnSetArgumentValue(
+            kernel->cpu, argument, pointer ? local_size(kernel->native->info, walker, pointer) : 1,
+            NULL);
+    default:
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+}
+
+bool shim_arguments_set(struct shim_known_kernel *kernel, struct shim_address_space *space,
+                        const struct shim_walker *walker)
+{
+    static const char *const kinds[] = {
+        [ZEPI_SPIRV_ARGUMENT_VALUE] = "a value",
+        [ZEPI_SPIRV_ARGUMENT_GLOBAL] = "a pointer",
+        [ZEPI_SPIRV_ARGUMENT_CONSTANT] = "a pointer",
+        [ZEPI_SPIRV_ARGUMENT_LOCAL] = "local memory",
+        [ZEPI_SPIRV_ARGUMENT_IMAGE] = "an image",
+        [ZEPI_SPIRV_ARGUMENT_SAMPLER] = "a sampler",
+        [ZEPI_SPIRV_ARGUMENT_OTHER] = "of another kind",
+    };
+    for (uint32_t i = 0; i < kernel->arguments->argument_count; i++) {
+        const ze_result_t result = set_argument(kernel, space, walker, i);
+        if (result == ZE_RESULT_SUCCESS)
+            continue;
+        shim_error("%s is refused: argument %u is %s: 0x%x", kernel->native->name, i,
+                   kinds[kernel->arguments->arguments[i].kind], result);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_ARGUMENTS_H
+#define DRM_SHIM_ARGUMENTS_H
+
+#include "kernels.h"
+#include "kernels/known_modules.h"
+
+// What a walker's payload says, by the kernel's .ze_info.
+
+// `size_bytes` at the offset, or NULL where the payload has none.
+const uint8_t *shim_payload_at(const struct shim_kernel_info *info,
+                               const struct shim_walker *walker, uint32_t offset,
+                               uint32_t size_bytes);
+
+void shim_payload_global_offset(const struct shim_kernel_info *info,
+                                const struct shim_walker *walker, uint32_t out_offset[3]);
+
+// The group size: the one that the kernel requires, else the payload's, else the walker's.
+void shim_payload_group_size(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                             uint32_t out_size[3]);
+
+// Under the kernel's mutex: sets all arguments of its CPU kernel from the payload. An argument that
+// the machine code does not use is not in the payload: it gets zeros. False: one cannot be set (an
+// image or sampler, for instance); logged with the kernel's name.
+bool shim_arguments_set(struct shim_known_kernel *kernel, struct shim_address_space *space,
+                        const struct shim_walker *walker);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_driver.h"
+
+#include "log.h"
+#include "public.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct shim_cpu_driver driver;
+static bool is_up;
+
+// Immediate lists without a launch. As many as there ever were launches at a time.
+struct idle_list {
+    struct idle_list *next;
+    ze_command_list_handle_t list;
+};
+static struct {
+    pthread_mutex_t mutex; // guards `first`; nothing is called under it
+    struct idle_list *first;
+} idle_lists = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void *open_library(void)
+{
+    char path[PATH_MAX] = "";
+    const char *named = getenv("DRM_SHIM_ZE_CPU");
+    Dl_info own;
+    if (named && named[0]) {
+        snprintf(path, sizeof(path), "%s", named);
+    } else if (dladdr(&driver, &own) && own.dli_fname) {
+        const char *slash = strrchr(own.dli_fname, '/');
+        snprintf(path, sizeof(path), "%.*slibze_cpu.so.1",
+                 slash ? (int)(slash + 1 - own.dli_fname) : 0, own.dli_fname);
+    }
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        shim_error("kernels are not executed: %s; DRM_SHIM_ZE_CPU says where ze_cpu is", dlerror());
+    return library;
+}
+
+static bool get_table(void *library, const char *getter, void *table)
+{
+    ze_result_t(ZE_APICALL * get)(ze_api_version_t, void *) = NULL;
+    void *symbol = dlsym(library, getter);
+    memcpy(&get, &symbol, sizeof(symbol));
+    return get && get(ZE_API_VERSION_1_4, table) == ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t open_device(const ze_global_dditable_t *global,
+                               const ze_driver_dditable_t *drivers,
+                               const ze_device_dditable_t *devices,
+                               const ze_context_dditable_t *contexts)
+{
+    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_driver_handle_t handle;
+    uint32_t one = 1;
+    ze_result_t result = global->pfnInit(0);
+    if (result == ZE_RESULT_SUCCESS)
+        result = drivers->pfnGet(&one, &handle);
+    one = 1;
+    if (result == ZE_RESULT_SUCCESS)
+        result = devices->pfnGet(handle, &one, &driver.device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = contexts->pfnCreate(handle, &desc, &driver.context);
+    // Newer than the headers' tables.
+    if (result == ZE_RESULT_SUCCESS)
+        result = drivers->pfnGetExtensionFunctionAddress(handle, "zeCommandListHostSynchronize",
+                                                         (void **)&driver.synchronize);
+    return result;
+}
+
+static void bring_up(void)
+{
+    ze_global_dditable_t global;
+    ze_driver_dditable_t drivers;
+    ze_device_dditable_t devices;
+    ze_context_dditable_t contexts;
+    void *library = open_library();
+    if (!library)
+        return;
+    if (!get_table(library, "zeGetGlobalProcAddrTable", &global) ||
+        !get_table(library, "zeGetDriverProcAddrTable", &drivers) ||
+        !get_table(library, "zeGetDeviceProcAddrTable", &devices) ||
+        !get_table(library, "zeGetContextProcAddrTable", &contexts) ||
+        !get_table(library, "zeGetModuleProcAddrTable", &driver.module) ||
+        !get_table(library, "zeGetModuleBuildLogProcAddrTable", &driver.build_log) ||
+        !get_table(library, "zeGetKernelProcAddrTable", &driver.kernel) ||
+        !get_table(library, "zeGetKernelExpProcAddrTable", &driver.kernel_exp) ||
+        !get_table(library, "zeGetCommandListProcAddrTable", &driver.list)) {
+        shim_error("kernels are not executed: ze_cpu lacks a table");
+        return;
+    }
+    const ze_result_t result = open_device(&global, &drivers, &devices, &contexts);
+    is_up = result == ZE_RESULT_SUCCESS;
+    if (!is_up)
+        shim_error("kernels are not executed: ze_cpu does not come up: 0x%x", result);
+}
+
+const struct shim_cpu_driver *shim_cpu_driver(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, bring_up);
+    return is_up ? &driver : NULL;
+}
+
+// ---- Builds ----
+
+static void log_failure(const struct shim_cpu_driver *cpu, ze_result_t result,
+                        ze_module_build_log_handle_t log)
+{
+    size_t size = 0;
+    char *text = NULL;
+    if (log && cpu->build_log.pfnGetString(log, &size, NULL) == ZE_RESULT_SUCCESS && size > 0)
+        text = calloc(1, size + 1);
+    if (text)
+        cpu->build_log.pfnGetString(log, &size, text);
+    shim_error("ze_cpu does not build a module: 0x%x %s", result, text ? text : "");
+    free(text);
+}
+
+// What ze_module_program_exp_desc_t points to.
+struct program_list {
+    size_t *sizes;
+    const uint8_t **modules;
+    const char **options;
+    ze_module_constants_t *constants;
+    const ze_module_constants_t **constant_pointers;
+    uint32_t **ids;
+    const void ***values;
+};
+
+static bool fill_constants(const struct shim_module_input *input, struct program_list *list,
+                           uint32_t at)
+{
+    list->ids[at] = calloc((size_t)input->constant_count + 1, sizeof(**list->ids));
+    list->values[at] = calloc((size_t)input->constant_count + 1, sizeof(**list->values));
+    if (!list->ids[at] || !list->values[at])
+        return false;
+    for (uint32_t i = 0; i < input->constant_count; i++) {
+        list->ids[at][i] = input->constants[i].id;
+        list->values[at][i] = input->constants[i].value;
+    }
+    list->constants[at] =
+        (ze_module_constants_t){input->constant_count, list->ids[at], list->values[at]};
+    list->constant_pointers[at] = input->constant_count > 0 ? &list->constants[at] : NULL;
+    return true;
+}
+
+static bool fill_list(const struct shim_module_inputs *inputs, struct program_list *list)
+{
+    const size_t count = (size_t)inputs->count + 1;
+    list->sizes = calloc(count, sizeof(*list->sizes));
+    list->modules = calloc(count, sizeof(*list->modules));
+    list->options = calloc(count, sizeof(*list->options));
+    list->constants = calloc(count, sizeof(*list->constants));
+    list->constant_pointers = calloc(count, sizeof(*list->constant_pointers));
+    list->ids = calloc(count, sizeof(*list->ids));
+    list->values = calloc(count, sizeof(*list->values));
+    if (!list->sizes || !list->modules || !list->options || !list->constants ||
+        !list->constant_pointers || !list->ids || !list->values)
+        return false;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        list->sizes[i] = inputs->inputs[i].spirv_bytes;
+        list->modules[i] = inputs->inputs[i].spirv;
+        list->options[i] = inputs->inputs[i].options;
+        if (!fill_constants(&inputs->inputs[i], list, i))
+            return false;
+    }
+    return true;
+}
+
+static void free_list(struct program_list *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (list->ids)
+            free(list->ids[i]);
+        if (list->values)
+            free(list->values[i]);
+    }
+    free(list->sizes);
+    free(list->modules);
+    free(list->options);
+    free(list->constants);
+    free(list->constant_pointers);
+    free(list->ids);
+    free(list->values);
+}
+
+// The log is the caller's, of a failure too, or NULL.
+static ze_result_t build_list(const struct shim_cpu_driver *cpu, const struct program_list *list,
+                              uint32_t count, ze_module_handle_t *out_module,
+                              ze_module_build_log_handle_t *out_log)
+{
+    ze_module_program_exp_desc_t several = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+                                            .count = count,
+                                            .inputSizes = list->sizes,
+                                            .pInputModules = list->modules,
+                                            .pBuildFlags = list->options,
+                                            .pConstants = list->constant_pointers};
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV};
+    if (count > 1) {
+        desc.pNext = &several;
+    } else {
+        desc.inputSize = list->sizes[0];
+        desc.pInputModule = list->modules[0];
+        desc.pBuildFlags = list->options[0];
+        desc.pConstants = list->constant_pointers[0];
+    }
+    return cpu->module.pfnCreate(cpu->context, cpu->device, &desc, out_module, out_log);
+}
+
+ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
+                                  const struct shim_module_inputs *inputs)
+{
+    struct program_list list = {0};
+    ze_module_handle_t module = NULL;
+    if (inputs->count == 0 || !fill_list(inputs, &list)) {
+        free_list(&list, inputs->count);
+        return NULL;
+    }
+    // Intel's compiler passes over options that it does not know; ze_cpu refuses them.
+    for (int round = 0; round < 2 && !module; round++) {
+        ze_module_build_log_handle_t log = NULL;
+        const ze_result_t result = build_list(cpu, &list, inputs->count, &module, &log);
+        if (result != ZE_RESULT_SUCCESS) {
+            module = NULL;
+            if (round == 1)
+                log_failure(cpu, result, log);
+        }
+        if (log)
+            cpu->build_log.pfnDestroy(log);
+        for (uint32_t i = 0; i < inputs->count; i++)
+            list.options[i] = "";
+    }
+    free_list(&list, inputs->count);
+    return module;
+}
+
+// ---- Launches ----
+
+static struct idle_list *take_list(const struct shim_cpu_driver *cpu)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    pthread_mutex_lock(&idle_lists.mutex);
+    struct idle_list *idle = idle_lists.first;
+    if (idle)
+        idle_lists.first = idle->next;
+    pthread_mutex_unlock(&idle_lists.mutex);
+    if (idle)
+        return idle;
+    idle = calloc(1, sizeof(*idle));
+    if (idle && cpu->list.pfnCreateImmediate(cpu->context, cpu->device, &desc, &idle->list) !=
+                    ZE_RESULT_SUCCESS) {
+        free(idle);
+        idle = NULL;
+    }
+    return idle;
+}
+
+static void give_list(struct idle_list *idle)
+{
+    pthread_mutex_lock(&idle_lists.mutex);
+    idle->next = idle_lists.first;
+    idle_lists.first = idle;
+    pthread_mutex_unlock(&idle_lists.mutex);
+}
+
+ze_result_t shim_cpu_launch(const struct shim_cpu_driver *cpu, ze_kernel_handle_t kernel,
+                            const uint32_t groups[3], pthread_mutex_t *kernel_mutex)
+{
+    const ze_group_count_t counts = {groups[0], groups[1], groups[2]};
+    struct idle_list *idle = take_list(cpu);
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (idle)
+        result = cpu->list.pfnAppendLaunchKernel(idle->list, kernel, &counts, NULL, 0, NULL);
+    pthread_mutex_unlock(kernel_mutex);
+    if (result == ZE_RESULT_SUCCESS)
+        result = cpu->synchronize(idle->list, UINT64_MAX);
+    if (idle)
+        give_list(idle);
+    return result;
+}
+
+// ---- Signals ----
+
+// The OpenCL runtime's compiler installs handlers of crashes, in place of those by which Intel's
+// driver moves pages of shared memory. They stay what the driver and the program made them.
+SHIM_PUBLIC int sigaction(int signal_number, const struct sigaction *restrict action,
+                          struct sigaction *restrict out_before)
+{
+    static const char runtime[] = "/libintelocl.so";
+    static int (*real)(int, const struct sigaction *, struct sigaction *);
+    Dl_info caller;
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "sigaction");
+        memcpy(&real, &symbol, sizeof(symbol));
+    }
+    if (action && dladdr(__builtin_return_address(0), &caller) && caller.dli_fname &&
+        strstr(caller.dli_fname, runtime))
+        action = NULL;
+    return real(signal_number, action, out_before);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_CPU_DRIVER_H
+#define DRM_SHIM_CPU_DRIVER_H
+
+#include "module_inputs.h"
+
+#include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
+#include <pthread.h>
+
+// The driver that executes: ze_cpu, opened beside Intel's driver, without the loader. Found beside
+// this library, or where DRM_SHIM_ZE_CPU says.
+
+struct shim_cpu_driver {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    ze_module_dditable_t module;
+    ze_module_build_log_dditable_t build_log;
+    ze_kernel_dditable_t kernel;
+    ze_kernel_exp_dditable_t kernel_exp;
+    ze_command_list_dditable_t list;
+    ze_result_t(ZE_APICALL *synchronize)(ze_command_list_handle_t list, uint64_t timeout_ns);
+};
+
+// Brings the driver up at the first call. NULL: it does not come up; the first call logged why.
+const struct shim_cpu_driver *shim_cpu_driver(void);
+
+// NULL: ze_cpu does not build the inputs, which is logged with the build log.
+ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
+                                  const struct shim_module_inputs *inputs);
+
+// Launches a kernel whose state is set, and unlocks `kernel_mutex`, which the caller holds, once
+// the launch has a copy of that state. Then waits until the launch is complete.
+ze_result_t shim_cpu_launch(const struct shim_cpu_driver *cpu, ze_kernel_handle_t kernel,
+                            const uint32_t groups[3], pthread_mutex_t *kernel_mutex);
+
+#endif

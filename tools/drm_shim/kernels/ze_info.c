@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "ze_info.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+// A document while it is read, and where its first error goes.
+struct reading {
+    yaml_document_t document;
+    char *message;
+    size_t message_size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(const struct reading *reading,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reading->message, reading->message_size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static const char *text_of(const yaml_node_t *node)
+{
+    return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+// The value of a key, or NULL.
+static yaml_node_t *value_of(struct reading *reading, const yaml_node_t *map, const char *key)
+{
+    if (!map || map->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top;
+         pair++) {
+        const char *text = text_of(yaml_document_get_node(&reading->document, pair->key));
+        if (text && strcmp(text, key) == 0)
+            return yaml_document_get_node(&reading->document, pair->value);
+    }
+    return NULL;
+}
+
+// The items of a list; *out_items is NULL for what is none.
+static size_t items_of(const yaml_node_t *node, const yaml_node_item_t **out_items)
+{
+    *out_items = NULL;
+    if (!node || node->type != YAML_SEQUENCE_NODE)
+        return 0;
+    *out_items = node->data.sequence.items.start;
+    return (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
+}
+
+static bool read_word(struct reading *reading, const yaml_node_t *node, const char *key,
+                      uint32_t *out_number)
+{
+    const char *text = text_of(node);
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long number = text && text[0] != '-' ? strtoull(text, &end, 0) : 0;
+    if (!text || end == text || !end || *end != '\0' || errno != 0 || number > UINT32_MAX)
+        return refuse(reading, ".ze_info: %s is '%s', expected a number of 32 bits", key,
+                      text ? text : "no scalar");
+    *out_number = (uint32_t)number;
+    return true;
+}
+
+// Leaves the number as it is where the key is missing.
+static bool read_number(struct reading *reading, const yaml_node_t *map, const char *key,
+                        uint32_t *number)
+{
+    const yaml_node_t *node = value_of(reading, map, key);
+    return !node || read_word(reading, node, key, number);
+}
+
+static bool read_environment(struct reading *reading, const yaml_node_t *map,
+                             struct shim_kernel_info *kernel)
+{
+    const yaml_node_item_t *items;
+    const size_t count = items_of(value_of(reading, map, "required_work_group_size"), &items);
+    if (count != 0 && count != 3)
+        return refuse(reading, ".ze_info: %s: required_work_group_size has %zu numbers, expected 3",
+                      kernel->name, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!read_word(reading, yaml_document_get_node(&reading->document, items[i]),
+                       "required_work_group_size", &kernel->required_group_size[i]))
+            return false;
+    }
+    return read_number(reading, map, "simd_size", &kernel->simd_size) &&
+           read_number(reading, map, "inline_data_payload_size", &kernel->inline_bytes) &&
+           read_number(reading, map, "offset_to_skip_per_thread_data_load", &kernel->skip_bytes) &&
+           read_number(reading, map, "slm_size", &kernel->local_memory_bytes);
+}
+
+static enum shim_payload_kind kind_of(const char *type)
+{
+    static const struct {
+        const char *name;
+        enum shim_payload_kind kind;
+    } kinds[] = {
+        {"arg_byvalue", SHIM_PAYLOAD_VALUE},
+        {"arg_bypointer", SHIM_PAYLOAD_POINTER},
+        {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
+        {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+        {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+    };
+    for (size_t i = 0; type && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(type, kinds[i].name) == 0)
+            return kinds[i].kind;
+    }
+    return SHIM_PAYLOAD_OTHER;
+}
+
+static enum shim_address_mode mode_of(const char *mode)
+{
+    if (mode && strcmp(mode, "stateless") == 0)
+        return SHIM_ADDRESS_STATELESS;
+    return mode && strcmp(mode, "slm") == 0 ? SHIM_ADDRESS_LOCAL : SHIM_ADDRESS_OTHER;
+}
+
+static bool read_payload(struct reading *reading, const yaml_node_t *map, const char *kernel,
+                         struct shim_payload *payload)
+{
+    const char *type = text_of(value_of(reading, map, "arg_type"));
+    *payload = (struct shim_payload){.offset = UINT32_MAX, .argument = UINT32_MAX};
+    payload->kind = kind_of(type);
+    payload->mode = mode_of(text_of(value_of(reading, map, "addrmode")));
+    if (payload->kind == SHIM_PAYLOAD_OTHER)
+        return true;
+    if (!read_number(reading, map, "offset", &payload->offset) ||
+        !read_number(reading, map, "size", &payload->size_bytes) ||
+        !read_number(reading, map, "arg_index", &payload->argument) ||
+        !read_number(reading, map, "source_offset", &payload->source_offset))
+        return false;
+    // A state that lies in a table has no place in the payload.
+    if (payload->offset == UINT32_MAX && payload->mode == SHIM_ADDRESS_OTHER &&
+        payload->kind == SHIM_PAYLOAD_POINTER)
+        payload->offset = 0;
+    if ((uint64_t)payload->offset + payload->size_bytes > SHIM_PAYLOAD_MAX_BYTES ||
+        (uint64_t)payload->source_offset + payload->size_bytes > SHIM_PAYLOAD_MAX_BYTES)
+        return refuse(reading, ".ze_info: %s: %s has offset %u and size %u, expected at most %u",
+                      kernel, type, payload->offset, payload->size_bytes,
+                      (unsigned)SHIM_PAYLOAD_MAX_BYTES);
+    return true;
+}
+
+static bool read_kernel(struct reading *reading, const yaml_node_t *map,
+                        struct shim_kernel_info *kernel)
+{
+    const char *name = text_of(value_of(reading, map, "name"));
+    const yaml_node_item_t *items;
+    const size_t count = items_of(value_of(reading, map, "payload_arguments"), &items);
+    if (!name || !name[0])
+        return refuse(reading, ".ze_info: a kernel has no name");
+    kernel->name = strdup(name);
+    kernel->payloads = calloc(count + 1, sizeof(*kernel->payloads));
+    if (!kernel->name || !kernel->payloads)
+        return refuse(reading, ".ze_info: out of memory");
+    if (!read_environment(reading, value_of(reading, map, "execution_env"), kernel))
+        return false;
+    for (; kernel->payload_count < count; kernel->payload_count++) {
+        if (!read_payload(reading,
+                          yaml_document_get_node(&reading->document, items[kernel->payload_count]),
+                          name, &kernel->payloads[kernel->payload_count]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_kernels(struct reading *reading, struct shim_ze_info *info)
+{
+    const yaml_node_item_t *items;
+    yaml_node_t *kernels =
+        value_of(reading, yaml_document_get_root_node(&reading->document), "kernels");
+    const size_t count = items_of(kernels, &items);
+    // A module of functions alone has an empty list.
+    if (!kernels)
+        return refuse(reading, ".ze_info: there is no list 'kernels'");
+    info->kernels = calloc(count + 1, sizeof(*info->kernels));
+    if (!info->kernels)
+        return refuse(reading, ".ze_info: out of memory");
+    for (size_t i = 0; i < count; i++) {
+        info->kernel_count++;
+        if (!read_kernel(reading, yaml_document_get_node(&reading->document, items[i]),
+                         &info->kernels[i]))
+            return false;
+    }
+    return true;
+}
+
+bool shim_ze_info_init(struct shim_ze_info *out_info, const char *text, size_t size_bytes,
+                       char *message, size_t message_size)
+{
+    struct reading reading = {.message = message, .message_size = message_size};
+    yaml_parser_t parser;
+    *out_info = (struct shim_ze_info){0};
+    if (!yaml_parser_initialize(&parser))
+        return refuse(&reading, ".ze_info: out of memory");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, size_bytes);
+    bool is_read = yaml_parser_load(&parser, &reading.document) != 0;
+    if (!is_read) {
+        refuse(&reading, ".ze_info: line %zu: %s", parser.problem_mark.line + 1,
+               parser.problem ? parser.problem : "no YAML");
+    } else {
+        is_read = read_kernels(&reading, out_info);
+        yaml_document_delete(&reading.document);
+    }
+    yaml_parser_delete(&parser);
+    if (!is_read)
+        shim_ze_info_finish(out_info);
+    return is_read;
+}
+
+void shim_ze_info_finish(struct shim_ze_info *info)
+{
+    for (uint32_t i = 0; i < info->kernel_count; i++) {
+        free(info->kernels[i].name);
+        free(info->kernels[i].payloads);
+    }
+    free(info->kernels);
+    *info = (struct shim_ze_info){0};
+}
+
+const struct shim_kernel_info *shim_ze_info_find(const struct shim_ze_info *info, const char *name)
+{
+    for (uint32_t i = 0; i < info->kernel_count; i++) {
+        if (strcmp(info->kernels[i].name, name) == 0)
+            return &info->kernels[i];
+    }
+    return NULL;
+}

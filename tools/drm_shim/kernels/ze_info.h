@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_ZE_INFO_H
+#define DRM_SHIM_ZE_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Where the arguments of a kernel lie: the section .ze_info of Intel's native code, a YAML
+// document. The driver fills the payload of a launch from it: first the bytes that the walker
+// command carries itself (inline data), then indirect data in memory. Offsets count from the first
+// inline byte.
+
+enum shim_payload_kind {
+    SHIM_PAYLOAD_OTHER, // nothing that the execution needs
+    SHIM_PAYLOAD_VALUE, // bytes of an argument, from `source_offset` on
+    SHIM_PAYLOAD_POINTER,
+    SHIM_PAYLOAD_GLOBAL_OFFSET, // three words
+    SHIM_PAYLOAD_LOCAL_SIZE,    // three words: the group size
+};
+
+enum shim_address_mode {
+    SHIM_ADDRESS_OTHER,     // through a surface or sampler state
+    SHIM_ADDRESS_STATELESS, // a GPU address
+    SHIM_ADDRESS_LOCAL,     // an offset in the group's local memory
+};
+
+struct shim_payload {
+    enum shim_payload_kind kind;
+    enum shim_address_mode mode; // of a pointer
+    uint32_t offset;
+    uint32_t size_bytes;
+    uint32_t argument;      // UINT32_MAX: of no argument
+    uint32_t source_offset; // in the argument's value
+};
+
+struct shim_kernel_info {
+    char *name; // owned
+    uint32_t simd_size;
+    uint32_t inline_bytes;
+    uint32_t skip_bytes;         // the code begins so far before the address that a walker may name
+    uint32_t local_memory_bytes; // of variables in local memory
+    uint32_t required_group_size[3];
+    uint32_t payload_count;
+    struct shim_payload *payloads; // owned
+};
+
+// Immutable once it is read.
+struct shim_ze_info {
+    uint32_t kernel_count;
+    struct shim_kernel_info *kernels; // owned
+};
+
+// Reads `size_bytes` at `text`, which need not be terminated. On failure returns false, *out_info
+// is zeroed and `message` says what was wrong: text that is no YAML, no list of kernels, a kernel
+// without a name, a number that is none or beyond 32 bits, a payload without offset or size or that
+// reaches beyond SHIM_PAYLOAD_MAX_BYTES. What it does not know it passes over: newer compilers add
+// keys.
+bool shim_ze_info_init(struct shim_ze_info *out_info, const char *text, size_t size_bytes,
+                       char *message, size_t message_size);
+// A zeroed struct is fine.
+void shim_ze_info_finish(struct shim_ze_info *info);
+
+// NULL if there is none.
+const struct shim_kernel_info *shim_ze_info_find(const struct shim_ze_info *info, const char *name);
+
+enum { SHIM_PAYLOAD_MAX_BYTES = 65536 };
+
+#endif

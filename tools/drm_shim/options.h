@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_OPTIONS_H
+#define DRM_SHIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The DRM_SHIM_ variables, read once on first use and constant from then on. See README.md.
+struct shim_options {
+    const char *trace;  // path of the trace, NULL: none
+    const char *faults; // NULL: none
+    uint64_t arena_bytes, vram_bytes, system_bytes;
+    uint64_t kernel_us;
+    uint64_t hang_ms;
+    int log_level; // 1: ioctls, 2: every GPU command
+    bool executes;
+    bool runs_inline;
+    bool fails_at_exit;
+};
+
+const struct shim_options *shim_options(void);
+
+#endif

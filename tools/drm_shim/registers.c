@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "registers.h"
+
+#include "gpu_clock.h"
+#include "log.h"
+
+#define GENERAL_REGISTERS 16
+#define GENERAL_BASE 0x2600u
+// The ALU's operands that are not general registers.
+#define ALU_SOURCE_A 0x20u
+#define ALU_ACCUMULATOR 0x31u
+#define ALU_ZERO_FLAG 0x32u
+#define ALU_CARRY_FLAG 0x33u
+
+// Where engines have their registers: render, copy, compute.
+static bool is_streamer_register(uint32_t offset)
+{
+    switch (offset & ~0xfffu) {
+    case 0x2000:
+    case 0x22000:
+    case 0x1a000:
+    case 0x1c000:
+    case 0x1e000:
+    case 0x26000:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t shim_registers_read(const struct shim_registers *registers, uint32_t offset)
+{
+    if (!is_streamer_register(offset))
+        return 0;
+    switch (offset & 0xffc) {
+    case 0x358: // the timestamp, the context's and the queue's
+    case 0x3a8:
+    case 0x4c0:
+        return (uint32_t)shim_gpu_time();
+    case 0x35c:
+    case 0x3ac:
+    case 0x4c4:
+        return (uint32_t)(shim_gpu_time() >> 32);
+    default:
+        return registers->words[(offset & 0xfff) / 4];
+    }
+}
+
+void shim_registers_write(struct shim_registers *registers, uint32_t offset, uint32_t value)
+{
+    if (is_streamer_register(offset))
+        registers->words[(offset & 0xfff) / 4] = value;
+}
+
+uint64_t shim_registers_general(const struct shim_registers *registers, uint32_t index)
+{
+    const uint32_t offset = GENERAL_BASE + 8 * (index % GENERAL_REGISTERS);
+    return shim_registers_read(registers, offset) |
+           (uint64_t)shim_registers_read(registers, offset + 4) << 32;
+}
+
+void shim_registers_set_general(struct shim_registers *registers, uint32_t index, uint64_t value)
+{
+    const uint32_t offset = GENERAL_BASE + 8 * (index % GENERAL_REGISTERS);
+    shim_registers_write(registers, offset, (uint32_t)value);
+    shim_registers_write(registers, offset + 4, (uint32_t)(value >> 32));
+}
+
+struct alu {
+    uint64_t a, b, accumulator;
+    bool carry;
+};
+
+static uint64_t alu_source(const struct shim_registers *registers, const struct alu *alu,
+                           uint32_t operand)
+{
+    switch (operand) {
+    case ALU_ACCUMULATOR:
+        return alu->accumulator;
+    case ALU_ZERO_FLAG:
+        return alu->accumulator == 0 ? UINT64_MAX : 0;
+    case ALU_CARRY_FLAG:
+        return alu->carry ? UINT64_MAX : 0;
+    default:
+        return shim_registers_general(registers, operand);
+    }
+}
+
+// Loads and stores; false if the instruction is neither.
+static bool alu_move(struct shim_registers *registers, struct alu *alu, uint32_t operation,
+                     uint32_t first, uint32_t second)
+{
+    uint64_t *source = first == ALU_SOURCE_A ? &alu->a : &alu->b;
+    switch (operation) {
+    case 0x000: // nothing
+        return true;
+    case 0x080:
+        *source = alu_source(registers, alu, second);
+        return true;
+    case 0x480:
+        *source = ~alu_source(registers, alu, second);
+        return true;
+    case 0x081:
+        *source = 0;
+        return true;
+    case 0x481:
+        *source = UINT64_MAX;
+        return true;
+    case 0x180:
+        shim_registers_set_general(registers, first, alu_source(registers, alu, second));
+        return true;
+    case 0x580:
+        shim_registers_set_general(registers, first, ~alu_source(registers, alu, second));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool alu_calculate(struct alu *alu, uint32_t operation)
+{
+    switch (operation) {
+    case 0x100:
+        alu->carry = __builtin_add_overflow(alu->a, alu->b, &alu->accumulator);
+        return true;
+    case 0x101:
+        alu->carry = __builtin_sub_overflow(alu->a, alu->b, &alu->accumulator);
+        return true;
+    case 0x102:
+        alu->accumulator = alu->a & alu->b;
+        return true;
+    case 0x103:
+        alu->accumulator = alu->a | alu->b;
+        return true;
+    case 0x104:
+        alu->accumulator = alu->a ^ alu->b;
+        return true;
+    case 0x105:
+        alu->accumulator = alu->a << (alu->b & 63);
+        return true;
+    case 0x106:
+        alu->accumulator = alu->a >> (alu->b & 63);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool shim_registers_compute(struct shim_registers *registers, const uint32_t *instructions,
+                            uint32_t count)
+{
+    struct alu alu = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t operation = instructions[i] >> 20;
+        const uint32_t first = instructions[i] >> 10 & 0x3ff, second = instructions[i] & 0x3ff;
+        if (!alu_move(registers, &alu, operation, first, second) &&
+            !alu_calculate(&alu, operation)) {
+            shim_error("MI_MATH: operation 0x%x is not known", operation);
+            return false;
+        }
+    }
+    return true;
+}

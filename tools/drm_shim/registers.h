@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_REGISTERS_H
+#define DRM_SHIM_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SHIM_REGISTER_PREDICATE_1 0x2418u
+#define SHIM_REGISTER_PREDICATE_2 0x23bcu
+#define SHIM_REGISTER_GROUPS_X 0x2500u // of an indirect launch; Y and Z follow
+
+// The registers of one command streamer. Each engine has them at a base of its own with one layout;
+// all of them name this streamer's. Other registers take what is written and read as 0.
+struct shim_registers {
+    uint32_t words[1024];
+};
+
+uint32_t shim_registers_read(const struct shim_registers *registers, uint32_t offset);
+void shim_registers_write(struct shim_registers *registers, uint32_t offset, uint32_t value);
+
+// The sixteen 64-bit registers for general use.
+uint64_t shim_registers_general(const struct shim_registers *registers, uint32_t index);
+void shim_registers_set_general(struct shim_registers *registers, uint32_t index, uint64_t value);
+
+// MI_MATH: runs ALU instructions. False if one of them is not known.
+bool shim_registers_compute(struct shim_registers *registers, const uint32_t *instructions,
+                            uint32_t count);
+
+#endif

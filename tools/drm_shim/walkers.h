@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_WALKERS_H
+#define DRM_SHIM_WALKERS_H
+
+#include "address_space.h"
+#include "registers.h"
+
+#include <stddef.h>
+
+#define SHIM_WALKER_WORDS 40
+#define SHIM_WALKERS_MAXIMUM 64
+
+// A kernel that was started and is not over yet.
+struct shim_started_walker {
+    uint32_t words[SHIM_WALKER_WORDS]; // the command
+    uint64_t number;                   // in the trace
+    uint64_t instruction_base, general_base;
+    uint32_t groups[3];
+    uint64_t start, due; // GPU time
+    bool hangs;
+};
+
+// The kernels that are under way on one engine. A kernel that takes time (DRM_SHIM_KERNEL_US) does
+// what it does at its end; until then the commands behind it go on, as on a GPU, until one that
+// waits for it. So a barrier that is missing shows as wrong memory.
+struct shim_walkers {
+    struct shim_address_space *space;                       // borrowed
+    uint32_t queue;                                         // in the trace
+    struct shim_started_walker items[SHIM_WALKERS_MAXIMUM]; // in the order of their start
+    size_t count;
+};
+
+// Starts a kernel; there has to be room. False if the command is not known.
+bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
+                        uint64_t instruction_base, uint64_t general_base, const uint32_t *words,
+                        uint32_t length);
+
+// Ends the kernels whose time is over. False if one of them cannot be executed, or its memory is
+// not bound.
+bool shim_walkers_end_due(struct shim_walkers *walkers);
+
+// GPU time when the next one ends; UINT64_MAX if none does.
+uint64_t shim_walkers_next_due(const struct shim_walkers *walkers);
+bool shim_walkers_hang(const struct shim_walkers *walkers);
+
+// How long kernels take from now on.
+void shim_walkers_set_time(uint64_t microseconds);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "callgrind_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OBJECTS 512
+
+// Whose code an object file is.
+enum owner { OWNER_OTHER, OWNER_DRIVER, OWNER_SHIM };
+
+struct reader {
+    enum owner objects[MAX_OBJECTS]; // by callgrind's numbers
+    enum owner caller;               // of the lines that follow
+    enum owner callee;               // of the next call
+    bool is_call;                    // the next line's cost is a call's
+    double all;
+    double driver;         // calls into the driver
+    double shim;           // calls into the shim
+    double shim_in_driver; // of these, the driver's own
+};
+
+static enum owner owner_of(const char *path)
+{
+    static const char *const driver[] = {"libze_intel_gpu", "libigdfcl", "libigc", "libigdgmm"};
+    enum owner owner = strstr(path, "libdrm_shim") ? OWNER_SHIM : OWNER_OTHER;
+    for (size_t i = 0; i < sizeof(driver) / sizeof(driver[0]); i++) {
+        if (strstr(path, driver[i]))
+            owner = OWNER_DRIVER;
+    }
+    return owner;
+}
+
+// "(7) /path" the first time, then "(7)".
+static enum owner read_object(struct reader *reader, const char *text)
+{
+    char *end;
+    const unsigned long number = text[0] == '(' ? strtoul(text + 1, &end, 10) : MAX_OBJECTS;
+    if (number >= MAX_OBJECTS)
+        return owner_of(text);
+    if (end[0] == ')' && end[1] == ' ')
+        reader->objects[number] = owner_of(end + 2);
+    return reader->objects[number];
+}
+
+static void add_call(struct reader *reader, double cost)
+{
+    if (reader->callee == OWNER_SHIM && reader->caller != OWNER_SHIM) {
+        reader->shim += cost;
+        reader->shim_in_driver += reader->caller == OWNER_DRIVER ? cost : 0;
+    }
+    if (reader->callee == OWNER_DRIVER && reader->caller == OWNER_OTHER)
+        reader->driver += cost;
+}
+
+static void read_line(struct reader *reader, const char *line)
+{
+    if (strncmp(line, "ob=", 3) == 0) {
+        reader->caller = read_object(reader, line + 3);
+        reader->callee = reader->caller;
+    } else if (strncmp(line, "cob=", 4) == 0) {
+        reader->callee = read_object(reader, line + 4);
+    } else if (strncmp(line, "calls=", 6) == 0) {
+        reader->is_call = true;
+    } else if (strncmp(line, "summary: ", 9) == 0) {
+        reader->all = strtod(line + 9, NULL);
+    } else if (reader->is_call) {
+        // A place, then the instructions.
+        const char *space = strchr(line, ' ');
+        add_call(reader, space ? strtod(space, NULL) : 0);
+        reader->is_call = false;
+        reader->callee = reader->caller;
+    }
+}
+
+bool callgrind_file_read(const char *path, struct callgrind_file *out_file)
+{
+    struct reader reader = {0};
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    while (getline(&line, &room, file) > 0)
+        read_line(&reader, line);
+    free(line);
+    fclose(file);
+    out_file->all = reader.all - reader.shim;
+    out_file->driver = reader.driver - reader.shim_in_driver;
+    return reader.all > 0;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_CALLGRIND_FILE_H
+#define ZEPI_TOOL_BENCH_CALLGRIND_FILE_H
+
+#include <stdbool.h>
+
+// What a file of callgrind's says. The stand-in for the kernel's driver (libdrm_shim.so), with all
+// that it calls, counts nowhere.
+struct callgrind_file {
+    double all;    // instructions
+    double driver; // of these, in Intel's driver and in what it calls
+};
+
+// False if the file is not there, or has no instructions.
+bool callgrind_file_read(const char *path, struct callgrind_file *out_file);
+
+#endif

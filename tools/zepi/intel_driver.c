@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+#include "intel_driver.h"
+#include "host.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIBRARIES "usr/lib/x86_64-linux-gnu"
+#define LIBRARY_BEFORE_VERSION "libze_intel_gpu.so."
+#define MAX_SCRIPTS 4
+
+// What this driver and the shim have to be told; a variable that is set stays as it is.
+static const struct {
+    const char *name;
+    const char *value;
+} settings[] = {
+    {"NEOReadDebugKeys", "1"},
+    // A command runs in the thread that submits it, not in one that polls.
+    {"EnableDirectSubmission", "0"},
+    // Addresses of the GPU are addresses of the process, so that the CPU can run kernels.
+    {"OverrideGpuAddressSpace", "47"},
+    {"AllocateSharedAllocationsWithCpuAndGpuStorage", "0"},
+};
+
+// Where things are. No folder: the system's own driver is used.
+struct place {
+    char shim[PATH_MAX];
+    char folder[PATH_MAX]; // of libraries
+};
+
+bool intel_driver_is_here(void)
+{
+    Dl_info info;
+    void *symbol = dlsym(RTLD_DEFAULT, "ioctl");
+    const char *slash = symbol && dladdr(symbol, &info) != 0 && info.dli_fname
+                            ? strrchr(info.dli_fname, '/')
+                            : NULL;
+    return slash && strncmp(slash, "/libdrm_shim", strlen("/libdrm_shim")) == 0;
+}
+
+// The driver's file in a folder of libraries, by its real name; false: no driver.
+static bool find_file(const char *folder, char file[PATH_MAX])
+{
+    char link[PATH_MAX];
+    const int written = snprintf(link, sizeof(link), "%s/libze_intel_gpu.so.1", folder);
+    return written < (int)sizeof(link) && realpath(link, file);
+}
+
+// The driver's version, from its file's name.
+static bool read_version(const char *folder, unsigned version[3])
+{
+    char file[PATH_MAX];
+    if (!find_file(folder, file))
+        return false;
+    const char *name = strstr(file, LIBRARY_BEFORE_VERSION);
+    return name && sscanf(name + strlen(LIBRARY_BEFORE_VERSION), "%u.%u.%u", &version[0],
+                          &version[1], &version[2]) == 3;
+}
+
+static bool is_at_least(const unsigned version[3], const unsigned other[3])
+{
+    for (int i = 0; i < 3; i++) {
+        if (version[i] != other[i])
+            return version[i] > other[i];
+    }
+    return true;
+}
+
+// The folder of libraries, "" if the system's own are as new; false: no such driver anywhere.
+static bool choose_folder(char folder[PATH_MAX], const char **out_root)
+{
+    // The oldest driver that the shim serves, if there is no folder to compare with.
+    unsigned wanted[3] = {1, 15, 0};
+    unsigned system[3];
+    const char *root = getenv("ZEPI_INTEL_DRIVER");
+    *out_root = root && root[0] ? root : ZEPI_INTEL_DRIVER_FOLDER;
+    snprintf(folder, PATH_MAX, "%s/%s", *out_root, LIBRARIES);
+    const bool has_folder = read_version(folder, wanted);
+    if (!read_version("/" LIBRARIES, system) || !is_at_least(system, wanted))
+        return has_folder;
+    folder[0] = '\0';
+    return true;
+}
+
+void intel_driver_file(char *path)
+{
+    char folder[PATH_MAX];
+    const char *root;
+    if (!choose_folder(folder, &root) || !find_file(folder[0] ? folder : "/" LIBRARIES, path))
+        path[0] = '\0';
+}
+
+static int find_place(struct place *place)
+{
+    const char *root;
+    if (!choose_folder(place->folder, &root)) {
+        fprintf(stderr,
+                "zepi: Intel's driver is not in %s: run tools/setup --intel-driver, or let "
+                "ZEPI_INTEL_DRIVER say where it is\n",
+                root);
+        return EXIT_NO_DEVICE;
+    }
+    if (!host_find_library("ZEPI_DRM_SHIM", "libdrm_shim.so", place->shim)) {
+        fprintf(stderr,
+                "zepi: %s: %s; ZEPI_DRM_SHIM says where libdrm_shim.so is (it is built where "
+                "tools/setup --intel-driver was run before)\n",
+                place->shim, strerror(errno));
+        return EXIT_NO_DEVICE;
+    }
+    return EXIT_OK;
+}
+
+static void set_environment(void)
+{
+    char path[PATH_MAX];
+    const char *preload = getenv("LD_PRELOAD");
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        setenv(settings[i].name, settings[i].value, 0);
+    // Valgrind has less room for addresses.
+    if (preload && strstr(preload, "vgpreload"))
+        setenv("DRM_SHIM_ARENA_GIB", "8", 0);
+    if (host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path))
+        setenv("DRM_SHIM_ZE_CPU", path, 0);
+    unsetenv("ZE_ENABLE_ALT_DRIVERS");
+    unsetenv("ZE_ENABLE_NULL_DRIVER");
+    // So that what this program starts comes up in the same way.
+    if (host_program(path))
+        setenv("DRM_SHIM_LAUNCHER", path, 1);
+}
+
+static int fail(const char *name, int error)
+{
+    fprintf(stderr, "zepi: %s: %s\n", name, strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+// ---- The file to load ----
+
+// Finds a command as execvp does.
+static bool find_command(const char *name, char path[PATH_MAX])
+{
+    struct stat about;
+    const char *from = getenv("PATH");
+    if (strchr(name, '/')) {
+        snprintf(path, PATH_MAX, "%s", name);
+        return access(path, X_OK) == 0;
+    }
+    for (from = from ? from : "/usr/bin:/bin"; from; from = strchr(from, ':')) {
+        from += *from == ':';
+        const int length = (int)strcspn(from, ":");
+        if (snprintf(path, PATH_MAX, "%.*s%s%s", length, from, length > 0 ? "/" : "./", name) <
+                PATH_MAX &&
+            stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0)
+            return true;
+    }
+    errno = ENOENT;
+    return false;
+}
+
+enum kind { KIND_UNREADABLE, KIND_SCRIPT, KIND_DYNAMIC, KIND_OTHER };
+
+// What a file is, and the first line of a script without its "#!".
+static enum kind read_kind(const char *path, char line[PATH_MAX])
+{
+    enum kind kind = KIND_OTHER;
+    Elf64_Ehdr head = {0};
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return KIND_UNREADABLE;
+    const ssize_t length = pread(file, line, PATH_MAX - 1, 0);
+    line[length > 0 ? length : 0] = '\0';
+    if (strncmp(line, "#!", 2) == 0) {
+        line[strcspn(line, "\n")] = '\0';
+        memmove(line, line + 2, strlen(line + 2) + 1);
+        kind = KIND_SCRIPT;
+    } else if (pread(file, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+               memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+               head.e_machine == EM_X86_64) {
+        for (unsigned i = 0; i < head.e_phnum && kind == KIND_OTHER; i++) {
+            Elf64_Phdr part;
+            const off_t offset = (off_t)(head.e_phoff + (Elf64_Off)i * sizeof(part));
+            if (pread(file, &part, sizeof(part), offset) == (ssize_t)sizeof(part) &&
+                part.p_type == PT_INTERP)
+                kind = KIND_DYNAMIC;
+        }
+    }
+    close(file);
+    return kind;
+}
+
+// A command line that grows at its front.
+struct command {
+    char **first;
+    char **room; // owned
+};
+
+static void put(struct command *command, const char *argument)
+{
+    char *copy = strdup(argument);
+    *--command->first = copy ? copy : (char *)"";
+}
+
+// Splits a script's first line: an interpreter, and the rest as one argument, as the kernel does.
+// "/usr/bin/env NAME" is NAME.
+static void put_interpreter(struct command *command, char *line)
+{
+    char *interpreter = line + strspn(line, " \t");
+    char *argument = interpreter + strcspn(interpreter, " \t");
+    if (*argument)
+        *argument++ = '\0';
+    argument += strspn(argument, " \t");
+    argument[strcspn(argument, "\r")] = '\0';
+    for (char *end = argument + strlen(argument); end > argument && strchr(" \t", end[-1]); end--)
+        end[-1] = '\0';
+    const char *slash = strrchr(interpreter, '/');
+    const bool is_env = slash && strcmp(slash, "/env") == 0 && argument[0] != '-' && argument[0] &&
+                        !strpbrk(argument, " \t=");
+    if (argument[0])
+        put(command, argument);
+    if (!is_env)
+        put(command, interpreter);
+}
+
+// Fills `command` up to the program that the loader takes. Returns 0 or an exit code.
+static int resolve(struct command *command, char path[PATH_MAX], enum kind *out_kind)
+{
+    char line[PATH_MAX];
+    for (int i = 0; i <= MAX_SCRIPTS; i++) {
+        if (!find_command(command->first[0], path))
+            return fail(command->first[0], errno);
+        *out_kind = read_kind(path, line);
+        if (*out_kind == KIND_UNREADABLE)
+            return fail(path, errno);
+        if (*out_kind != KIND_SCRIPT)
+            return 0;
+        command->first++;
+        put(command, path);
+        put_interpreter(command, line);
+    }
+    return fail(command->first[0], ELOOP);
+}
+
+// ---- Starting ----
+
+// Through the dynamic loader of the folder. The program's own name for itself stays: Python finds
+// its environment by it.
+static int exec_with_loader(const struct place *place, struct command *command, const char *path)
+{
+    char loader[PATH_MAX + 32];
+    char folders[2 * PATH_MAX];
+    const char *more = getenv("LD_LIBRARY_PATH");
+    snprintf(loader, sizeof(loader), "%s/ld-linux-x86-64.so.2", place->folder);
+    snprintf(folders, sizeof(folders), "%s%s%s", place->folder, more && more[0] ? ":" : "",
+             more ? more : "");
+    char *name = *command->first++;
+    put(command, path);
+    put(command, name);
+    put(command, "--argv0");
+    put(command, place->shim);
+    put(command, "--preload");
+    put(command, folders);
+    put(command, "--library-path");
+    put(command, loader);
+    execv(loader, command->first);
+    return fail(loader, errno);
+}
+
+static int exec_directly(const struct place *place, struct command *command, const char *path)
+{
+    char preload[2 * PATH_MAX];
+    const char *more = getenv("LD_PRELOAD");
+    snprintf(preload, sizeof(preload), "%s%s%s", place->shim, more && more[0] ? ":" : "",
+             more ? more : "");
+    setenv("LD_PRELOAD", preload, 1);
+    unsetenv("DRM_SHIM_LAUNCHER");
+    execv(path, command->first);
+    return fail(path, errno);
+}
+
+static int start(char *const arguments[])
+{
+    enum { FRONT = 2 * MAX_SCRIPTS + 16 };
+    struct place place;
+    char path[PATH_MAX];
+    enum kind kind;
+    size_t count = 0;
+    int code = find_place(&place);
+    if (code != EXIT_OK)
+        return code;
+    while (arguments[count])
+        count++;
+    struct command command = {.room = calloc(FRONT + count + 1, sizeof(char *))};
+    if (!command.room)
+        return fail(arguments[0], ENOMEM);
+    command.first = command.room + FRONT;
+    memcpy(command.first, arguments, count * sizeof(char *));
+    code = resolve(&command, path, &kind);
+    if (code == 0) {
+        set_environment();
+        // A program without a dynamic loader cannot have the shim, nor does it load drivers.
+        code = kind == KIND_DYNAMIC && place.folder[0] ? exec_with_loader(&place, &command, path)
+                                                       : exec_directly(&place, &command, path);
+    }
+    free(command.room);
+    return code;
+}
+
+int intel_driver_exec(char *const command[])
+{
+    return start(command);
+}
+
+int intel_driver_enter(char *const arguments[])
+{
+    char program[PATH_MAX];
+    size_t count = 0;
+    while (arguments[count])
+        count++;
+    char **command = calloc(count + 1, sizeof(*command));
+    if (!command || !host_program(program)) {
+        free(command);
+        return fail("/proc/self/exe", errno);
+    }
+    memcpy(command, arguments, count * sizeof(*command));
+    command[0] = program;
+    const int code = start(command);
+    free(command);
+    return code;
+}
