@@ -12,8 +12,8 @@ struct zepi_build_budget {
     void (*reclaim)(void *user); // NULL: there is nothing
     void *reclaim_user;
     // Guards the list of tables and lets one thread at a time choose a victim, so that two of them
-    // do not both answer one excess. Gates of the tables are taken under it, those of one table at a
-    // time; victims are destroyed after it.
+    // do not both answer one excess. Gates of the tables are taken under it, those of one table at
+    // a time; victims are destroyed after it.
     pthread_mutex_t mutex;
     struct zepi_build_table *tables; // borrowed
 };
@@ -160,7 +160,7 @@ static size_t evict_all_unused(struct zepi_build_budget *budget)
         struct zepi_build_victims victims = {0};
         pthread_mutex_lock(&budget->mutex);
         for (struct zepi_build_table *table = budget->tables; table; table = table->next)
-            zepi_build_table_take(table, ZEPI_BUILD_TAKE_UNUSED, 0, &victims);
+            zepi_build_table_take(table, ZEPI_BUILD_TAKE_UNUSED, &victims);
         pthread_mutex_unlock(&budget->mutex);
         if (victims.count == 0)
             return evicted;

@@ -198,10 +198,10 @@ static enum zepi_build_origin fill(struct zepi_build_cache *cache, const struct 
 // The result of the key, found or newly put into the table; then *out_placeholder is its entry.
 // NULL without memory.
 static struct zepi_build_result *find_or_add(struct zepi_build_cache *cache,
-                                             const struct zepi_key *key, uint64_t owner,
+                                             const struct zepi_key *key,
                                              struct zepi_build_entry **out_placeholder)
 {
-    struct zepi_build_entry *entry = zepi_build_entry_create(key, owner);
+    struct zepi_build_entry *entry = zepi_build_entry_create(key);
     if (!entry)
         return NULL;
     struct zepi_build_result *result = zepi_build_table_find_or_add(&cache->table, key, entry);
@@ -246,10 +246,10 @@ find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
     for (;;) {
         struct zepi_build_entry *placeholder = NULL;
         if (!result)
-            result = find_or_add(cache, key, request->owner, &placeholder);
+            result = find_or_add(cache, key, &placeholder);
         if (!result) {
             zepi_build_budget_trim(cache->budget, 0);
-            result = find_or_add(cache, key, request->owner, &placeholder);
+            result = find_or_add(cache, key, &placeholder);
         }
         if (!result)
             return ZEPI_LOOKUP_OUT_OF_MEMORY;
@@ -313,23 +313,13 @@ void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_k
         cache->store.ops->remove(cache->store.self, key);
 }
 
-static size_t take(struct zepi_build_cache *cache, enum zepi_build_take which, uint64_t owner)
+size_t zepi_build_cache_clear(struct zepi_build_cache *cache)
 {
     struct zepi_build_victims victims = {0};
-    zepi_build_table_take(&cache->table, which, owner, &victims);
+    zepi_build_table_take(&cache->table, ZEPI_BUILD_TAKE_ALL, &victims);
     size_t taken = victims.count;
     zepi_build_victims_release(&victims);
     return taken;
-}
-
-size_t zepi_build_cache_drop_owner(struct zepi_build_cache *cache, uint64_t owner)
-{
-    return take(cache, ZEPI_BUILD_TAKE_OWNER, owner);
-}
-
-size_t zepi_build_cache_clear(struct zepi_build_cache *cache)
-{
-    return take(cache, ZEPI_BUILD_TAKE_ALL, 0);
 }
 
 void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to)

@@ -19,8 +19,7 @@
 // One result may depend on another (a kernel handle on its module): the dependent's payload holds a
 // reference to the other's result and releases it when destroyed. The module is then in use for as
 // long as one of its kernels is cached, the kernels leave first in the common order of the budget,
-// and no kernel handle outlives its module. To drop the dependents of something that goes for
-// another reason, give them an owner tag and call zepi_build_cache_drop_owner.
+// and no kernel handle outlives its module.
 
 struct zepi_build_cache; // opaque
 
@@ -32,8 +31,7 @@ typedef enum zepi_build_verdict zepi_build_fn(void *user, struct zepi_build_outc
 
 struct zepi_build_request {
     zepi_build_fn *build;
-    void *user;     // borrowed for the call
-    uint64_t owner; // tag for zepi_build_cache_drop_owner; 0: none. Not part of the key.
+    void *user; // borrowed for the call
 };
 
 enum zepi_build_lookup {
@@ -105,11 +103,8 @@ void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_buil
 // binary).
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key);
 
-// Forgets all entries with this owner tag. Builds in progress finish, reach who waits for them, and
-// are not kept. Not counted as evictions. Returns the number of entries forgotten.
-size_t zepi_build_cache_drop_owner(struct zepi_build_cache *cache, uint64_t owner);
-
-// The same for all entries. The store is left alone.
+// Forgets all entries. Builds in progress finish, reach the threads that wait for them, and are not
+// kept. Not counted as evictions. The store is left alone. Returns the number of entries forgotten.
 size_t zepi_build_cache_clear(struct zepi_build_cache *cache);
 
 // Turns the second level on (as after creation) or off; builds in progress may still use it.

@@ -25,7 +25,7 @@ void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_cha
     *table = (struct zepi_build_table){.charge = charge};
 }
 
-struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uint64_t owner)
+struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key)
 {
     struct zepi_build_entry *entry = zepi_seam_allocate_lines(sizeof(*entry) + key->size);
     if (!entry)
@@ -35,7 +35,6 @@ struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uin
         zepi_seam_free(entry);
         return NULL;
     }
-    entry->owner = owner;
     memcpy(entry->key, key->bytes, key->size);
     return entry;
 }
@@ -148,28 +147,14 @@ static bool is_unused_locked(const struct zepi_build_entry *entry)
            atomic_load_explicit(&entry->result.references, memory_order_acquire) == 1;
 }
 
-static bool is_asked_for_locked(const struct zepi_build_entry *entry, enum zepi_build_take which,
-                                uint64_t owner)
-{
-    switch (which) {
-    case ZEPI_BUILD_TAKE_ALL:
-        return true;
-    case ZEPI_BUILD_TAKE_OWNER:
-        return entry->owner == owner;
-    case ZEPI_BUILD_TAKE_UNUSED:
-        return is_unused_locked(entry);
-    }
-    return false;
-}
-
 void zepi_build_table_take(struct zepi_build_table *table, enum zepi_build_take which,
-                           uint64_t owner, struct zepi_build_victims *victims)
+                           struct zepi_build_victims *victims)
 {
     struct zepi_build_entry *entry, *next;
     close_gates(table);
     HASH_ITER(hh, table->entries, entry, next)
     {
-        if (!is_asked_for_locked(entry, which, owner))
+        if (which == ZEPI_BUILD_TAKE_UNUSED && !is_unused_locked(entry))
             continue;
         take_locked(table, entry, victims);
         if (which == ZEPI_BUILD_TAKE_UNUSED)

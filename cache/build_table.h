@@ -48,7 +48,6 @@ struct zepi_build_entry {
     atomic_bool is_kept;
     struct zepi_build_entry *next_victim; // of those that took it out
     // Immutable.
-    uint64_t owner;
     uint8_t key[];
 };
 
@@ -67,7 +66,7 @@ struct zepi_build_table {
 void zepi_build_table_init(struct zepi_build_table *table, struct zepi_build_charge *charge);
 
 // A placeholder for the key, in progress, built by the calling thread, with one reference; or NULL.
-struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key, uint64_t owner);
+struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key);
 
 // Adds the placeholder and returns its result (whose initial reference stays the caller's), unless
 // the key has an entry by now: then that is a hit, as in zepi_build_table_find. Returns NULL if the
@@ -95,11 +94,10 @@ void zepi_build_table_take_key(struct zepi_build_table *table, const struct zepi
                                struct zepi_build_victims *victims);
 enum zepi_build_take {
     ZEPI_BUILD_TAKE_ALL,
-    ZEPI_BUILD_TAKE_OWNER,
     ZEPI_BUILD_TAKE_UNUSED, // counts as eviction
 };
 void zepi_build_table_take(struct zepi_build_table *table, enum zepi_build_take which,
-                           uint64_t owner, struct zepi_build_victims *victims);
+                           struct zepi_build_victims *victims);
 
 // The stamp of the unused entry whose last use is oldest, UINT64_MAX if there is none. Who uses an
 // entry while this looks at it is taken to use it now.

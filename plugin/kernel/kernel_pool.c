@@ -190,8 +190,7 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
                                    struct zepi_build_result **out_result)
 {
     struct pool_request request = {code, name};
-    const struct zepi_build_request build = {
-        .build = make_pool, .user = &request, .owner = zepi_code_of(code)->id};
+    const struct zepi_build_request build = {.build = make_pool, .user = &request};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
     if (zepi_code_of(code)->is_private)

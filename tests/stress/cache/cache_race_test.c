@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything at once: threads look up, evict, clear, drop, trim and change limits of two caches
+// Everything at once: threads look up, evict, clear, trim and change limits of two caches
 // under one budget with a disk below one of them, kernels holding on to their modules. Every result
 // is the right one, nothing is destroyed twice or left over, and the counters add up.
 #include "cache_fixture.h"
@@ -68,8 +68,7 @@ static enum zepi_build_verdict build_kernel(void *user, struct zepi_build_outcom
 static struct zepi_build_result *ask_for_kernel(uint64_t number, unsigned random)
 {
     struct kernel_request kernel = {.module = number % MODULES, .random = random};
-    const struct zepi_build_request request = {
-        .build = build_kernel, .user = &kernel, .owner = kernel.module + 1};
+    const struct zepi_build_request request = {.build = build_kernel, .user = &kernel};
     struct zepi_build_result *result;
     struct zepi_key key;
     fixture_key(&key, number);
@@ -97,16 +96,13 @@ static void disturb(unsigned random)
         zepi_build_budget_trim(budget, (uint64_t)(random % 3) * 500);
         break;
     case 2:
-        zepi_build_cache_drop_owner(kernels, random / 8 % MODULES + 1);
-        break;
-    case 3:
         zepi_build_budget_set_limits(budget, (struct zepi_build_limits){200 + random % 3000, 40});
         break;
-    case 4:
+    case 3:
         fixture_key(&key, random / 8 % MODULES);
         zepi_build_cache_remove(modules, &key);
         break;
-    case 5:
+    case 4:
         zepi_build_cache_switch_store(modules, random % 16 == 5 ? ZEPI_BUILD_STORE_ON
                                                                 : ZEPI_BUILD_STORE_OFF);
         break;

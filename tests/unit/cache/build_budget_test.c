@@ -226,8 +226,7 @@ static enum zepi_build_verdict build_kernel(void *user, struct zepi_build_outcom
 
 static void use_kernel(uint64_t kernel, uint64_t module)
 {
-    const struct zepi_build_request request = {
-        .build = build_kernel, .user = &module, .owner = module};
+    const struct zepi_build_request request = {.build = build_kernel, .user = &module};
     struct zepi_build_result *result;
     struct zepi_key key;
     fixture_key(&key, kernel);
@@ -259,20 +258,6 @@ Test(build_budget, evicts_a_module_after_its_kernels_in_one_trim)
         use_kernel(kernel, 50);
     cr_assert_eq(zepi_build_budget_trim(budget, 0), 6);
     cr_assert_eq(fixture_alive(), 0);
-}
-
-Test(build_budget, lets_kernels_go_with_their_module)
-{
-    create(ZEPI_BUILD_UNLIMITED, ZEPI_BUILD_UNLIMITED);
-    use_kernel(1, 50);
-    use_kernel(2, 50);
-    use_kernel(3, 60);
-    struct zepi_key module;
-    fixture_key(&module, 50);
-    zepi_build_cache_remove(modules, &module);
-    cr_assert_eq(zepi_build_cache_drop_owner(kernels, 50), 2);
-    cr_assert_eq(fixture_alive(), 1, "module 60");
-    cr_assert(fixture_has(kernels, 3));
 }
 
 // ---- What is kept beside the caches ----

@@ -275,38 +275,6 @@ Test(build_cache, clears_everything_and_leaves_results_in_use_alive)
     cr_assert_eq(fixture_alive(), 0);
 }
 
-static void use_owned(uint64_t number, uint64_t owner, struct fixture_build *build)
-{
-    const struct zepi_build_request request = {
-        .build = fixture_run_build, .user = build, .owner = owner};
-    struct zepi_build_result *result;
-    struct zepi_key key;
-    fixture_key(&key, number);
-    zepi_build_cache_find_or_build(both.cache, &key, &request, &result, NULL);
-    zepi_build_result_release(result);
-}
-
-static void drop_owner_seven(void *user)
-{
-    (void)user;
-    zepi_build_cache_drop_owner(both.cache, 7);
-}
-
-Test(build_cache, drops_the_entries_of_one_owner)
-{
-    struct fixture_build build = {.text = "kernel"};
-    for (uint64_t i = 0; i < 10; i++)
-        use_owned(i, i % 2 == 0 ? 7 : 8, &build);
-    cr_assert_eq(zepi_build_cache_drop_owner(both.cache, 7), 5);
-    for (uint64_t i = 0; i < 10; i++)
-        cr_assert_eq(fixture_has(both.cache, i), i % 2 == 1, "%d", (int)i);
-    cr_assert_eq(fixture_alive(), 5);
-
-    struct fixture_build late = {.inside = drop_owner_seven};
-    use_owned(100, 7, &late);
-    cr_assert_not(fixture_has(both.cache, 100), "it was in progress when its owner went");
-}
-
 Test(build_cache, removes_one_key)
 {
     struct fixture_build build = {.text = "x"};
