@@ -19,7 +19,6 @@ struct zepi_build_cache {
     struct zepi_build_table table;
     struct zepi_build_budget *budget; // borrowed
     struct zepi_build_store store;    // store.ops is NULL if there is none
-    atomic_bool is_store_on;
     struct counters counters;
 };
 
@@ -45,7 +44,6 @@ struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budge
     cache->budget = budget;
     if (store)
         cache->store = *store;
-    atomic_init(&cache->is_store_on, store != NULL);
     zepi_build_budget_join(budget, &cache->table);
     return cache;
 }
@@ -61,7 +59,7 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
 
 static bool has_store(const struct zepi_build_cache *cache, const struct zepi_key *key)
 {
-    return atomic_load_explicit(&cache->is_store_on, memory_order_relaxed) && !key->is_of_process;
+    return cache->store.ops && !key->is_of_process;
 }
 
 static enum zepi_build_taken take_record(const struct zepi_build_store *store,
@@ -320,12 +318,6 @@ size_t zepi_build_cache_clear(struct zepi_build_cache *cache)
     size_t taken = victims.count;
     zepi_build_victims_release(&victims);
     return taken;
-}
-
-void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to)
-{
-    bool is_on = to == ZEPI_BUILD_STORE_ON && cache->store.ops;
-    atomic_store_explicit(&cache->is_store_on, is_on, memory_order_relaxed);
 }
 
 void zepi_build_cache_get_counters(struct zepi_build_cache *cache,

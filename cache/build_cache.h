@@ -107,13 +107,6 @@ void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_k
 // kept. Not counted as evictions. The store is left alone. Returns the number of entries forgotten.
 size_t zepi_build_cache_clear(struct zepi_build_cache *cache);
 
-// Turns the second level on (as after creation) or off; builds in progress may still use it.
-enum zepi_build_store_switch {
-    ZEPI_BUILD_STORE_OFF,
-    ZEPI_BUILD_STORE_ON,
-};
-void zepi_build_cache_switch_store(struct zepi_build_cache *cache, enum zepi_build_store_switch to);
-
 // hits, misses, waits, evictions, bytes and entries are of one moment; the others are read one
 // after the other.
 void zepi_build_cache_get_counters(struct zepi_build_cache *cache,

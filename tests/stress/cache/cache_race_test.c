@@ -102,10 +102,6 @@ static void disturb(unsigned random)
         fixture_key(&key, random / 8 % MODULES);
         zepi_build_cache_remove(modules, &key);
         break;
-    case 4:
-        zepi_build_cache_switch_store(modules, random % 16 == 5 ? ZEPI_BUILD_STORE_ON
-                                                                : ZEPI_BUILD_STORE_OFF);
-        break;
     default:
         zepi_build_cache_get_counters(kernels, &counters);
         CHECK(counters.hits + counters.misses >= counters.waits);

@@ -113,33 +113,6 @@ Test(build_store, does_not_keep_spurious_failures)
     cr_assert_eq(build.builds, 2);
 }
 
-Test(build_store, can_be_switched_off_and_on)
-{
-    struct fixture_build build = {.text = "x", .log = ""};
-    struct fixture_cache both = new_process();
-    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_OFF);
-    expect(both, &build);
-    zepi_build_cache_clear(both.cache);
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
-    cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_MISSING, "nothing touched the disk");
-    zepi_build_cache_clear(both.cache);
-    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_ON);
-    expect(both, &build);
-    zepi_build_cache_clear(both.cache);
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
-    fixture_cache_destroy(&both);
-}
-
-Test(build_store, can_be_switched_where_there_is_none)
-{
-    struct fixture_build build = {.text = "x", .log = ""};
-    struct fixture_cache both =
-        fixture_cache_create(ZEPI_BUILD_UNLIMITED, ZEPI_BUILD_UNLIMITED, NULL);
-    zepi_build_cache_switch_store(both.cache, ZEPI_BUILD_STORE_ON);
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
-    fixture_cache_destroy(&both);
-}
-
 static enum zepi_build_taken refuse(void *user, const void *bytes, size_t size,
                                     struct zepi_build_outcome *outcome)
 {
