@@ -67,17 +67,12 @@ static enum zepi_build_taken take_record(const struct zepi_build_store *store,
                                          struct build *out_build)
 {
     struct zepi_build_outcome *outcome = &out_build->outcome;
-    if (record->status == ZEPI_BUILD_FAILED) {
-        outcome->code = record->code;
-        out_build->verdict = ZEPI_BUILD_REFUSED;
-    } else {
-        const struct zepi_build_codec *codec = &store->codec;
-        const enum zepi_build_taken taken =
-            codec->deserialise(codec->user, record->payload, record->payload_size, outcome);
-        if (taken != ZEPI_BUILD_TAKEN)
-            return taken;
-        out_build->verdict = ZEPI_BUILD_OK;
-    }
+    const struct zepi_build_codec *codec = &store->codec;
+    const enum zepi_build_taken taken =
+        codec->deserialise(codec->user, record->payload, record->payload_size, outcome);
+    if (taken != ZEPI_BUILD_TAKEN)
+        return taken;
+    out_build->verdict = ZEPI_BUILD_OK;
     return zepi_build_outcome_set_log(outcome, record->log, record->log_size)
                ? ZEPI_BUILD_TAKEN
                : ZEPI_BUILD_TAKE_NO_MEMORY;
@@ -91,9 +86,6 @@ static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
     if (!has_store(cache, key))
         return false;
     bool is_loaded = store->ops->load(store->self, key, &record);
-    if (is_loaded && record.status == ZEPI_BUILD_FAILED &&
-        store->policy == ZEPI_BUILD_STORE_SUCCESSES)
-        is_loaded = false;
     if (is_loaded) {
         const enum zepi_build_taken taken = take_record(store, &record, out_build);
         is_loaded = taken == ZEPI_BUILD_TAKEN;
@@ -115,23 +107,13 @@ static void save(struct zepi_build_cache *cache, const struct zepi_key *key,
     const struct zepi_build_store *store = &cache->store;
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_bytes bytes = {0};
-    struct zepi_build_record record = {.status = ZEPI_BUILD_SUCCEEDED,
-                                       .log = zepi_build_result_log(result),
-                                       .log_size = zepi_build_result_log_size(result)};
-    if (!has_store(cache, key))
+    if (!has_store(cache, key) || result->verdict != ZEPI_BUILD_OK ||
+        !codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
         return;
-    if (result->verdict == ZEPI_BUILD_OK) {
-        if (!codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
-            return;
-    } else if (result->verdict == ZEPI_BUILD_REFUSED &&
-               store->policy == ZEPI_BUILD_STORE_SUCCESSES_AND_FAILURES) {
-        record.status = ZEPI_BUILD_FAILED;
-        record.code = zepi_build_result_code(result);
-    } else {
-        return;
-    }
-    record.payload = bytes.bytes;
-    record.payload_size = bytes.size;
+    const struct zepi_build_record record = {.payload = bytes.bytes,
+                                             .payload_size = bytes.size,
+                                             .log = zepi_build_result_log(result),
+                                             .log_size = zepi_build_result_log_size(result)};
     store->ops->store(store->self, key, &record);
     if (bytes.free)
         bytes.free((void *)bytes.bytes);

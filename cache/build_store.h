@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The second level below a build cache: keeps results as bytes, beyond the life of the process. A
+// The second level below a build cache: keeps successes as bytes, beyond the life of the process. A
 // store never fails a build: whatever goes wrong in it is a miss, or a result that is not stored.
 // disk.h is one.
 
-// A result as bytes. Which member owns what depends on the direction: a record given to `store`
-// borrows everything; one that `load` filled owns `storage`, and the rest points into it.
+// A success as bytes; failures are not stored: one that had a cause outside the key (a broken
+// installation, say) must not outlive the process. Which member owns what depends on the direction:
+// a record given to `store` borrows everything; one that `load` filled owns `storage`, and the rest
+// points into it.
 struct zepi_build_record {
-    enum zepi_build_status status; // ZEPI_BUILD_SUCCEEDED or ZEPI_BUILD_FAILED
-    int32_t code;                  // of a failure
-    const void *payload;           // aligned to 16 bytes when loaded
+    const void *payload; // aligned to 16 bytes when loaded
     size_t payload_size;
     const char *log; // not terminated
     size_t log_size;
@@ -63,18 +63,10 @@ struct zepi_build_codec {
     void *user; // borrowed
 };
 
-// A deterministic failure can be stored, too. That spares the next process the compile, at the
-// price that a failure caused by something outside the key (a broken installation) outlives it.
-enum zepi_build_store_policy {
-    ZEPI_BUILD_STORE_SUCCESSES,
-    ZEPI_BUILD_STORE_SUCCESSES_AND_FAILURES,
-};
-
 struct zepi_build_store {
     const struct zepi_build_store_ops *ops;
     void *self; // borrowed, outlives the cache
     struct zepi_build_codec codec;
-    enum zepi_build_store_policy policy;
 };
 
 #endif

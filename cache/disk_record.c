@@ -9,9 +9,8 @@
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 8,
-    AT_STATUS = 12,
-    AT_CODE = 16,
-    AT_ZERO = 20,
+    AT_ONE = 12,
+    AT_ZERO = 16,
     AT_PAYLOAD_SIZE = 24,
     AT_LOG_SIZE = 32,
     AT_KEY_SIZE = 40,
@@ -20,8 +19,6 @@ enum {
 };
 static_assert(AT_CHECKSUM + 16 == AT_END, "the head has no gap at its end");
 static_assert(AT_END % 16 == 0, "the payload that follows is aligned");
-
-enum { STATUS_SUCCEEDED = 1, STATUS_FAILED = 2 };
 
 static const uint8_t magic[8] = {'Z', 'E', 'P', 'I', 'b', 'l', 'd', '\n'};
 
@@ -43,12 +40,10 @@ void zepi_disk_record_encode(const struct zepi_key *key, const struct zepi_build
                              struct zepi_disk_record_file *out_file)
 {
     uint8_t *head = out_file->head;
-    bool has_failed = record->status == ZEPI_BUILD_FAILED;
     memcpy(head + AT_MAGIC, magic, sizeof(magic));
     put(head + AT_VERSION, ZEPI_DISK_FORMAT_VERSION, 4);
-    put(head + AT_STATUS, has_failed ? STATUS_FAILED : STATUS_SUCCEEDED, 4);
-    put(head + AT_CODE, (uint32_t)record->code, 4);
-    put(head + AT_ZERO, 0, 4);
+    put(head + AT_ONE, 1, 4);
+    put(head + AT_ZERO, 0, 8);
     put(head + AT_PAYLOAD_SIZE, record->payload_size, 8);
     put(head + AT_LOG_SIZE, record->log_size, 8);
     put(head + AT_KEY_SIZE, key->size, 8);
@@ -98,11 +93,8 @@ bool zepi_disk_record_decode(const uint8_t *bytes, size_t size,
 {
     if (size < ZEPI_DISK_HEAD_BYTES || memcmp(bytes + AT_MAGIC, magic, sizeof(magic)) != 0)
         return false;
-    uint64_t status = get(bytes + AT_STATUS, 4);
-    if (get(bytes + AT_VERSION, 4) != ZEPI_DISK_FORMAT_VERSION || get(bytes + AT_ZERO, 4) != 0 ||
-        (status != STATUS_SUCCEEDED && status != STATUS_FAILED))
-        return false;
-    if (!lengths_fit(bytes, size) || !checksum_fits(bytes, size))
+    if (get(bytes + AT_VERSION, 4) != ZEPI_DISK_FORMAT_VERSION || get(bytes + AT_ONE, 4) != 1 ||
+        get(bytes + AT_ZERO, 8) != 0 || !lengths_fit(bytes, size) || !checksum_fits(bytes, size))
         return false;
 
     const uint8_t *payload = bytes + ZEPI_DISK_HEAD_BYTES;
@@ -110,9 +102,7 @@ bool zepi_disk_record_decode(const uint8_t *bytes, size_t size,
     const uint8_t *log = payload + payload_size;
     size_t log_size = (size_t)get(bytes + AT_LOG_SIZE, 8);
     *out_view = (struct zepi_disk_record_view){
-        .record = {.status = status == STATUS_FAILED ? ZEPI_BUILD_FAILED : ZEPI_BUILD_SUCCEEDED,
-                   .code = (int32_t)(uint32_t)get(bytes + AT_CODE, 4),
-                   .payload = payload,
+        .record = {.payload = payload,
                    .payload_size = payload_size,
                    .log = (const char *)log,
                    .log_size = log_size},

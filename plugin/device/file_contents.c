@@ -149,8 +149,7 @@ bool zepi_file_contents_get(const struct zepi_compiler_files *files, struct zepi
         // Asked before reading: what is written meanwhile is younger than this.
         const bool is_worth_keeping = is_settled(files);
         is_good = digest_files(files, out_digest);
-        const struct zepi_build_record record = {.status = ZEPI_BUILD_SUCCEEDED,
-                                                 .payload = out_digest,
+        const struct zepi_build_record record = {.payload = out_digest,
                                                  .payload_size = sizeof(*out_digest)};
         if (is_good && is_worth_keeping)
             zepi_disk_store_ops.store(disk, &key, &record);

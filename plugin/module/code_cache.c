@@ -71,10 +71,8 @@ static struct zepi_build_cache *create_locked(void)
     if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
         new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
     if (new_budget) {
-        const struct zepi_build_store store = {.ops = &zepi_disk_store_ops,
-                                               .self = new_disk,
-                                               .codec = {serialise, deserialise, NULL},
-                                               .policy = ZEPI_BUILD_STORE_SUCCESSES};
+        const struct zepi_build_store store = {
+            .ops = &zepi_disk_store_ops, .self = new_disk, .codec = {serialise, deserialise, NULL}};
         new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
     }
     if (!new_cache) {

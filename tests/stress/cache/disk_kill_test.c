@@ -54,8 +54,7 @@ static _Noreturn void write_forever(unsigned seed)
     struct zepi_disk *disk = zepi_disk_create(folder, LIMIT_BYTES);
     for (;;) {
         uint32_t number = (uint32_t)rand_r(&seed) % KEYS;
-        struct zepi_build_record record = {
-            .status = ZEPI_BUILD_SUCCEEDED, .payload = payload, .log = "log", .log_size = 3};
+        struct zepi_build_record record = {.payload = payload, .log = "log", .log_size = 3};
         struct zepi_key key;
         record.payload_size = make_payload(number, (uint32_t)rand_r(&seed));
         fixture_key(&key, number);

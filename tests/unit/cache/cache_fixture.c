@@ -195,7 +195,6 @@ struct zepi_build_store fixture_disk_store(struct zepi_disk *disk)
         .ops = &zepi_disk_store_ops,
         .self = disk,
         .codec = fixture_codec,
-        .policy = ZEPI_BUILD_STORE_SUCCESSES_AND_FAILURES,
     };
 }
 

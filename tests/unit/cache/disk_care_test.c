@@ -35,8 +35,7 @@ TestSuite(disk_care, .init = create, .fini = destroy, .timeout = 30);
 static void store(uint64_t number)
 {
     static const char payload[PAYLOAD_BYTES];
-    const struct zepi_build_record record = {
-        .status = ZEPI_BUILD_SUCCEEDED, .payload = payload, .payload_size = sizeof(payload)};
+    const struct zepi_build_record record = {.payload = payload, .payload_size = sizeof(payload)};
     struct zepi_key key;
     fixture_key(&key, number);
     zepi_disk_store_ops.store(disk, &key, &record);

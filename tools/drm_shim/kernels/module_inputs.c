@@ -255,7 +255,7 @@ static bool make_key(struct zepi_key *key, struct zepi_digest code)
 bool shim_module_inputs_store(const struct shim_module_inputs *inputs, struct zepi_digest code)
 {
     struct zepi_key key;
-    struct zepi_build_record record = {.status = ZEPI_BUILD_SUCCEEDED, .log = ""};
+    struct zepi_build_record record = {.log = ""};
     uint8_t *bytes = NULL;
     const bool is_written =
         make_key(&key, code) && shim_module_inputs_write(inputs, &bytes, &record.payload_size);
