@@ -113,8 +113,7 @@ static int write_all(int fd, struct iovec *parts, int part_count)
     return 0;
 }
 
-static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count,
-                enum zepi_atomic_file_sync sync)
+static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count)
 {
     struct iovec vectors[MAX_PARTS] = {{0}};
     struct held_signal held;
@@ -125,19 +124,17 @@ static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count,
     hold_limit_signal(&held);
     int error = write_all(fd, vectors, (int)part_count);
     let_limit_signal_go(&held);
-    if (error == 0 && sync == ZEPI_ATOMIC_FILE_SYNC && zepi_seam_sync(fd) != 0)
-        error = errno;
     return error;
 }
 
 int zepi_atomic_file_write(int folder, const char *name, const struct zepi_digest_part *parts,
-                           size_t part_count, enum zepi_atomic_file_sync sync)
+                           size_t part_count)
 {
     char temporary[NAME_BYTES];
     int fd = open_temporary(folder, temporary);
     if (fd < 0)
         return errno;
-    int error = fill(fd, parts, part_count, sync);
+    int error = fill(fd, parts, part_count);
     // The order of files by last use wants finer times than the kernel's ticks. No harm if it
     // fails.
     if (error == 0)

@@ -18,18 +18,13 @@
 
 #define ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX ".zepi-tmp-"
 
-// Without a sync the contents may be lost when the machine (not the process) goes down, and the
-// file may then be of any length: right for files that are verified when read.
-enum zepi_atomic_file_sync {
-    ZEPI_ATOMIC_FILE_NO_SYNC,
-    ZEPI_ATOMIC_FILE_SYNC,
-};
-
 // Writes the parts, one after the other, as file `name` (mode 0600), replacing one that is there.
+// Nothing is synced: when the machine (not the process) goes down, the contents may be lost and the
+// file be of any length, so a file is verified when it is read.
 // The process is not ended by SIGXFSZ if a limit on file sizes is reached; that is EFBIG. Nothing
 // is left behind on failure.
 int zepi_atomic_file_write(int folder, const char *name, const struct zepi_digest_part *parts,
-                           size_t part_count, enum zepi_atomic_file_sync sync);
+                           size_t part_count);
 
 // Reads all of a file of at most `max_size` bytes into owned memory (zepi_seam_free) and makes its
 // time of modification now. EPERM if it is not a plain file of the effective user that nobody else

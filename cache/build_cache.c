@@ -25,7 +25,6 @@ struct zepi_build_cache {
 // What a build came to, on its way into the result.
 struct build {
     enum zepi_build_verdict verdict;
-    enum zepi_build_origin origin;
     struct zepi_build_outcome outcome;
 };
 
@@ -96,8 +95,6 @@ static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
     }
     zepi_build_record_finish(&record);
     count(is_loaded ? &cache->counters.store_hits : &cache->counters.store_misses, 1);
-    if (is_loaded)
-        out_build->origin = ZEPI_ORIGIN_STORE;
     return is_loaded;
 }
 
@@ -131,7 +128,6 @@ static void run_build(struct zepi_build_cache *cache, const struct zepi_build_re
 {
     uint64_t begin_ns = now_ns();
     uint64_t builds = 1;
-    out_build->origin = ZEPI_ORIGIN_BUILT;
     out_build->verdict = request->build(request->user, &out_build->outcome);
     if (out_build->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
         zepi_build_outcome_finish(&out_build->outcome);
@@ -157,12 +153,12 @@ static void keep_or_drop(struct zepi_build_cache *cache, const struct zepi_key *
 }
 
 // Fills the placeholder that the calling thread has put into the table.
-static enum zepi_build_origin fill(struct zepi_build_cache *cache, const struct zepi_key *key,
-                                   const struct zepi_build_request *request,
-                                   struct zepi_build_entry *entry)
+static void fill(struct zepi_build_cache *cache, const struct zepi_key *key,
+                 const struct zepi_build_request *request, struct zepi_build_entry *entry)
 {
     struct build build = {0};
-    if (!load(cache, key, &build))
+    const bool is_loaded = load(cache, key, &build);
+    if (!is_loaded)
         run_build(cache, request, &build);
     // Before the waiters wake: one that looks up anew after a spurious failure must not find this
     // entry again.
@@ -170,9 +166,8 @@ static enum zepi_build_origin fill(struct zepi_build_cache *cache, const struct 
     zepi_build_result_publish(&entry->result, build.verdict, &build.outcome);
     zepi_build_budget_enforce(cache->budget);
     // After they woke: they need not wait for a file.
-    if (build.origin == ZEPI_ORIGIN_BUILT)
+    if (!is_loaded)
         save(cache, key, &entry->result);
-    return build.origin;
 }
 
 // The result of the key, found or newly put into the table; then *out_placeholder is its entry.
@@ -220,7 +215,7 @@ static enum verdict_of_wait wait_for(struct zepi_build_result *result)
 static __attribute__((noinline)) enum zepi_build_lookup
 find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
                      const struct zepi_build_request *request, struct zepi_build_result *result,
-                     struct zepi_build_result **out_result, enum zepi_build_origin *out_origin)
+                     struct zepi_build_result **out_result)
 {
     *out_result = NULL;
     for (;;) {
@@ -234,9 +229,7 @@ find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
         if (!result)
             return ZEPI_LOOKUP_OUT_OF_MEMORY;
         if (placeholder) {
-            enum zepi_build_origin origin = fill(cache, key, request, placeholder);
-            if (out_origin)
-                *out_origin = origin;
+            fill(cache, key, request, placeholder);
             return answer(result, out_result);
         }
         switch (wait_for(result)) {
@@ -254,18 +247,15 @@ find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,
-                                                      struct zepi_build_result **out_result,
-                                                      enum zepi_build_origin *out_origin)
+                                                      struct zepi_build_result **out_result)
 {
     assert(key->is_sealed);
     struct zepi_build_result *result = zepi_build_table_find(&cache->table, key);
-    if (out_origin)
-        *out_origin = ZEPI_ORIGIN_MEMORY;
     // Acquire: pairs with the publication of a result that nobody needed to wait for.
     if (result &&
         atomic_load_explicit(&result->status, memory_order_acquire) != ZEPI_BUILD_IN_PROGRESS)
         return answer(result, out_result);
-    return find_or_build_slowly(cache, key, request, result, out_result, out_origin);
+    return find_or_build_slowly(cache, key, request, result, out_result);
 }
 
 bool zepi_build_cache_keeps(const struct zepi_build_result *result)

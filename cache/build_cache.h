@@ -42,13 +42,6 @@ enum zepi_build_lookup {
     ZEPI_LOOKUP_RECURSIVE,     // no result: waiting for this key would never end
 };
 
-// Where this lookup's result came from.
-enum zepi_build_origin {
-    ZEPI_ORIGIN_BUILT,
-    ZEPI_ORIGIN_MEMORY, // somebody's earlier or running build or load
-    ZEPI_ORIGIN_STORE,
-};
-
 struct zepi_build_counters {
     uint64_t hits;         // lookups that found a result or a build in progress
     uint64_t misses;       // lookups that began one; hits + misses is the number of lookups
@@ -72,8 +65,7 @@ struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budge
 void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 
 // Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
-// *out_result is a new reference that the caller releases; otherwise NULL. `out_origin` may be
-// NULL.
+// *out_result is a new reference that the caller releases; otherwise NULL.
 //
 // - A kept result (success, or failure of the ZEPI_BUILD_REFUSED kind) is returned without
 // building.
@@ -88,8 +80,7 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,
-                                                      struct zepi_build_result **out_result,
-                                                      enum zepi_build_origin *out_origin);
+                                                      struct zepi_build_result **out_result);
 
 // Whether a cache keeps a result that it answered: not if it was forgotten meanwhile, or costs more
 // than the limits allow. No lock: at this moment.

@@ -4,6 +4,7 @@
 
 #include "cache/build_result.h"
 #include "cache/key.h"
+#include "cache/seam.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,11 @@ struct zepi_build_record {
 };
 
 // Frees what a loaded record owns, and zeroes it. A zeroed record is fine.
-void zepi_build_record_finish(struct zepi_build_record *record);
+static inline void zepi_build_record_finish(struct zepi_build_record *record)
+{
+    zepi_seam_free(record->storage);
+    *record = (struct zepi_build_record){0};
+}
 
 // The operations of a store. Thread-safe, called under no lock of the cache; `self` is the store.
 struct zepi_build_store_ops {

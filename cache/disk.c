@@ -160,8 +160,7 @@ static void disk_store(void *self, const struct zepi_key *key,
         ZEPI_CACHE_FOLDER_USABLE)
         return;
     zepi_disk_name_of(zepi_key_digest(key), name);
-    if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS,
-                               ZEPI_ATOMIC_FILE_NO_SYNC) == 0)
+    if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS) == 0)
         account(disk, folder, file.size_bytes, limit_bytes);
     close(folder);
 }

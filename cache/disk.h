@@ -97,13 +97,10 @@ enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
                                               enum zepi_disk_verify_mode mode,
                                               struct zepi_disk_report *out_report);
 
-// Sweeps leftovers, then unlinks files, oldest use first, until at most `bytes` are left. A file
-// that is used in between is passed over. *out_removed counts both kinds.
+// Sweeps leftovers, then unlinks files, oldest use first, until at most `bytes` are left:
+// at 0 all of them, of any version. A file that is used in between is passed over. *out_removed
+// counts both kinds.
 enum zepi_cache_folder_state zepi_disk_trim(struct zepi_disk *disk, uint64_t bytes,
                                             struct zepi_disk_tally *out_removed);
-
-// Removes every file of any version and sweeps leftovers. The folder stays.
-enum zepi_cache_folder_state zepi_disk_clear(struct zepi_disk *disk,
-                                             struct zepi_disk_tally *out_removed);
 
 #endif

@@ -144,9 +144,3 @@ enum zepi_cache_folder_state zepi_disk_trim(struct zepi_disk *disk, uint64_t byt
     *out_removed = trimming.removed;
     return state;
 }
-
-enum zepi_cache_folder_state zepi_disk_clear(struct zepi_disk *disk,
-                                             struct zepi_disk_tally *out_removed)
-{
-    return zepi_disk_trim(disk, 0, out_removed);
-}

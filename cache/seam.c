@@ -87,11 +87,6 @@ ssize_t zepi_seam_write(int fd, const struct iovec *parts, int part_count)
     return TEMP_FAILURE_RETRY(writev(fd, parts, part_count));
 }
 
-int zepi_seam_sync(int fd)
-{
-    return fails(ZEPI_SEAM_SYNC) ? -1 : fdatasync(fd);
-}
-
 int zepi_seam_rename(int folder, const char *from, const char *to)
 {
     return fails(ZEPI_SEAM_RENAME) ? -1 : renameat(folder, from, folder, to);

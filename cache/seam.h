@@ -18,7 +18,6 @@ enum zepi_seam_call {
     ZEPI_SEAM_STAT,
     ZEPI_SEAM_READ,
     ZEPI_SEAM_WRITE,
-    ZEPI_SEAM_SYNC,
     ZEPI_SEAM_RENAME,
     ZEPI_SEAM_UNLINK,
     ZEPI_SEAM_MKDIR,
@@ -48,7 +47,6 @@ int zepi_seam_stat(int fd, struct stat *out_stat);
 int zepi_seam_stat_at(int folder, const char *name, struct stat *out_stat); // follows no link
 ssize_t zepi_seam_read(int fd, void *bytes, size_t size);
 ssize_t zepi_seam_write(int fd, const struct iovec *parts, int part_count);
-int zepi_seam_sync(int fd);
 int zepi_seam_rename(int folder, const char *from, const char *to);
 int zepi_seam_unlink(int folder, const char *name);
 int zepi_seam_mkdir(const char *path, mode_t mode);

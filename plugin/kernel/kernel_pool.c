@@ -203,7 +203,7 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
         return zepi_fail_no_memory();
     }
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-        zepi_code_of(code)->context->caches->kernels, &key, &build, &result, NULL);
+        zepi_code_of(code)->context->caches->kernels, &key, &build, &result);
     zepi_key_finish(&key);
     if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
         *out_result = result;

@@ -376,7 +376,7 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
 {
     struct zepi_device *device = context->devices[device_index];
     struct zepi_build_result *result = NULL;
-    switch (zepi_build_cache_find_or_build(context->caches->modules, key, build, &result, NULL)) {
+    switch (zepi_build_cache_find_or_build(context->caches->modules, key, build, &result)) {
     case ZEPI_LOOKUP_SUCCEEDED:
     case ZEPI_LOOKUP_FAILED:
         return answer(options, device, result, out_result);

@@ -70,7 +70,7 @@ static zepi_result_t look_up(struct request *request, struct zepi_build_cache *c
     const struct zepi_build_request what = {.build = build, .user = request};
     struct zepi_build_result *native = NULL;
     size_t log_size;
-    switch (zepi_build_cache_find_or_build(codes, key, &what, &native, NULL)) {
+    switch (zepi_build_cache_find_or_build(codes, key, &what, &native)) {
     case ZEPI_LOOKUP_SUCCEEDED:
         break;
     case ZEPI_LOOKUP_FAILED: {

@@ -97,8 +97,7 @@ static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct 
     if (!codes)
         return NULL;
     if (zepi_symbol_table_key(&key, digest) &&
-        zepi_build_cache_find_or_build(codes, &key, &build, &result, NULL) !=
-            ZEPI_LOOKUP_SUCCEEDED) {
+        zepi_build_cache_find_or_build(codes, &key, &build, &result) != ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);
         result = NULL;
     }

@@ -73,7 +73,7 @@ static struct zepi_build_result *ask_for_kernel(uint64_t number, unsigned random
     struct zepi_key key;
     fixture_key(&key, number);
     enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(kernels, &key, &request, &result, NULL);
+        zepi_build_cache_find_or_build(kernels, &key, &request, &result);
     atomic_fetch_add(&kernel_lookups, 1);
     if (lookup != ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);

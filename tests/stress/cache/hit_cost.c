@@ -41,8 +41,8 @@ static void hit(struct zepi_build_cache *cache, struct zepi_key *key)
 {
     static const struct zepi_build_request request = {.build = fixture_run_build, .user = &build};
     struct zepi_build_result *result;
-    if (!zepi_key_seal(key) || zepi_build_cache_find_or_build(cache, key, &request, &result,
-                                                              NULL) != ZEPI_LOOKUP_SUCCEEDED) {
+    if (!zepi_key_seal(key) ||
+        zepi_build_cache_find_or_build(cache, key, &request, &result) != ZEPI_LOOKUP_SUCCEEDED) {
         fputs("a lookup failed\n", stderr);
         exit(1);
     }

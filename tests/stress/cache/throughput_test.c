@@ -46,9 +46,8 @@ static void hit(unsigned thread, unsigned first, unsigned step)
     for (int i = 0; i < BATCH; i++) {
         struct zepi_build_result *result;
         struct zepi_key *key = &keys[thread][at];
-        if (!zepi_key_seal(key) ||
-            zepi_build_cache_find_or_build(both.cache, key, &request, &result, NULL) !=
-                ZEPI_LOOKUP_SUCCEEDED)
+        if (!zepi_key_seal(key) || zepi_build_cache_find_or_build(both.cache, key, &request,
+                                                                  &result) != ZEPI_LOOKUP_SUCCEEDED)
             abort();
         zepi_build_result_release(result);
         at = (at + step) % KEYS;

@@ -34,7 +34,7 @@ TestSuite(atomic_file, .init = open_folder, .fini = close_folder, .timeout = 30)
 static int write_text(const char *name, const char *text)
 {
     const struct zepi_digest_part part = {text, strlen(text)};
-    return zepi_atomic_file_write(folder, name, &part, 1, ZEPI_ATOMIC_FILE_NO_SYNC);
+    return zepi_atomic_file_write(folder, name, &part, 1);
 }
 
 // Returns the error of reading; if there is none, the text must be this.
@@ -71,9 +71,9 @@ Test(atomic_file, reads_what_it_wrote)
 Test(atomic_file, joins_parts_and_skips_empty_ones)
 {
     const struct zepi_digest_part parts[] = {{NULL, 0}, {"ab", 2}, {NULL, 0}, {"c", 1}, {NULL, 0}};
-    cr_assert_eq(zepi_atomic_file_write(folder, "file", parts, 5, ZEPI_ATOMIC_FILE_SYNC), 0);
+    cr_assert_eq(zepi_atomic_file_write(folder, "file", parts, 5), 0);
     cr_assert_eq(read_text("file", "abc"), 0);
-    cr_assert_eq(zepi_atomic_file_write(folder, "empty", parts, 1, ZEPI_ATOMIC_FILE_SYNC), 0);
+    cr_assert_eq(zepi_atomic_file_write(folder, "empty", parts, 1), 0);
     cr_assert_eq(read_text("empty", ""), 0);
 }
 

@@ -230,7 +230,7 @@ static void use_kernel(uint64_t kernel, uint64_t module)
     struct zepi_build_result *result;
     struct zepi_key key;
     fixture_key(&key, kernel);
-    cr_assert_eq(zepi_build_cache_find_or_build(kernels, &key, &request, &result, NULL),
+    cr_assert_eq(zepi_build_cache_find_or_build(kernels, &key, &request, &result),
                  ZEPI_LOOKUP_SUCCEEDED);
     zepi_build_result_release(result);
 }

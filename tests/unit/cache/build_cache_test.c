@@ -34,11 +34,11 @@ Test(build_cache, builds_once_for_a_thousand_lookups)
 {
     struct fixture_build build = {.text = "kernel", .log = "warning"};
     struct zepi_build_result *first = ask(1, &build, ZEPI_LOOKUP_SUCCEEDED);
-    cr_assert_eq(fixture_origin(), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(fixture_origin(), FIXTURE_BUILT);
     for (int i = 1; i < 1000; i++) {
         struct zepi_build_result *result = ask(1, &build, ZEPI_LOOKUP_SUCCEEDED);
         cr_assert_eq(result, first);
-        cr_assert_eq(fixture_origin(), ZEPI_ORIGIN_MEMORY);
+        cr_assert_eq(fixture_origin(), FIXTURE_FROM_MEMORY);
         cr_assert_str_eq(fixture_text(result), "kernel");
         cr_assert_str_eq(zepi_build_result_log(result), "warning");
         zepi_build_result_release(result);
@@ -73,7 +73,7 @@ Test(build_cache, compares_whole_keys_not_hashes)
     for (int i = 0; i < 2; i++) {
         fixture_key(&keys[i], (uint64_t)i);
         keys[i].hash = 0; // a collision of all bits
-        zepi_build_cache_find_or_build(both.cache, &keys[i], &requests[i], &results[i], NULL);
+        zepi_build_cache_find_or_build(both.cache, &keys[i], &requests[i], &results[i]);
     }
     cr_assert_str_eq(fixture_text(results[0]), "one");
     cr_assert_str_eq(fixture_text(results[1]), "other");

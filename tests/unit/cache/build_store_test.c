@@ -37,7 +37,7 @@ static struct fixture_cache new_process(void)
 }
 
 // Asks and compares. Returns where it came from.
-static enum zepi_build_origin expect(struct fixture_cache both, struct fixture_build *build)
+static enum fixture_origin expect(struct fixture_cache both, struct fixture_build *build)
 {
     struct zepi_build_result *result;
     enum zepi_build_lookup lookup = fixture_ask(both.cache, 1, build, &result);
@@ -58,11 +58,11 @@ Test(build_store, gives_the_same_payload_and_log_cold_from_memory_and_from_disk)
 {
     struct fixture_build build = {.text = "machine code", .log = "warning: unused variable\n"};
     struct fixture_cache first = new_process();
-    cr_assert_eq(expect(first, &build), ZEPI_ORIGIN_BUILT);
-    cr_assert_eq(expect(first, &build), ZEPI_ORIGIN_MEMORY);
+    cr_assert_eq(expect(first, &build), FIXTURE_BUILT);
+    cr_assert_eq(expect(first, &build), FIXTURE_FROM_MEMORY);
     struct fixture_cache second = new_process();
-    cr_assert_eq(expect(second, &build), ZEPI_ORIGIN_STORE);
-    cr_assert_eq(expect(second, &build), ZEPI_ORIGIN_MEMORY);
+    cr_assert_eq(expect(second, &build), FIXTURE_FROM_STORE);
+    cr_assert_eq(expect(second, &build), FIXTURE_FROM_MEMORY);
     cr_assert_eq(build.builds, 1);
     struct zepi_build_counters counters = fixture_counters(second.cache);
     cr_assert_eq(counters.hits, 1);
@@ -80,7 +80,7 @@ static void expect_built_in_each_process(struct fixture_build *build)
 {
     for (int i = 1; i <= 2; i++) {
         struct fixture_cache both = new_process();
-        cr_assert_eq(expect(both, build), ZEPI_ORIGIN_BUILT);
+        cr_assert_eq(expect(both, build), FIXTURE_BUILT);
         fixture_cache_destroy(&both);
         cr_assert_eq(build->builds, i);
     }
@@ -118,12 +118,12 @@ Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
     build.text = "second";
     store.codec.deserialise = refuse;
     both = new_process();
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(expect(both, &build), FIXTURE_BUILT);
     fixture_cache_destroy(&both);
 
     store.codec = fixture_codec;
     both = new_process();
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
+    cr_assert_eq(expect(both, &build), FIXTURE_FROM_STORE);
     fixture_cache_destroy(&both);
 }
 
@@ -205,7 +205,7 @@ Test(build_store, forgets_a_key_that_is_removed)
     fixture_key(&key, 1);
     expect(both, &build);
     zepi_build_cache_remove(both.cache, &key);
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(expect(both, &build), FIXTURE_BUILT);
     fixture_cache_destroy(&both);
 }
 
@@ -236,6 +236,6 @@ Test(build_store, frees_the_bytes_that_a_codec_made)
     fixture_cache_destroy(&both);
     build.text = "made for the store";
     both = new_process();
-    cr_assert_eq(expect(both, &build), ZEPI_ORIGIN_STORE);
+    cr_assert_eq(expect(both, &build), FIXTURE_FROM_STORE);
     fixture_cache_destroy(&both);
 }

@@ -34,7 +34,7 @@ static enum zepi_build_lookup ask_large(struct zepi_build_cache *cache, uint64_t
     struct zepi_key key;
     *out_result = NULL;
     if (make_large_key(&key, number))
-        lookup = zepi_build_cache_find_or_build(cache, &key, &request, out_result, NULL);
+        lookup = zepi_build_cache_find_or_build(cache, &key, &request, out_result);
     zepi_key_finish(&key);
     return lookup;
 }

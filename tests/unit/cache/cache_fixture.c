@@ -111,9 +111,9 @@ uint64_t fixture_key_cost(void)
     return key.size;
 }
 
-static _Thread_local enum zepi_build_origin last_origin;
+static _Thread_local enum fixture_origin last_origin;
 
-enum zepi_build_origin fixture_origin(void)
+enum fixture_origin fixture_origin(void)
 {
     return last_origin;
 }
@@ -125,7 +125,17 @@ enum zepi_build_lookup fixture_ask(struct zepi_build_cache *cache, uint64_t numb
     const struct zepi_build_request request = {.build = fixture_run_build, .user = build};
     struct zepi_key key;
     fixture_key(&key, number);
-    return zepi_build_cache_find_or_build(cache, &key, &request, out_result, &last_origin);
+    const int builds = atomic_load(&build->builds);
+    const uint64_t store_hits = fixture_counters(cache).store_hits;
+    const enum zepi_build_lookup lookup =
+        zepi_build_cache_find_or_build(cache, &key, &request, out_result);
+    if (atomic_load(&build->builds) > builds)
+        last_origin = FIXTURE_BUILT;
+    else if (fixture_counters(cache).store_hits > store_hits)
+        last_origin = FIXTURE_FROM_STORE;
+    else
+        last_origin = FIXTURE_FROM_MEMORY;
+    return lookup;
 }
 
 bool fixture_use(struct zepi_build_cache *cache, uint64_t number, struct fixture_build *build)

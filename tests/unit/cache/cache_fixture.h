@@ -46,7 +46,9 @@ void fixture_key(struct zepi_key *key, uint64_t number);
 enum zepi_build_lookup fixture_ask(struct zepi_build_cache *cache, uint64_t number,
                                    struct fixture_build *build,
                                    struct zepi_build_result **out_result);
-enum zepi_build_origin fixture_origin(void); // of the calling thread's last fixture_ask
+// Where the result of the calling thread's last fixture_ask came from.
+enum fixture_origin { FIXTURE_BUILT, FIXTURE_FROM_MEMORY, FIXTURE_FROM_STORE };
+enum fixture_origin fixture_origin(void);
 
 // Asks and releases. Returns whether it succeeded.
 bool fixture_use(struct zepi_build_cache *cache, uint64_t number, struct fixture_build *build);

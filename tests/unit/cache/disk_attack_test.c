@@ -39,7 +39,7 @@ TestSuite(disk_attack, .init = name_files, .timeout = 60);
 
 // Asks for the key in a new cache, as a new process would. It must get the right result, wherever
 // from.
-static enum zepi_build_origin ask(const char *path)
+static enum fixture_origin ask(const char *path)
 {
     struct fixture_build build = {.text = GOOD_TEXT, .log = GOOD_LOG};
     struct zepi_disk *disk = zepi_disk_create(path, UINT64_MAX);
@@ -60,7 +60,7 @@ static enum zepi_build_origin ask(const char *path)
 static bool builds_again_and_again(const char *path)
 {
     for (int i = 0; i < 3; i++) {
-        if (ask(path) != ZEPI_ORIGIN_BUILT)
+        if (ask(path) != FIXTURE_BUILT)
             return false;
     }
     return true;
@@ -68,8 +68,8 @@ static bool builds_again_and_again(const char *path)
 
 static struct test_bytes make_good_file(void)
 {
-    cr_assert_eq(ask(folder), ZEPI_ORIGIN_BUILT);
-    cr_assert_eq(ask(folder), ZEPI_ORIGIN_STORE);
+    cr_assert_eq(ask(folder), FIXTURE_BUILT);
+    cr_assert_eq(ask(folder), FIXTURE_FROM_STORE);
     return test_env_read_file(file);
 }
 
@@ -101,8 +101,8 @@ static int count_files(const char *path)
 // The file is damaged now: that is noticed, and mended.
 static void expect_rebuilt(const char *what, size_t where)
 {
-    cr_assert_eq(ask(folder), ZEPI_ORIGIN_BUILT, "%s at %zu went unnoticed", what, where);
-    cr_assert_eq(ask(folder), ZEPI_ORIGIN_STORE, "%s at %zu was not mended", what, where);
+    cr_assert_eq(ask(folder), FIXTURE_BUILT, "%s at %zu went unnoticed", what, where);
+    cr_assert_eq(ask(folder), FIXTURE_FROM_STORE, "%s at %zu was not mended", what, where);
 }
 
 Test(disk_attack, every_flipped_byte_is_noticed_and_mended)
@@ -246,7 +246,7 @@ Test(disk_attack, a_folder_that_others_may_write_is_not_used)
     cr_assert_eq(chmod(folder, 0770), 0);
     expect_unused(folder);
     cr_assert_eq(chmod(folder, 0700), 0);
-    cr_assert_eq(ask(folder), ZEPI_ORIGIN_STORE);
+    cr_assert_eq(ask(folder), FIXTURE_FROM_STORE);
     free(good.data);
 }
 
@@ -312,12 +312,12 @@ static void ask_as_nobody(void)
     struct zepi_disk_tally removed;
     if (setgid(65534) != 0 || setuid(65534) != 0 || !mkdtemp(path))
         _exit(2);
-    bool was_built = ask(path) == ZEPI_ORIGIN_BUILT;
+    bool was_built = ask(path) == FIXTURE_BUILT;
     chmod(path, 0500);
-    bool is_hit = ask(path) == ZEPI_ORIGIN_STORE && count_files(path) == 1;
+    bool is_hit = ask(path) == FIXTURE_FROM_STORE && count_files(path) == 1;
     chmod(path, 0700);
     struct zepi_disk *disk = zepi_disk_create(path, UINT64_MAX);
-    zepi_disk_clear(disk, &removed);
+    zepi_disk_trim(disk, 0, &removed);
     zepi_disk_destroy(disk);
     chmod(path, 0500);
     bool is_built = builds_again_and_again(path) && count_files(path) == 0;
@@ -344,19 +344,19 @@ Test(disk_attack, a_read_only_file_system_stops_no_build_and_still_hits)
     cr_assert_eq(mkdir(path, 0700), 0);
     if (mount("none", path, "tmpfs", 0, "size=1m,mode=0700") != 0)
         cr_skip_test("mounting a file system is not allowed here");
-    cr_assert_eq(ask(path), ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(ask(path), FIXTURE_BUILT);
     cr_assert_eq(mount("none", path, "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
-    enum zepi_build_origin full = ask(path);
+    enum fixture_origin full = ask(path);
     cr_assert_eq(mount("none", path, "tmpfs", MS_REMOUNT, ""), 0);
     struct zepi_disk *disk = zepi_disk_create(path, UINT64_MAX);
     struct zepi_disk_tally removed;
-    zepi_disk_clear(disk, &removed);
+    zepi_disk_trim(disk, 0, &removed);
     zepi_disk_destroy(disk);
     cr_assert_eq(mount("none", path, "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
-    enum zepi_build_origin empty = ask(path);
+    enum fixture_origin empty = ask(path);
     umount(path);
-    cr_assert_eq(full, ZEPI_ORIGIN_STORE);
-    cr_assert_eq(empty, ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(full, FIXTURE_FROM_STORE);
+    cr_assert_eq(empty, FIXTURE_BUILT);
 }
 
 Test(disk_attack, a_full_disk_stops_no_build_and_leaves_nothing)
@@ -372,17 +372,17 @@ Test(disk_attack, a_full_disk_stops_no_build_and_leaves_nothing)
     while (write(fd, bytes, sizeof(bytes)) > 0)
         continue;
     close(fd);
-    enum zepi_build_origin first = ask(path);
-    enum zepi_build_origin second = ask(path);
+    enum fixture_origin first = ask(path);
+    enum fixture_origin second = ask(path);
     int files = count_files(path);
     unlink(filler);
     ask(path);
-    enum zepi_build_origin later = ask(path);
+    enum fixture_origin later = ask(path);
     umount(path);
-    cr_assert_eq(first, ZEPI_ORIGIN_BUILT);
-    cr_assert_eq(second, ZEPI_ORIGIN_BUILT);
+    cr_assert_eq(first, FIXTURE_BUILT);
+    cr_assert_eq(second, FIXTURE_BUILT);
     cr_assert_eq(files, 1, "the filler alone");
-    cr_assert_eq(later, ZEPI_ORIGIN_STORE, "once there is room, it is used");
+    cr_assert_eq(later, FIXTURE_FROM_STORE, "once there is room, it is used");
 }
 
 static void ask_with_limit(void)

@@ -205,14 +205,14 @@ Test(disk_care, clears_every_version)
     struct seen seen = {0};
     int writer = fill();
     close(make_file("fedcba9876543210fedcba9876543210.zepi1"));
-    cr_assert_eq(zepi_disk_clear(disk, &removed), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(removed.files, 6);
     zepi_disk_for_each(disk, see, &seen);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_RESULT], 0);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_OTHER_VERSION], 0);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_TEMPORARY], 1);
     close(writer);
-    zepi_disk_clear(disk, &removed);
+    zepi_disk_trim(disk, 0, &removed);
     cr_assert_eq(removed.files, 1);
 }
 
@@ -221,7 +221,7 @@ Test(disk_care, clears_empty_files_too)
     struct zepi_disk_tally removed;
     store(1);
     close(open(test_env_scratch_path("cache/" SOME_DIGEST ".zepi1"), O_CREAT | O_WRONLY, 0600));
-    zepi_disk_clear(disk, &removed);
+    zepi_disk_trim(disk, 0, &removed);
     cr_assert_eq(removed.files, 2);
 }
 
@@ -237,7 +237,6 @@ Test(disk_care, says_why_a_folder_is_not_used)
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(chmod(path, 0777), 0);
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_WRITABLE);
-    cr_assert_eq(zepi_disk_clear(disk, &removed), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(removed.files, 0);

@@ -257,7 +257,7 @@ Test(disk, touches_no_file_that_is_not_its_own)
     store_bytes(1, "one", 3);
     for (int i = 0; i < COUNT; i++)
         write_file(test_env_scratch_path(names[i]), 100);
-    cr_assert_eq(zepi_disk_clear(disk, &removed), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(removed.files, 1);
     for (int i = 0; i < COUNT; i++)
         cr_assert(exists(test_env_scratch_path(names[i])), "%s", names[i]);
