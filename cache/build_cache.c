@@ -24,8 +24,8 @@ struct zepi_build_cache {
 
 // What a build came to, on its way into the result.
 struct build {
-    enum zepi_build_verdict verdict;
-    struct zepi_build_outcome outcome;
+    enum zepi_build_status status;
+    struct zepi_build_output output;
 };
 
 static void count(_Atomic uint64_t *counter, uint64_t by)
@@ -65,14 +65,14 @@ static enum zepi_build_taken take_record(const struct zepi_build_store *store,
                                          const struct zepi_build_record *record,
                                          struct build *out_build)
 {
-    struct zepi_build_outcome *outcome = &out_build->outcome;
+    struct zepi_build_output *output = &out_build->output;
     const struct zepi_build_codec *codec = &store->codec;
     const enum zepi_build_taken taken =
-        codec->deserialise(codec->user, record->payload, record->payload_size, outcome);
+        codec->deserialise(codec->user, record->payload, record->payload_size, output);
     if (taken != ZEPI_BUILD_TAKEN)
         return taken;
-    out_build->verdict = ZEPI_BUILD_OK;
-    return zepi_build_outcome_set_log(outcome, record->log, record->log_size)
+    out_build->status = ZEPI_BUILD_SUCCEEDED;
+    return zepi_build_output_set_log(output, record->log, record->log_size)
                ? ZEPI_BUILD_TAKEN
                : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
@@ -89,7 +89,7 @@ static bool load(struct zepi_build_cache *cache, const struct zepi_key *key,
         const enum zepi_build_taken taken = take_record(store, &record, out_build);
         is_loaded = taken == ZEPI_BUILD_TAKEN;
         if (!is_loaded)
-            zepi_build_outcome_finish(&out_build->outcome);
+            zepi_build_output_finish(&out_build->output);
         if (taken == ZEPI_BUILD_UNWANTED)
             store->ops->remove(store->self, key);
     }
@@ -104,7 +104,7 @@ static void save(struct zepi_build_cache *cache, const struct zepi_key *key,
     const struct zepi_build_store *store = &cache->store;
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_bytes bytes = {0};
-    if (!has_store(cache, key) || result->verdict != ZEPI_BUILD_OK ||
+    if (!has_store(cache, key) || !zepi_build_result_has_succeeded(result) ||
         !codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
         return;
     const struct zepi_build_record record = {.payload = bytes.bytes,
@@ -128,24 +128,24 @@ static void run_build(struct zepi_build_cache *cache, const struct zepi_build_re
 {
     uint64_t begin_ns = now_ns();
     uint64_t builds = 1;
-    out_build->verdict = request->build(request->user, &out_build->outcome);
-    if (out_build->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
-        zepi_build_outcome_finish(&out_build->outcome);
+    out_build->status = request->build(request->user, &out_build->output);
+    if (out_build->status == ZEPI_BUILD_OUT_OF_MEMORY) {
+        zepi_build_output_finish(&out_build->output);
         zepi_build_budget_trim(cache->budget, 0);
         builds++;
-        out_build->verdict = request->build(request->user, &out_build->outcome);
+        out_build->status = request->build(request->user, &out_build->output);
     }
     count(&cache->counters.build_ns, now_ns() - begin_ns);
     count(&cache->counters.builds, builds);
-    if (out_build->verdict != ZEPI_BUILD_OK)
+    if (out_build->status != ZEPI_BUILD_SUCCEEDED)
         count(&cache->counters.failures, 1);
 }
 
 static void keep_or_drop(struct zepi_build_cache *cache, const struct zepi_key *key,
                          struct zepi_build_entry *entry, const struct build *build)
 {
-    uint64_t cost_bytes = build->outcome.cost_bytes + build->outcome.log_size + key->size;
-    bool is_final = build->verdict == ZEPI_BUILD_OK || build->verdict == ZEPI_BUILD_REFUSED;
+    uint64_t cost_bytes = build->output.cost_bytes + build->output.log_size + key->size;
+    bool is_final = build->status == ZEPI_BUILD_SUCCEEDED || build->status == ZEPI_BUILD_FAILED;
     if (is_final && zepi_build_budget_admits(cache->budget, cost_bytes))
         zepi_build_table_keep(&cache->table, entry, cost_bytes);
     else
@@ -163,7 +163,7 @@ static void fill(struct zepi_build_cache *cache, const struct zepi_key *key,
     // Before the waiters wake: one that looks up anew after a spurious failure must not find this
     // entry again.
     keep_or_drop(cache, key, entry, &build);
-    zepi_build_result_publish(&entry->result, build.verdict, &build.outcome);
+    zepi_build_result_publish(&entry->result, build.status, &build.output);
     zepi_build_budget_enforce(cache->budget);
     // After they woke: they need not wait for a file.
     if (!is_loaded)
@@ -191,7 +191,7 @@ static enum zepi_build_lookup answer(struct zepi_build_result *result,
                                      struct zepi_build_result **out_result)
 {
     *out_result = result;
-    return result->verdict == ZEPI_BUILD_OK ? ZEPI_LOOKUP_SUCCEEDED : ZEPI_LOOKUP_FAILED;
+    return zepi_build_result_has_succeeded(result) ? ZEPI_LOOKUP_SUCCEEDED : ZEPI_LOOKUP_FAILED;
 }
 
 // Whether a result that was found is the answer, once it is over. If it is not, the reference is
@@ -200,14 +200,15 @@ enum verdict_of_wait { WAIT_ANSWERS, WAIT_AGAIN, WAIT_NEVER_ENDS };
 
 static enum verdict_of_wait wait_for(struct zepi_build_result *result)
 {
-    enum verdict_of_wait verdict = WAIT_ANSWERS;
+    enum verdict_of_wait status = WAIT_ANSWERS;
     if (!zepi_build_result_wait(result))
-        verdict = WAIT_NEVER_ENDS;
-    else if (result->verdict == ZEPI_BUILD_SPURIOUS || result->verdict == ZEPI_BUILD_OUT_OF_MEMORY)
-        verdict = WAIT_AGAIN;
-    if (verdict != WAIT_ANSWERS)
+        status = WAIT_NEVER_ENDS;
+    else if (zepi_build_result_status(result) == ZEPI_BUILD_SPURIOUS ||
+             zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY)
+        status = WAIT_AGAIN;
+    if (status != WAIT_ANSWERS)
         zepi_build_result_release(result);
-    return verdict;
+    return status;
 }
 
 // Everything but the hit on a finished result. `result` is what the first look found. Not inlined:
@@ -251,9 +252,7 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
 {
     assert(key->is_sealed);
     struct zepi_build_result *result = zepi_build_table_find(&cache->table, key);
-    // Acquire: pairs with the publication of a result that nobody needed to wait for.
-    if (result &&
-        atomic_load_explicit(&result->status, memory_order_acquire) != ZEPI_BUILD_IN_PROGRESS)
+    if (result && zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS)
         return answer(result, out_result);
     return find_or_build_slowly(cache, key, request, result, out_result);
 }

@@ -24,10 +24,11 @@
 struct zepi_build_cache; // opaque
 
 // Builds what the key stands for. Runs on the thread that asked, may take long, may ask any cache
-// for other keys. Asking, from inside, for the key under construction is answered with
-// ZEPI_LOOKUP_RECURSIVE. May be called twice for one lookup, with a zeroed outcome each time: after
+// for other keys, in an order that has no circle: caches of handles ask the cache of binaries, and
+// never the other way. Asking, from inside, for the key under construction is answered with
+// ZEPI_LOOKUP_RECURSIVE. May be called twice for one lookup, with a zeroed output each time: after
 // ZEPI_BUILD_OUT_OF_MEMORY.
-typedef enum zepi_build_verdict zepi_build_fn(void *user, struct zepi_build_outcome *outcome);
+typedef enum zepi_build_status zepi_build_fn(void *user, struct zepi_build_output *output);
 
 struct zepi_build_request {
     zepi_build_fn *build;
@@ -39,7 +40,7 @@ enum zepi_build_lookup {
     ZEPI_LOOKUP_FAILED,        // the result has a code and a log
     ZEPI_LOOKUP_OUT_OF_MEMORY, // no result: the cache itself found no memory, not even after
                                // evicting
-    ZEPI_LOOKUP_RECURSIVE,     // no result: waiting for this key would never end
+    ZEPI_LOOKUP_RECURSIVE,     // no result: the calling thread is building this key
 };
 
 struct zepi_build_counters {
@@ -67,7 +68,7 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 // Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
 // *out_result is a new reference that the caller releases; otherwise NULL.
 //
-// - A kept result (success, or failure of the ZEPI_BUILD_REFUSED kind) is returned without
+// - A kept result (success, or failure of the ZEPI_BUILD_FAILED kind) is returned without
 // building.
 // - A build in progress is waited for. If it fails spuriously, the waiters look up anew, one of
 // them

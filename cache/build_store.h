@@ -61,10 +61,10 @@ enum zepi_build_taken {
 struct zepi_build_codec {
     // Returns false if this payload cannot be stored.
     bool (*serialise)(void *user, const void *payload, struct zepi_build_bytes *out_bytes);
-    // Fills payload, destroy and cost_bytes of a zeroed outcome from bytes that it copies (aligned
+    // Fills payload, destroy and cost_bytes of a zeroed output from bytes that it copies (aligned
     // to 16 bytes, checksum already verified).
     enum zepi_build_taken (*deserialise)(void *user, const void *bytes, size_t size,
-                                         struct zepi_build_outcome *outcome);
+                                         struct zepi_build_output *output);
     void *user; // borrowed
 };
 

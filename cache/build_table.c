@@ -31,10 +31,7 @@ struct zepi_build_entry *zepi_build_entry_create(const struct zepi_key *key)
     if (!entry)
         return NULL;
     memset(entry, 0, sizeof(*entry));
-    if (!zepi_build_result_init(&entry->result)) {
-        zepi_seam_free(entry);
-        return NULL;
-    }
+    zepi_build_result_init(&entry->result);
     memcpy(entry->key, key->bytes, key->size);
     return entry;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/mutex.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -15,6 +16,21 @@
 #define RELAX() ((void)0)
 #endif
 
+void zepi_word_wait(atomic_uint *word, unsigned value)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void wake(atomic_uint *word, int most)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
+}
+
+void zepi_word_wake_all(atomic_uint *word)
+{
+    wake(word, INT_MAX);
+}
+
 void zepi_mutex_lock_slowly(struct zepi_mutex *mutex)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -25,13 +41,13 @@ void zepi_mutex_lock_slowly(struct zepi_mutex *mutex)
             return;
         RELAX();
     }
-    // Whoever slept holds it as contended: others may sleep still.
+    // A thread that slept holds it as contended: others may sleep still.
     while (atomic_exchange_explicit(&mutex->state, ZEPI_MUTEX_CONTENDED, memory_order_acquire) !=
            ZEPI_MUTEX_FREE)
-        syscall(SYS_futex, &mutex->state, FUTEX_WAIT_PRIVATE, ZEPI_MUTEX_CONTENDED, NULL, NULL, 0);
+        zepi_word_wait(&mutex->state, ZEPI_MUTEX_CONTENDED);
 }
 
 void zepi_mutex_wake(struct zepi_mutex *mutex)
 {
-    syscall(SYS_futex, &mutex->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    wake(&mutex->state, 1);
 }

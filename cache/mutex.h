@@ -5,14 +5,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-// A mutex of one word for the path of a launch: a pair costs nine instructions where nobody else
-// wants it, pthread's 60. It is no recursive one and has no owner; zeroed memory is a free one, and
-// there is nothing to destroy. Whoever has to wait sleeps in the kernel.
+// The one kind of mutex: a word. A pair of calls costs nine instructions if no other thread wants
+// it, 60 with pthread's. It is not recursive and has no owner; zeroed memory is a free one, and
+// there is nothing to destroy. A thread that has to wait sleeps in the kernel.
 struct zepi_mutex {
     atomic_uint state;
 };
 
-enum { ZEPI_MUTEX_FREE, ZEPI_MUTEX_HELD, ZEPI_MUTEX_CONTENDED }; // the last: somebody may sleep
+enum { ZEPI_MUTEX_FREE, ZEPI_MUTEX_HELD, ZEPI_MUTEX_CONTENDED }; // the last: threads may sleep
 
 void zepi_mutex_lock_slowly(struct zepi_mutex *mutex) __attribute__((cold, noinline));
 void zepi_mutex_wake(struct zepi_mutex *mutex) __attribute__((cold, noinline));
@@ -32,7 +32,7 @@ static inline void zepi_mutex_lock(struct zepi_mutex *mutex)
         zepi_mutex_lock_slowly(mutex);
 }
 
-// Unlocks but for waking who sleeps, which the caller does next if this says so.
+// Unlocks but for waking a thread that sleeps, which the caller does next if this says so.
 static inline bool zepi_mutex_unlock_and_tell(struct zepi_mutex *mutex)
 {
     const unsigned state =
@@ -45,5 +45,10 @@ static inline void zepi_mutex_unlock(struct zepi_mutex *mutex)
     if (zepi_mutex_unlock_and_tell(mutex))
         zepi_mutex_wake(mutex);
 }
+
+// Sleeps if the word has this value; returns at the latest when it was changed and then woken. It
+// may return earlier: the caller looks at the word again.
+void zepi_word_wait(atomic_uint *word, unsigned value);
+void zepi_word_wake_all(atomic_uint *word);
 
 #endif

@@ -149,20 +149,20 @@ struct pool_request {
     const char *name;
 };
 
-static enum zepi_build_verdict make_pool(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status make_pool(void *user, struct zepi_build_output *output)
 {
     const struct pool_request *request = user;
     struct zepi_kernel_pool *pool = NULL;
     const zepi_result_t result = create_pool(request->code, request->name, &pool);
     if (result == ZEPI_SUCCESS) {
-        outcome->payload = pool;
-        outcome->destroy = pool_destroy;
-        outcome->cost_bytes = ZEPI_KERNEL_POOL_COST;
-        return ZEPI_BUILD_OK;
+        output->payload = pool;
+        output->destroy = pool_destroy;
+        output->cost_bytes = ZEPI_KERNEL_POOL_COST;
+        return ZEPI_BUILD_SUCCEEDED;
     }
-    outcome->code = (int32_t)result;
-    zepi_outcome_set_texts(outcome, zepi_last_error(NULL), NULL, 0);
-    return zepi_build_verdict_of(result);
+    output->code = (int32_t)result;
+    zepi_build_output_set_texts(output, zepi_last_error(NULL), NULL, 0);
+    return zepi_build_status_of(result);
 }
 
 static zepi_result_t fail_build(struct zepi_build_result *result)
@@ -180,7 +180,7 @@ static zepi_result_t get_uncached(const struct zepi_build_request *build,
     const zepi_result_t done = zepi_build_uncached(build, &result);
     if (done != ZEPI_SUCCESS)
         return done;
-    if (result->verdict != ZEPI_BUILD_OK)
+    if (!zepi_build_result_has_succeeded(result))
         return fail_build(result);
     *out_result = result;
     return ZEPI_SUCCESS;

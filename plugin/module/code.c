@@ -91,13 +91,12 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
 
 zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result)
 {
-    struct zepi_build_outcome outcome = {.payload = code, .destroy = zepi_code_destroy};
+    struct zepi_build_output output = {.payload = code, .destroy = zepi_code_destroy};
     struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
-    if (!result || !zepi_build_result_init(result)) {
-        zepi_free(result);
+    if (!result)
         return zepi_fail_no_memory();
-    }
-    zepi_build_result_publish(result, ZEPI_BUILD_OK, &outcome);
+    zepi_build_result_init(result);
+    zepi_build_result_publish(result, ZEPI_BUILD_SUCCEEDED, &output);
     *out_result = result;
     return ZEPI_SUCCESS;
 }
@@ -184,14 +183,14 @@ struct code_request {
     enum zepi_code_kind kind;
 };
 
-enum zepi_build_verdict zepi_code_end_build(struct zepi_build_outcome *outcome,
-                                            zepi_result_t result, struct zepi_text *log)
+enum zepi_build_status zepi_code_end_build(struct zepi_build_output *output, zepi_result_t result,
+                                           struct zepi_text *log)
 {
-    outcome->code = (int32_t)result;
-    zepi_outcome_set_texts(outcome, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL), log->bytes,
-                           log->size_bytes);
+    output->code = (int32_t)result;
+    zepi_build_output_set_texts(output, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL),
+                                log->bytes, log->size_bytes);
     zepi_text_finish(log);
-    return zepi_build_verdict_of(result);
+    return zepi_build_status_of(result);
 }
 
 static zepi_result_t compile(void *user, struct zepi_text *log, ze_module_handle_t *out_module)
@@ -248,7 +247,7 @@ static zepi_result_t keep_options(struct zepi_code *code, const struct code_requ
 }
 
 // Handles: the payload is the code on this context's device.
-static enum zepi_build_verdict make_code(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status make_code(void *user, struct zepi_build_output *output)
 {
     struct code_request *request = user;
     struct zepi_interned *bytes = request->image->code;
@@ -265,11 +264,11 @@ static enum zepi_build_verdict make_code(void *user, struct zepi_build_outcome *
             zepi_code_destroy(code);
     }
     if (result == ZEPI_SUCCESS) {
-        outcome->payload = code;
-        outcome->destroy = zepi_code_destroy;
-        outcome->cost_bytes = size_bytes ? size_bytes : bytes->size_bytes;
+        output->payload = code;
+        output->destroy = zepi_code_destroy;
+        output->cost_bytes = size_bytes ? size_bytes : bytes->size_bytes;
     }
-    return zepi_code_end_build(outcome, result, &log);
+    return zepi_code_end_build(output, result, &log);
 }
 
 zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
@@ -291,7 +290,7 @@ static const char *set_log(const struct zepi_build_result *result, size_t *out_s
 {
     const char *log = zepi_build_log(result, out_size_bytes);
     zepi_build_log_set(log, *out_size_bytes,
-                       result->verdict == ZEPI_BUILD_OK ? zepi_code_of(result)->id : 0);
+                       zepi_build_result_has_succeeded(result) ? zepi_code_of(result)->id : 0);
     return log;
 }
 
@@ -301,7 +300,7 @@ static void hand_out_log(const struct zepi_build_options *options, struct zepi_d
 {
     size_t size_bytes;
     const char *log = set_log(result, &size_bytes);
-    if (options->log && (options->logs_successes || result->verdict != ZEPI_BUILD_OK))
+    if (options->log && (options->logs_successes || !zepi_build_result_has_succeeded(result)))
         options->log(options->log_data, device, log, size_bytes);
 }
 
@@ -323,7 +322,7 @@ static zepi_result_t answer(const struct zepi_build_options *options, struct zep
                             struct zepi_build_result *result, struct zepi_build_result **out_result)
 {
     hand_out_log(options, device, result);
-    if (result->verdict == ZEPI_BUILD_OK) {
+    if (zepi_build_result_has_succeeded(result)) {
         *out_result = result;
         return ZEPI_SUCCESS;
     }
@@ -335,14 +334,13 @@ static zepi_result_t answer(const struct zepi_build_options *options, struct zep
 zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
                                   struct zepi_build_result **out_result)
 {
-    struct zepi_build_outcome outcome = {0};
+    struct zepi_build_output output = {0};
     struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
-    if (!result || !zepi_build_result_init(result)) {
-        zepi_free(result);
+    if (!result)
         return zepi_fail_no_memory();
-    }
-    const enum zepi_build_verdict verdict = build->build(build->user, &outcome);
-    zepi_build_result_publish(result, verdict, &outcome);
+    zepi_build_result_init(result);
+    const enum zepi_build_status status = build->build(build->user, &output);
+    zepi_build_result_publish(result, status, &output);
     *out_result = result;
     return ZEPI_SUCCESS;
 }
@@ -354,7 +352,7 @@ zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t dev
 {
     struct zepi_build_result *result = NULL;
     zepi_result_t done = zepi_build_uncached(build, &result);
-    if (done == ZEPI_SUCCESS && result->verdict == ZEPI_BUILD_OUT_OF_MEMORY) {
+    if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
         // Once more without what is kept for nobody, as the caches do it.
         zepi_build_result_release(result);
         zepi_handle_caches_trim(context, 0);
@@ -363,7 +361,7 @@ zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t dev
     if (done != ZEPI_SUCCESS)
         return done;
     // Nobody else has it yet.
-    if (result->verdict == ZEPI_BUILD_OK)
+    if (zepi_build_result_has_succeeded(result))
         zepi_code_of(result)->is_private = true;
     return answer(options, context->devices[device_index], result, out_result);
 }

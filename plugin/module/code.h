@@ -97,10 +97,10 @@ zepi_result_t zepi_code_build_private(struct zepi_context *context, uint32_t dev
 zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
                                   struct zepi_build_result **out_result);
 
-// Ends a build callback: puts log and, for a failure, code and sentence into the outcome. Finishes
+// Ends a build callback: puts log and, for a failure, code and sentence into the output. Finishes
 // the log.
-enum zepi_build_verdict zepi_code_end_build(struct zepi_build_outcome *outcome,
-                                            zepi_result_t result, struct zepi_text *log);
+enum zepi_build_status zepi_code_end_build(struct zepi_build_output *output, zepi_result_t result,
+                                           struct zepi_text *log);
 
 // Code around ze_modules, which it consumes on success. `sources` are the SPIR-V that it was made
 // from; an entry may be NULL. *out_code is owned, to be destroyed by zepi_code_destroy.

@@ -25,7 +25,7 @@ static bool serialise(void *user, const void *payload, struct zepi_build_bytes *
     return code->size_bytes > 0;
 }
 
-bool zepi_native_code_set(struct zepi_build_outcome *outcome, const void *bytes, size_t size_bytes)
+bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes)
 {
     struct zepi_native_code *code = zepi_allocate(1, sizeof(*code) + size_bytes);
     if (!code)
@@ -33,20 +33,19 @@ bool zepi_native_code_set(struct zepi_build_outcome *outcome, const void *bytes,
     code->size_bytes = size_bytes;
     if (size_bytes > 0)
         memcpy(code->bytes, bytes, size_bytes);
-    outcome->payload = code;
-    outcome->destroy = zepi_free;
-    outcome->cost_bytes = sizeof(*code) + size_bytes;
+    output->payload = code;
+    output->destroy = zepi_free;
+    output->cost_bytes = sizeof(*code) + size_bytes;
     return true;
 }
 
 static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
-                                         struct zepi_build_outcome *outcome)
+                                         struct zepi_build_output *output)
 {
     (void)user;
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
-    return zepi_native_code_set(outcome, bytes, size) ? ZEPI_BUILD_TAKEN
-                                                      : ZEPI_BUILD_TAKE_NO_MEMORY;
+    return zepi_native_code_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 static void unload(void)

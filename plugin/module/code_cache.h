@@ -24,8 +24,8 @@ struct zepi_build_cache *zepi_code_cache(void);
 struct zepi_build_budget *zepi_code_budget(void); // after a successful zepi_code_cache
 struct zepi_disk *zepi_code_disk(void);           // NULL: there is no folder, or it is switched off
 
-// Fills an outcome with native code, which is copied. Returns false without memory.
-bool zepi_native_code_set(struct zepi_build_outcome *outcome, const void *bytes, size_t size_bytes);
+// Fills an output with native code, which is copied. Returns false without memory.
+bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes);
 
 // Adds to a key what decides the machine code of a device beside the input: vendor, device and IP
 // version, driver version, and the compiler's fingerprint.

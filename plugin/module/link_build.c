@@ -152,7 +152,7 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
 
 // ---- Both ----
 
-static enum zepi_build_verdict make_linked(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status make_linked(void *user, struct zepi_build_output *output)
 {
     const struct zepi_link_set *set = user;
     struct link link = {.set = set};
@@ -169,14 +169,14 @@ static enum zepi_build_verdict make_linked(void *user, struct zepi_build_outcome
                                                   : link_dynamic(&link, &log, &code, &size_bytes);
     zepi_symbols_finish(&link.symbols);
     if (result == ZEPI_SUCCESS) {
-        outcome->payload = code;
-        outcome->destroy = zepi_code_destroy;
-        outcome->cost_bytes = size_bytes;
+        output->payload = code;
+        output->destroy = zepi_code_destroy;
+        output->cost_bytes = size_bytes;
     } else if (result == ZEPI_ERROR_LINK_FAILURE && !log.bytes) {
         const char *text = zepi_last_error(NULL);
         zepi_text_append(&log, text, strlen(text));
     }
-    return zepi_code_end_build(outcome, result, &log);
+    return zepi_code_end_build(output, result, &log);
 }
 
 // The sentence of a failure that was kept may number the objects in another caller's order.

@@ -22,7 +22,7 @@ static void destroy_made(struct request *request)
 }
 
 // Makes the ze_module, and keeps it for the caller that began.
-static enum zepi_build_verdict build(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status build(void *user, struct zepi_build_output *output)
 {
     struct request *request = user;
     struct zepi_text log = {0};
@@ -35,12 +35,12 @@ static enum zepi_build_verdict build(void *user, struct zepi_build_outcome *outc
     // A driver without native code: every context makes its own.
     if (result == ZEPI_ERROR_UNSUPPORTED)
         result = ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS && !zepi_native_code_set(outcome, bytes, size_bytes))
+    if (result == ZEPI_SUCCESS && !zepi_native_code_set(output, bytes, size_bytes))
         result = zepi_fail_no_memory();
     zepi_free(bytes);
     if (result != ZEPI_SUCCESS)
         destroy_made(request);
-    return zepi_code_end_build(outcome, result, &log);
+    return zepi_code_end_build(output, result, &log);
 }
 
 // The ze_module for a successful result.
@@ -57,7 +57,7 @@ static zepi_result_t load(struct request *request, const struct zepi_build_resul
     if (code->size_bytes > 0) {
         const zepi_result_t result = zepi_ze_module_load(
             source->context, source->device, code->bytes, code->size_bytes, log, out_module);
-        request->is_native_refused = zepi_build_verdict_of(result) == ZEPI_BUILD_REFUSED;
+        request->is_native_refused = zepi_build_status_of(result) == ZEPI_BUILD_FAILED;
         return result;
     }
     return source->make(source->user, log, out_module);

@@ -69,7 +69,7 @@ static bool inspect(struct zepi_text *table, const struct request *request,
     return true;
 }
 
-static enum zepi_build_verdict make_table(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status make_table(void *user, struct zepi_build_output *output)
 {
     const struct request *request = user;
     const char version = ZEPI_SYMBOL_TABLE_VERSION;
@@ -83,9 +83,9 @@ static enum zepi_build_verdict make_table(void *user, struct zepi_build_outcome 
             request->code->context->platform->optional.has_linkage_inspection &&
             inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
             inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS, ZEPI_SPIRV_EXPORT);
-    is_known = is_known && zepi_native_code_set(outcome, table.bytes, table.size_bytes);
+    is_known = is_known && zepi_native_code_set(output, table.bytes, table.size_bytes);
     zepi_text_finish(&table);
-    return is_known ? ZEPI_BUILD_OK : ZEPI_BUILD_SPURIOUS;
+    return is_known ? ZEPI_BUILD_SUCCEEDED : ZEPI_BUILD_SPURIOUS;
 }
 
 static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct request *request)

@@ -24,8 +24,8 @@ void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_byt
     text->size_bytes += size_bytes;
 }
 
-void zepi_outcome_set_texts(struct zepi_build_outcome *outcome, const char *error, const char *log,
-                            size_t log_size_bytes)
+void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
+                                 const char *log, size_t log_size_bytes)
 {
     const size_t error_size = strlen(error) + 1;
     if (error_size == 1 && log_size_bytes == 0)
@@ -36,7 +36,7 @@ void zepi_outcome_set_texts(struct zepi_build_outcome *outcome, const char *erro
     memcpy(both, error, error_size);
     if (log_size_bytes > 0)
         memcpy(both + error_size, log, log_size_bytes);
-    zepi_build_outcome_set_log(outcome, both, error_size + log_size_bytes);
+    zepi_build_output_set_log(output, both, error_size + log_size_bytes);
     zepi_free(both);
 }
 
@@ -66,17 +66,17 @@ zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
                      error[0] ? error : "the build failed");
 }
 
-enum zepi_build_verdict zepi_build_verdict_of(zepi_result_t result)
+enum zepi_build_status zepi_build_status_of(zepi_result_t result)
 {
     switch ((int)result) {
     case ZEPI_SUCCESS:
-        return ZEPI_BUILD_OK;
+        return ZEPI_BUILD_SUCCEEDED;
     case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
     case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
         return ZEPI_BUILD_OUT_OF_MEMORY;
     case ZEPI_ERROR_COMPILE_FAILURE:
     case ZEPI_ERROR_LINK_FAILURE:
-        return ZEPI_BUILD_REFUSED;
+        return ZEPI_BUILD_FAILED;
     default:
         return ZEPI_BUILD_SPURIOUS;
     }

@@ -19,9 +19,9 @@ void zepi_text_finish(struct zepi_text *text);
 // Appends a line's worth; lack of memory leaves the text as it was.
 void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_bytes);
 
-// Puts both into an outcome. Lack of memory leaves it without.
-void zepi_outcome_set_texts(struct zepi_build_outcome *outcome, const char *error, const char *log,
-                            size_t log_size_bytes);
+// Puts both into an output. Lack of memory leaves it without.
+void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
+                                 const char *log, size_t log_size_bytes);
 
 // Borrowed from the result.
 const char *zepi_build_error(const struct zepi_build_result *result);
@@ -31,6 +31,6 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result);
 
 // What a build callback answers for a failure with this code.
-enum zepi_build_verdict zepi_build_verdict_of(zepi_result_t result);
+enum zepi_build_status zepi_build_status_of(zepi_result_t result);
 
 #endif

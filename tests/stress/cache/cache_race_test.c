@@ -32,13 +32,13 @@ static struct zepi_build_result *ask_for_module(uint64_t number, unsigned random
                                   .log = texts[number],
                                   .cost_bytes = 100 + 10 * number,
                                   .early_builds = random % 7 == 0,
-                                  .early_verdict = random % 2 == 0 ? ZEPI_BUILD_SPURIOUS
-                                                                   : ZEPI_BUILD_OUT_OF_MEMORY};
+                                  .early_status = random % 2 == 0 ? ZEPI_BUILD_SPURIOUS
+                                                                  : ZEPI_BUILD_OUT_OF_MEMORY};
     struct zepi_build_result *result;
     enum zepi_build_lookup lookup = fixture_ask(modules, number, &build, &result);
     atomic_fetch_add(&module_lookups, 1);
     if (lookup == ZEPI_LOOKUP_FAILED) {
-        CHECK(result->verdict == ZEPI_BUILD_SPURIOUS);
+        CHECK(zepi_build_result_status(result) == ZEPI_BUILD_SPURIOUS);
         zepi_build_result_release(result);
         return NULL;
     }
@@ -53,16 +53,16 @@ struct kernel_request {
     unsigned random;
 };
 
-static enum zepi_build_verdict build_kernel(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status build_kernel(void *user, struct zepi_build_output *output)
 {
     const struct kernel_request *request = user;
     struct zepi_build_result *module = ask_for_module(request->module, request->random);
     if (!module)
         return ZEPI_BUILD_SPURIOUS;
-    outcome->payload = module;
-    outcome->destroy = (void (*)(void *))zepi_build_result_release;
-    outcome->cost_bytes = 16;
-    return ZEPI_BUILD_OK;
+    output->payload = module;
+    output->destroy = (void (*)(void *))zepi_build_result_release;
+    output->cost_bytes = 16;
+    return ZEPI_BUILD_SUCCEEDED;
 }
 
 static struct zepi_build_result *ask_for_kernel(uint64_t number, unsigned random)

@@ -75,7 +75,7 @@ static void sixteen_threads_share_one_build(void)
 static void sixteen_threads_share_one_refusal(void)
 {
     struct fixture_build build = {
-        .verdict = ZEPI_BUILD_REFUSED, .code = 77, .log = "error: no", .duration_ms = 5};
+        .status = ZEPI_BUILD_FAILED, .code = 77, .log = "error: no", .duration_ms = 5};
     ask_at_once(1000, &build);
     CHECK(build.builds == 1);
     for (int i = 0; i < THREADS; i++) {
@@ -92,7 +92,7 @@ static void waiters_of_a_spurious_failure_try_one_at_a_time(void)
     for (uint64_t round = 0; round < 10; round++) {
         struct zepi_build_counters before = fixture_counters(both.cache);
         struct fixture_build build = {.early_builds = SPURIOUS,
-                                      .early_verdict = ZEPI_BUILD_SPURIOUS,
+                                      .early_status = ZEPI_BUILD_SPURIOUS,
                                       .code = 5,
                                       .text = "at last",
                                       .duration_ms = 3};
@@ -120,7 +120,7 @@ static void waiters_of_a_spurious_failure_try_one_at_a_time(void)
 
 static void threads_out_of_memory_each_get_an_answer(void)
 {
-    struct fixture_build build = {.verdict = ZEPI_BUILD_OUT_OF_MEMORY, .code = 1};
+    struct fixture_build build = {.status = ZEPI_BUILD_OUT_OF_MEMORY, .code = 1};
     ask_at_once(3000, &build);
     for (int i = 0; i < THREADS; i++)
         CHECK(crowd.lookups[i] == ZEPI_LOOKUP_FAILED);

@@ -215,13 +215,13 @@ Test(build_budget, trims_oldest_first_down_to_the_bytes_asked_for)
 }
 
 // A kernel whose payload holds a reference to its module's result.
-static enum zepi_build_verdict build_kernel(void *user, struct zepi_build_outcome *outcome)
+static enum zepi_build_status build_kernel(void *user, struct zepi_build_output *output)
 {
     uint64_t module = *(uint64_t *)user;
-    outcome->payload = hold(modules, module, 100);
-    outcome->destroy = (void (*)(void *))zepi_build_result_release;
-    outcome->cost_bytes = 1;
-    return ZEPI_BUILD_OK;
+    output->payload = hold(modules, module, 100);
+    output->destroy = (void (*)(void *))zepi_build_result_release;
+    output->cost_bytes = 1;
+    return ZEPI_BUILD_SUCCEEDED;
 }
 
 static void use_kernel(uint64_t kernel, uint64_t module)

@@ -41,7 +41,7 @@ static enum fixture_origin expect(struct fixture_cache both, struct fixture_buil
 {
     struct zepi_build_result *result;
     enum zepi_build_lookup lookup = fixture_ask(both.cache, 1, build, &result);
-    if (build->verdict == ZEPI_BUILD_OK) {
+    if (build->status == ZEPI_BUILD_SUCCEEDED) {
         cr_assert_eq(lookup, ZEPI_LOOKUP_SUCCEEDED);
         cr_assert_str_eq(fixture_text(result), build->text);
     } else {
@@ -88,23 +88,23 @@ static void expect_built_in_each_process(struct fixture_build *build)
 
 Test(build_store, does_not_keep_refusals)
 {
-    struct fixture_build build = {.verdict = ZEPI_BUILD_REFUSED, .code = 5, .log = "no"};
+    struct fixture_build build = {.status = ZEPI_BUILD_FAILED, .code = 5, .log = "no"};
     expect_built_in_each_process(&build);
 }
 
 Test(build_store, does_not_keep_spurious_failures)
 {
-    struct fixture_build build = {.verdict = ZEPI_BUILD_SPURIOUS, .code = 5, .log = "lost"};
+    struct fixture_build build = {.status = ZEPI_BUILD_SPURIOUS, .code = 5, .log = "lost"};
     expect_built_in_each_process(&build);
 }
 
 static enum zepi_build_taken refuse(void *user, const void *bytes, size_t size,
-                                    struct zepi_build_outcome *outcome)
+                                    struct zepi_build_output *output)
 {
     (void)user;
     (void)bytes;
     (void)size;
-    (void)outcome;
+    (void)output;
     return ZEPI_BUILD_UNWANTED;
 }
 
@@ -148,7 +148,7 @@ Test(build_store, drops_what_the_codec_refuses_even_if_the_build_fails)
     fixture_cache_destroy(&both);
     cr_assert_gt(the_file().size_bytes, 0);
     store.codec.deserialise = refuse;
-    build.verdict = ZEPI_BUILD_SPURIOUS;
+    build.status = ZEPI_BUILD_SPURIOUS;
     both = new_process();
     expect(both, &build);
     fixture_cache_destroy(&both);
@@ -166,7 +166,7 @@ Test(build_store, keeps_what_there_was_no_memory_to_load)
     bool was_met = true;
     for (int n = 1; was_met; n++) {
         both = new_process();
-        build.verdict = ZEPI_BUILD_SPURIOUS;
+        build.status = ZEPI_BUILD_SPURIOUS;
         fixture_fault(FIXTURE_FAULT_ALLOCATIONS, n, ENOMEM, FIXTURE_FAULT_ONCE);
         fixture_use(both.cache, 1, &build);
         was_met = fixture_fault_end();

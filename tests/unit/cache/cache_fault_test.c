@@ -49,7 +49,7 @@ static void use_cache(struct zepi_build_cache *cache)
             cr_assert_str_eq(fixture_text(result), "text");
             cr_assert_str_eq(zepi_build_result_log(result), "log");
         } else if (lookup == ZEPI_LOOKUP_FAILED) {
-            cr_assert_eq(result->verdict, ZEPI_BUILD_OUT_OF_MEMORY);
+            cr_assert_eq(zepi_build_result_status(result), ZEPI_BUILD_OUT_OF_MEMORY);
         } else {
             cr_assert_eq(lookup, ZEPI_LOOKUP_OUT_OF_MEMORY);
             cr_assert_null(result);

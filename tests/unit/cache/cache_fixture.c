@@ -66,7 +66,7 @@ static void sleep_ms(unsigned ms)
     nanosleep(&time, NULL);
 }
 
-enum zepi_build_verdict fixture_run_build(void *user, struct zepi_build_outcome *outcome)
+enum zepi_build_status fixture_run_build(void *user, struct zepi_build_output *output)
 {
     struct fixture_build *build = user;
     int number = atomic_fetch_add(&build->builds, 1);
@@ -79,22 +79,22 @@ enum zepi_build_verdict fixture_run_build(void *user, struct zepi_build_outcome 
     if (build->duration_ms > 0)
         sleep_ms(build->duration_ms);
 
-    enum zepi_build_verdict verdict =
-        number < build->early_builds ? build->early_verdict : build->verdict;
-    if (verdict == ZEPI_BUILD_OK) {
+    enum zepi_build_status status =
+        number < build->early_builds ? build->early_status : build->status;
+    if (status == ZEPI_BUILD_SUCCEEDED) {
         const char *text = build->text ? build->text : "";
-        outcome->payload = payload_create(text, strlen(text));
-        outcome->destroy = payload_destroy;
-        outcome->cost_bytes = build->cost_bytes;
-        if (!outcome->payload)
-            verdict = ZEPI_BUILD_OUT_OF_MEMORY;
+        output->payload = payload_create(text, strlen(text));
+        output->destroy = payload_destroy;
+        output->cost_bytes = build->cost_bytes;
+        if (!output->payload)
+            status = ZEPI_BUILD_OUT_OF_MEMORY;
     } else {
-        outcome->code = build->code;
+        output->code = build->code;
     }
-    if (build->log && !zepi_build_outcome_set_log(outcome, build->log, strlen(build->log)))
-        verdict = ZEPI_BUILD_OUT_OF_MEMORY;
+    if (build->log && !zepi_build_output_set_log(output, build->log, strlen(build->log)))
+        status = ZEPI_BUILD_OUT_OF_MEMORY;
     atomic_fetch_sub(&build->running, 1);
-    return verdict;
+    return status;
 }
 
 void fixture_key(struct zepi_key *key, uint64_t number)
@@ -149,7 +149,7 @@ bool fixture_use(struct zepi_build_cache *cache, uint64_t number, struct fixture
 bool fixture_has(struct zepi_build_cache *cache, uint64_t number)
 {
     // A build that fails spuriously leaves nothing behind.
-    struct fixture_build probe = {.verdict = ZEPI_BUILD_SPURIOUS};
+    struct fixture_build probe = {.status = ZEPI_BUILD_SPURIOUS};
     struct zepi_build_result *result;
     fixture_ask(cache, number, &probe, &result);
     zepi_build_result_release(result);
@@ -188,13 +188,13 @@ static bool serialise(void *user, const void *payload, struct zepi_build_bytes *
 }
 
 static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
-                                         struct zepi_build_outcome *outcome)
+                                         struct zepi_build_output *output)
 {
     (void)user;
-    outcome->payload = payload_create(bytes, size);
-    outcome->destroy = payload_destroy;
-    outcome->cost_bytes = size;
-    return outcome->payload ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+    output->payload = payload_create(bytes, size);
+    output->destroy = payload_destroy;
+    output->cost_bytes = size;
+    return output->payload ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 const struct zepi_build_codec fixture_codec = {.serialise = serialise, .deserialise = deserialise};

@@ -16,8 +16,8 @@
 // One kind of build, the `user` of fixture_run_build. Zero-initialised it succeeds with an empty
 // text.
 struct fixture_build {
-    enum zepi_build_verdict verdict;
-    enum zepi_build_verdict early_verdict; // of the first `early_builds`
+    enum zepi_build_status status;
+    enum zepi_build_status early_status; // of the first `early_builds`
     int early_builds;
     int32_t code;     // if it fails
     const char *text; // the payload; NULL: ""
@@ -32,7 +32,7 @@ struct fixture_build {
     atomic_int most_running;
 };
 
-enum zepi_build_verdict fixture_run_build(void *user, struct zepi_build_outcome *outcome);
+enum zepi_build_status fixture_run_build(void *user, struct zepi_build_output *output);
 
 // A payload: a text, known to be alive.
 const char *fixture_text(const struct zepi_build_result *result);
