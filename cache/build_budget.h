@@ -2,12 +2,11 @@
 #ifndef ZEPI_CACHE_BUILD_BUDGET_H
 #define ZEPI_CACHE_BUILD_BUDGET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 // Limits in bytes and entries over one or more caches, and one order of eviction over all of them:
 // the victim is the unused entry whose last use is oldest, in whichever cache it is. *Unused* means
-// that nobody but the cache holds its result; a use lasts until the result is released. Entries in
+// that only the cache holds its result; a use lasts until the result is released. Entries in
 // use are never victims: while they alone exceed a limit, the limit is exceeded, and what they
 // leave is evicted at the next insertion, trim or change of limits.
 //
@@ -35,7 +34,7 @@ struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limi
 void zepi_build_budget_destroy(struct zepi_build_budget *budget);
 
 // Called before anything is evicted, on the evicting thread and under no lock: gives up what is
-// kept beside the caches for nobody in particular, and holds results. Set before the caches are
+// kept for reuse beside the caches, and holds results. Set before the caches are
 // used.
 void zepi_build_budget_set_reclaim(struct zepi_build_budget *budget, void (*reclaim)(void *user),
                                    void *user);
@@ -44,15 +43,14 @@ void zepi_build_budget_set_reclaim(struct zepi_build_budget *budget, void (*recl
 // the calling thread.
 void zepi_build_budget_set_limits(struct zepi_build_budget *budget,
                                   struct zepi_build_limits limits);
-struct zepi_build_limits zepi_build_budget_limits(const struct zepi_build_budget *budget);
+struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budget);
 
-// What is kept now. The two numbers are read one after the other.
-uint64_t zepi_build_budget_bytes(const struct zepi_build_budget *budget);
-uint64_t zepi_build_budget_entries(const struct zepi_build_budget *budget);
+// What is kept now, in the terms of the limits.
+struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget);
 
 // Evicts unused entries, oldest use first, until at most `bytes` are kept or all that is left is in
 // use. An entry that became unused because its dependent was destroyed (a module after its last
-// cached kernel) counts too. Returns the number of entries evicted. 0 evicts everything unused.
-size_t zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes);
+// cached kernel) counts too. 0 evicts everything unused.
+void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes);
 
 #endif

@@ -76,8 +76,7 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 // - A spurious failure is returned to its own builder and is not kept.
 // - Out of memory: everything unused in the budget is evicted and the build is tried once more.
 //
-// A hit takes one lock that no other thread's hit takes (up to 16 threads), and makes no system
-// call unless that lock is contended.
+// A hit takes the budget's lock for one look, and makes no system call unless it is contended.
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,
@@ -96,11 +95,10 @@ void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_buil
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key);
 
 // Forgets all entries. Builds in progress finish, reach the threads that wait for them, and are not
-// kept. Not counted as evictions. The store is left alone. Returns the number of entries forgotten.
-size_t zepi_build_cache_clear(struct zepi_build_cache *cache);
+// kept. Not counted as evictions. The store is left alone.
+void zepi_build_cache_clear(struct zepi_build_cache *cache);
 
-// hits, misses, waits, evictions, bytes and entries are of one moment; the others are read one
-// after the other.
+// All numbers are of one moment.
 void zepi_build_cache_get_counters(struct zepi_build_cache *cache,
                                    struct zepi_build_counters *out_counters);
 

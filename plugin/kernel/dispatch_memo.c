@@ -230,10 +230,10 @@ static struct answer *create_answer(const struct question *question,
 // go: it begins anew then.
 static bool is_cache_full(const struct zepi_context *context)
 {
-    const struct zepi_build_budget *budget = context->caches->budget;
+    struct zepi_build_budget *budget = context->caches->budget;
     const struct zepi_build_limits limits = zepi_build_budget_limits(budget);
-    return zepi_build_budget_entries(budget) >= limits.entries ||
-           zepi_build_budget_bytes(budget) >= limits.bytes;
+    const struct zepi_build_limits kept = zepi_build_budget_kept(budget);
+    return kept.entries >= limits.entries || kept.bytes >= limits.bytes;
 }
 
 // A memo that begins now, if the queue needs one: it has none, or what it has is out of date.

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 enum { ROUNDS = 250, BUILDS = 10000, SPINS = 1000000 };
-static const double LIMIT = 1.6;
+// The lock of the cache is most of such a build: two threads do not do less than one.
+static const double LIMIT = 0.8;
 
 static void build_often(void *user)
 {

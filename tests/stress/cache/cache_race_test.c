@@ -173,11 +173,11 @@ int main(void)
     CHECK(operations > 100);
     struct zepi_build_counters counters = fixture_counters(modules);
     struct zepi_build_counters more = fixture_counters(kernels);
-    CHECK(zepi_build_budget_bytes(budget) == counters.bytes + more.bytes);
-    CHECK(zepi_build_budget_entries(budget) == counters.entries + more.entries);
+    CHECK(zepi_build_budget_kept(budget).bytes == counters.bytes + more.bytes);
+    CHECK(zepi_build_budget_kept(budget).entries == counters.entries + more.entries);
     zepi_build_budget_trim(budget, 0);
-    CHECK(zepi_build_budget_bytes(budget) == 0);
-    CHECK(zepi_build_budget_entries(budget) == 0);
+    CHECK(zepi_build_budget_kept(budget).bytes == 0);
+    CHECK(zepi_build_budget_kept(budget).entries == 0);
     CHECK(fixture_alive() == 0);
     zepi_build_cache_destroy(kernels);
     zepi_build_cache_destroy(modules);
