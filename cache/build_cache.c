@@ -34,18 +34,13 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
     zepi_seam_free(cache);
 }
 
-static bool build_cache_has_store(const struct zepi_build_cache *cache, const struct zepi_key *key)
-{
-    return cache->store.ops && !key->is_of_process;
-}
-
 static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_key *key,
                              struct build *out_build)
 {
     const struct zepi_build_store *store = &cache->store;
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_record record = {0};
-    if (!build_cache_has_store(cache, key) || !store->ops->load(store->self, key, &record))
+    if (!store->ops || !store->ops->load(store->self, key, &record))
         return false;
     const enum zepi_build_taken taken =
         codec->deserialise(codec->user, record.payload, record.payload_size, &out_build->output);
@@ -68,7 +63,7 @@ static void build_cache_save(struct zepi_build_cache *cache, const struct zepi_k
     const struct zepi_build_store *store = &cache->store;
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_bytes bytes = {0};
-    if (!build_cache_has_store(cache, key) || !zepi_build_result_has_succeeded(result) ||
+    if (!store->ops || !zepi_build_result_has_succeeded(result) ||
         !codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
         return;
     const struct zepi_build_record record = {.payload = bytes.bytes,
@@ -102,14 +97,13 @@ static void build_cache_build(struct zepi_build_cache *cache,
     out_build->duration_ns = now_ns() - begin_ns;
 }
 
-static void build_cache_count_locked(struct zepi_build_cache *cache, const struct zepi_key *key,
-                                     const struct build *build)
+static void build_cache_count_locked(struct zepi_build_cache *cache, const struct build *build)
 {
     struct zepi_build_counters *counters = &cache->counters;
     counters->builds += build->calls;
     counters->build_ns += build->duration_ns;
     counters->failures += build->status != ZEPI_BUILD_SUCCEEDED;
-    if (build_cache_has_store(cache, key))
+    if (cache->store.ops)
         *(build->calls == 0 ? &counters->store_hits : &counters->store_misses) += 1;
 }
 
@@ -124,7 +118,7 @@ static void build_cache_keep_or_drop(struct zepi_build_cache *cache, const struc
     const bool is_final =
         build->status == ZEPI_BUILD_SUCCEEDED || build->status == ZEPI_BUILD_FAILED;
     zepi_mutex_lock(&budget->mutex);
-    build_cache_count_locked(cache, key, build);
+    build_cache_count_locked(cache, build);
     if (entry->is_listed) {
         if (is_final && budget->limits.entries > 0 && cost_bytes <= budget->limits.bytes)
             zepi_build_entry_keep_locked(entry, cost_bytes);
@@ -285,7 +279,7 @@ void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_k
         zepi_build_entry_take_locked(entry, &victims);
     zepi_mutex_unlock(&cache->budget->mutex);
     zepi_build_victims_release(&victims);
-    if (build_cache_has_store(cache, key))
+    if (cache->store.ops)
         cache->store.ops->remove(cache->store.self, key);
 }
 

@@ -10,7 +10,7 @@ void zepi_key_init(struct zepi_key *key, uint32_t format_version)
     key->capacity = sizeof(key->inline_bytes);
     key->has_failed = false;
     key->is_sealed = false;
-    key->is_of_process = false;
+    key->for_store = NULL;
     format_version = htole32(format_version);
     memcpy(key->bytes, &format_version, sizeof(format_version));
     key->size = sizeof(format_version);

@@ -41,7 +41,7 @@ struct zepi_key {
     uint64_t hash;   // of bytes, valid once sealed
     bool has_failed; // an addition found no memory, or a field was too long
     bool is_sealed;
-    bool is_of_process; // means nothing to another process: stores are left alone
+    void *for_store; // borrowed; what a store needs to know beside the bytes, or NULL
     uint8_t inline_bytes[ZEPI_KEY_INLINE_BYTES];
 };
 

@@ -5,9 +5,10 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/ze.h"
+#include "device/compiler_identity.h"
 #include "device/device.h"
-#include "device/fingerprint.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 // What ze_cpu answers as its driver's UUID (tools/ze_cpu/driver.h).
@@ -19,7 +20,8 @@ static void platform_destroy(void *object)
     for (uint32_t i = 0; i < platform->device_count; i++)
         zepi_release(platform->devices[i]);
     zepi_free(platform->devices);
-    zepi_fingerprint_destroy(platform->fingerprint);
+    zepi_compiler_identity_destroy(platform->compiler);
+    zepi_free(platform->library);
 }
 
 ZEPI_DEFINE_TYPE(platform, platform_destroy);
@@ -61,6 +63,29 @@ static void write_version(struct zepi_platform *platform)
              (version >> 16) & 0xff, version & 0xffff);
 }
 
+// The driver's library is the one that has a function which only drivers answer. The loader's own
+// functions say nothing.
+static zepi_result_t find_library(struct zepi_platform *platform)
+{
+    static const char *const names[] = {"zexDriverImportExternalPointer",
+                                        "zeCommandListAppendLaunchKernelWithArguments"};
+    Dl_info library = {0};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library.dli_fname; i++) {
+        void *function = NULL;
+        if (zepi_ze.zeDriverGetExtensionFunctionAddress(platform->ze, names[i], &function) !=
+                ZE_RESULT_SUCCESS ||
+            !function || !dladdr(function, &library))
+            library.dli_fname = NULL;
+    }
+    platform->library = zepi_duplicate_string(library.dli_fname ? library.dli_fname : "");
+    platform->compiler = platform->library
+                             ? zepi_compiler_identity_create(
+                                   platform->library, platform->is_ze_cpu ? ZEPI_COMPILER_OF_CPU
+                                                                          : ZEPI_COMPILER_OF_GPU)
+                             : NULL;
+    return platform->compiler ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
 static zepi_result_t query(struct zepi_platform *platform)
 {
     ze_api_version_t version;
@@ -78,7 +103,8 @@ static zepi_result_t query(struct zepi_platform *platform)
     if (result != ZEPI_SUCCESS)
         return result;
     write_version(platform);
-    return create_devices(platform);
+    result = find_library(platform);
+    return result == ZEPI_SUCCESS ? create_devices(platform) : result;
 }
 
 zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform)
@@ -87,12 +113,7 @@ zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platfo
     if (!platform)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     platform->ze = driver;
-    zepi_result_t result = query(platform);
-    if (result == ZEPI_SUCCESS) {
-        platform->fingerprint = zepi_fingerprint_create();
-        if (!platform->fingerprint)
-            result = zepi_fail_no_memory();
-    }
+    const zepi_result_t result = query(platform);
     if (result != ZEPI_SUCCESS) {
         zepi_release(platform);
         return result;

@@ -16,7 +16,8 @@ struct zepi_platform {
     struct zepi_ze_optional optional;
     struct zepi_device **devices; // owned; root devices
     uint32_t device_count;
-    struct zepi_fingerprint *fingerprint; // owned; of the compiler, made at the first use
+    char *library;                           // owned; path of the driver's, "" if it is not known
+    struct zepi_compiler_identity *compiler; // owned
 };
 
 extern const struct zepi_type zepi_platform_type;

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "base/unload.h"
+#include "device/compiler_identity.h"
 #include "device/device.h"
-#include "device/fingerprint.h"
 #include "device/platform.h"
 #include "module/code_key.h"
 
@@ -48,6 +48,66 @@ static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t s
     return zepi_native_code_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
+// ---- The disk ----
+
+typedef bool identify_fn(struct zepi_compiler_identity *compiler, struct zepi_disk *where,
+                         struct zepi_digest *out_digest);
+
+// The key that native code has on disk, made in `space`: the key and the compiler's identity. Keys
+// of anything else are the same there. NULL: the compiler is not identified, or without memory. To
+// be finished in any case: `space`.
+static const struct zepi_key *make_disk_key(struct zepi_disk *where, const struct zepi_key *key,
+                                            identify_fn *identify, struct zepi_key *space)
+{
+    struct zepi_digest compiler;
+    zepi_key_init(space, ZEPI_KEY_VERSION);
+    if (!key->for_store)
+        return key;
+    if (!identify(key->for_store, where, &compiler))
+        return NULL;
+    zepi_key_add_bytes(space, ZEPI_KEY_BUILD, key->bytes, key->size);
+    zepi_key_add_digest(space, ZEPI_KEY_COMPILER, compiler);
+    return zepi_key_seal(space) ? space : NULL;
+}
+
+static bool code_store_load(void *self, const struct zepi_key *key,
+                            struct zepi_build_record *out_record)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    const bool is_loaded = disk_key && zepi_disk_store_ops.load(self, disk_key, out_record);
+    zepi_key_finish(&space);
+    return is_loaded;
+}
+
+// What is stored was compiled just now.
+static void code_store_store(void *self, const struct zepi_key *key,
+                             const struct zepi_build_record *record)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_make, &space);
+    if (disk_key)
+        zepi_disk_store_ops.store(self, disk_key, record);
+    zepi_key_finish(&space);
+}
+
+static void code_store_remove(void *self, const struct zepi_key *key)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    if (disk_key)
+        zepi_disk_store_ops.remove(self, disk_key);
+    zepi_key_finish(&space);
+}
+
+static const struct zepi_build_store_ops code_store_ops = {
+    .load = code_store_load,
+    .store = code_store_store,
+    .remove = code_store_remove,
+};
+
+// ---- The cache ----
+
 static void unload(void)
 {
     zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
@@ -71,7 +131,7 @@ static struct zepi_build_cache *create_locked(void)
         new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
     if (new_budget) {
         const struct zepi_build_store store = {
-            .ops = &zepi_disk_store_ops, .self = new_disk, .codec = {serialise, deserialise, NULL}};
+            .ops = &code_store_ops, .self = new_disk, .codec = {serialise, deserialise, NULL}};
         new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
     }
     if (!new_cache) {
@@ -119,16 +179,7 @@ void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
     zepi_key_add_u32(key, ZEPI_KEY_DEVICE, device->properties.deviceId);
     zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
     zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
-    // What outlives the process names driver and compiler by their contents: some drivers make up a
-    // new UUID every few seconds. In one process a driver has one UUID and one compiler; a key of
-    // that is of no use on the disk. The disk comes with the cache: the first key is made like all
-    // that follow.
-    struct zepi_digest compiler;
-    if (zepi_code_cache() && disk && zepi_fingerprint_get(device->platform, disk, &compiler)) {
-        zepi_key_add_digest(key, ZEPI_KEY_COMPILER, compiler);
-        return;
-    }
-    zepi_key_add_bytes(key, ZEPI_KEY_DRIVER, platform->properties.uuid.id,
-                       sizeof(platform->properties.uuid.id));
-    key->is_of_process = true;
+    // The path, not the UUID: some drivers make up a new UUID every few seconds.
+    zepi_key_add_string(key, ZEPI_KEY_DRIVER, platform->library);
+    key->for_store = platform->compiler;
 }

@@ -20,10 +20,11 @@ enum zepi_key_tag {
     ZEPI_KEY_IP_VERSION,
     ZEPI_KEY_DRIVER,
     ZEPI_KEY_DRIVER_VERSION,
-    ZEPI_KEY_COMPILER,
-    ZEPI_KEY_CODE,    // kernels: id of the code
-    ZEPI_KEY_NAME,    // kernels
-    ZEPI_KEY_MEMBERS, // link sets: how many images follow
+    ZEPI_KEY_COMPILER, // on disk: its identity
+    ZEPI_KEY_CODE,     // kernels: id of the code
+    ZEPI_KEY_NAME,     // kernels
+    ZEPI_KEY_MEMBERS,  // link sets: how many images follow
+    ZEPI_KEY_BUILD,    // on disk: the key in memory
 };
 
 // Adds what both levels have in common for one image.

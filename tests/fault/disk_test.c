@@ -58,7 +58,7 @@ int main(void)
     walk_begin();
     build_and_run_with.image = test_spirv_image("scaled_copy");
     build_and_run_with.queue_flags = ZEPI_QUEUE_IN_ORDER;
-    // The first build of a process: opens the folder, and reads the compiler's files.
+    // The first build of a process: opens the folder, and identifies the compiler.
     walk_in_children(true);
     walk_files("first build, files", store_first_and_run, EACCES);
     walk_allocations("first build, allocations", load_and_run);

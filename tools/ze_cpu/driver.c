@@ -199,9 +199,7 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
     (void)hDriver;
     if (name == NULL || ppFunctionAddress == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    void *function = strcmp(name, "zeCpuGetRuntimeAddress") == 0
-                         ? (void *)(uintptr_t)zeCpuGetRuntimeAddress
-                         : cpu_tables_find(name);
+    void *function = cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *ppFunctionAddress = function;

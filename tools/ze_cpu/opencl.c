@@ -192,11 +192,6 @@ const struct cpu_opencl *cpu_opencl(void)
     return &opencl;
 }
 
-const void *zeCpuGetRuntimeAddress(void)
-{
-    return is_open ? (const void *)(uintptr_t)opencl.api->clGetDeviceIDs : NULL;
-}
-
 ze_result_t cpu_opencl_result(cl_int code)
 {
     switch (code) {

@@ -46,10 +46,6 @@ uint64_t zeCpuGetLiveObjects(void);
 // Bytes of USM that is allocated and not freed.
 uint64_t zeCpuGetLiveBytes(void);
 
-// An address in the OpenCL runtime's library, which makes the machine code; NULL before the first
-// zeInit or driver query. Not exported: found by name with zeDriverGetExtensionFunctionAddress.
-const void *zeCpuGetRuntimeAddress(void);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_DEVICE_COMPILER_IDENTITY_H
+#define ZEPI_DEVICE_COMPILER_IDENTITY_H
+
+#include "cache/disk.h"
+#include "device/compiler_libraries.h"
+
+// What decides a driver's native code beyond its version number: the driver's library and those of
+// its compiler (compiler_libraries.h), settings of the environment that compilers read, and for
+// ze_cpu the features of this CPU. Part of every disk key of native code, so that a compiler that
+// was exchanged behind the same version compiles again.
+//
+// A compiler can be identified once it is loaded, which some drivers do at the first compile. So a
+// process that compiles makes the identity and leaves a record of the libraries on disk; a process
+// that only hits takes the identity from the record and loads nothing. A record is trusted while
+// all its files are unchanged and no other file is loaded under one of their names. Else nothing is
+// found on disk until the next compile makes identity and record again.
+//
+// Thread-safe. Owned by its platform.
+struct zepi_compiler_identity; // opaque
+
+// `driver_path` is borrowed and outlives the identity: the driver's library as the dynamic loader
+// has it; "" is not known, and the compiler never identified. NULL without memory. Looks at no
+// file.
+struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_path,
+                                                             enum zepi_compiler_kind kind);
+void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity); // NULL is fine
+
+// Before a compile: the identity that this process knows already, or that of the record in `disk`.
+// False: there is none to trust.
+bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
+                                 struct zepi_digest *out_digest);
+
+// After a compile: the identity of what is loaded. The first call compares the record with that,
+// and writes it anew if it differs. False: the compiler cannot be identified.
+bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
+                                 struct zepi_digest *out_digest);
+
+#endif
