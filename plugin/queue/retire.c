@@ -361,9 +361,8 @@ struct zepi_retire_mark zepi_retire_begin_wait(struct zepi_retire *retire,
                                                struct zepi_retire_queue *entry)
 {
     struct zepi_retire_mark mark;
-    pthread_mutex_lock(&retire->mutex);
-    mark.epoch = atomic_load_explicit(&retire->epoch, memory_order_relaxed);
-    pthread_mutex_unlock(&retire->mutex);
+    // Acquire: what used that which retired up to this epoch has been submitted.
+    mark.epoch = atomic_load_explicit(&retire->epoch, memory_order_acquire);
     mark.submitted = atomic_load_explicit(&entry->submitted, memory_order_relaxed);
     return mark;
 }

@@ -48,10 +48,12 @@ static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
     return result;
 }
 
-// Where the core puts the event, NULL if nobody needs it.
+// Where the core puts the event, NULL if none is needed: a caller that blocks waits for an in-order
+// list itself.
 static inline zepi_event_t *zepi_ur_command_event(struct zepi_ur_command *command)
 {
-    return command->out_event || command->is_blocking ? &command->event : NULL;
+    const bool waits_for_event = command->is_blocking && !command->queue->has_in_order_list;
+    return command->out_event || waits_for_event ? &command->event : NULL;
 }
 
 static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, zepi_result_t done,
@@ -60,7 +62,8 @@ static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, z
     if (__builtin_expect(done != ZEPI_SUCCESS, 0))
         return zepi_ur_fail_command(command, done);
     if (!command->event)
-        return UR_RESULT_SUCCESS;
+        return command->is_blocking ? zepi_ur_result(zepi_queue_wait(command->queue))
+                                    : UR_RESULT_SUCCESS;
     command->event->command = (uint32_t)type;
     if (command->is_blocking)
         return zepi_ur_command_wait(command);

@@ -30,24 +30,38 @@ static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue
                                UR_COMMAND_USM_MEMCPY);
 }
 
-static inline bool are_known_inside(const struct zepi_context *context, const void *first,
-                                    const void *second, size_t size)
+// Whether a copy may touch these bytes: as memcpy_any, without a message.
+static inline bool may_touch(struct zepi_context *context, const void *memory, size_t size)
 {
-    return zepi_usm_is_known_inside(context, first, size) &&
-           zepi_usm_is_known_inside(context, second, size);
+    if (zepi_usm_is_known_inside(context, memory, size))
+        return true;
+    return memory && (uintptr_t)memory + size > (uintptr_t)memory &&
+           zepi_usm_is_inside_any(context, memory, size);
 }
 
-// Between bytes that the table of allocations knows.
+// Without events.
 static __attribute__((noinline)) ur_result_t memcpy_plain(ur_queue_handle_t hQueue, void *pDst,
                                                           const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !are_known_inside(queue->context, pDst, pSrc, size),
+                             !may_touch(queue->context, pDst, size) ||
+                             !may_touch(queue->context, pSrc, size),
                          0) ||
         !zepi_queue_copy_begin(queue))
         return memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
     return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
+}
+
+// The same, and waits: for the list, if that is in order, else for an event.
+static __attribute__((noinline)) ur_result_t memcpy_blocking(ur_queue_handle_t hQueue, void *pDst,
+                                                             const void *pSrc, size_t size)
+{
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list)
+        return memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
+    const ur_result_t result = memcpy_plain(hQueue, pDst, pSrc, size);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(queue)) : result;
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
@@ -56,8 +70,9 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                     ur_event_handle_t *phEvent)
 {
     // The frame of a command is for its event and what it waits for.
-    if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList | blocking) == 0)
-        return memcpy_plain(hQueue, pDst, pSrc, size);
+    if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
+        return blocking ? memcpy_blocking(hQueue, pDst, pSrc, size)
+                        : memcpy_plain(hQueue, pDst, pSrc, size);
     return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
                       phEvent);
 }

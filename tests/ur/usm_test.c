@@ -457,6 +457,34 @@ Test(usm, small_copies_between_memory_of_the_adapter_ask_the_driver_nothing)
     }
 }
 
+// An in-order list is waited for itself, whatever memory is copied.
+Test(usm, a_copy_that_blocks_takes_no_event)
+{
+    int32_t *device = allocate(UR_USM_TYPE_DEVICE, NULL, sizeof(int32_t), 0);
+    int32_t back = 0;
+    for (ur_queue_flags_t flags = 0; flags <= UR_QUEUE_FLAG_PROFILING_ENABLE;
+         flags += UR_QUEUE_FLAG_PROFILING_ENABLE) {
+        ur_queue_handle_t queue = ur_queue(gear.device, flags);
+        const int32_t value = 12 + (int32_t)flags;
+        ze_cpu.reset_counts();
+        UR_OK(urEnqueueUSMMemcpy(queue, true, device, &value, sizeof(value), 0, NULL, NULL));
+        UR_OK(urEnqueueUSMMemcpy(queue, true, &back, device, sizeof(value), 0, NULL, NULL));
+        cr_assert_eq(back, value);
+        cr_assert_eq(ze_cpu.get_count("zeEventHostSynchronize"), 0);
+        cr_assert_eq(ze_cpu.get_count("zeDeviceGetGlobalTimestamps"), 0);
+        UR_OK(urQueueRelease(queue));
+    }
+    ur_free(device);
+}
+
+Test(usm, copies_past_the_end_of_the_address_space_are_refused)
+{
+    char value = 0;
+    UR_FAILS(
+        urEnqueueUSMMemcpy(gear.queue, false, &value, (char *)UINTPTR_MAX - 31, 64, 0, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_SIZE);
+}
+
 // Memory of one device is reached through a queue of the other.
 Test(usm_of_two, of_one_device_is_copied_by_another)
 {
