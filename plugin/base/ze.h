@@ -89,6 +89,7 @@
     X(zeEventQueryKernelTimestamp)                                                                 \
     X(zeFenceCreate)                                                                               \
     X(zeFenceDestroy)                                                                              \
+    X(zeFenceReset)                                                                                \
     X(zeFenceHostSynchronize)                                                                      \
     X(zeImageGetProperties)                                                                        \
     X(zeImageCreate)                                                                               \
