@@ -37,6 +37,13 @@ struct zepi_device {
 
 extern const struct zepi_type zepi_device_type;
 
+static inline const struct zepi_device *zepi_device_root(const struct zepi_device *device)
+{
+    while (device->parent)
+        device = device->parent;
+    return device;
+}
+
 // One reference, for the platform or the parent.
 zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
                                  ze_device_handle_t ze, struct zepi_device **out_device);

@@ -53,7 +53,7 @@ static inline bool zepi_relaunch_gather(struct zepi_queue *queue, zepi_wait_list
         return false;
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
-        if (!zepi_object_is(event, &zepi_event_type) || event->context != queue->context)
+        if (!zepi_object_is(event, &zepi_event_type) || !zepi_event_is_within_reach(event, queue))
             return false;
         if (!zepi_event_must_be_awaited(event, queue))
             continue;

@@ -55,7 +55,8 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-        const bool is_stranger = result == ZEPI_SUCCESS && event->context != queue->context;
+        const bool is_stranger =
+            result == ZEPI_SUCCESS && !zepi_event_is_within_reach(event, queue);
         if (is_stranger)
             result = add_stranger(submit, wait, i);
         if (result != ZEPI_SUCCESS)
@@ -103,8 +104,18 @@ static zepi_result_t take_event_locked(struct zepi_submit *submit)
     return ZEPI_SUCCESS;
 }
 
-// Under the queue's mutex, and when it returns: what follows in the list waits for events of other
-// contexts. For those that the driver does not take there this thread waits, without the mutex.
+// Whether the driver has the memory of an event of another context on the queue's device.
+static bool is_known_on_device_of(const struct zepi_event *event,
+                                  const struct zepi_queue *queue)
+{
+    const struct zepi_device *device =
+        event->queue ? event->queue->device : event->context->devices[0];
+    return event->slot->kind == ZEPI_EVENT_COUNTER ||
+           zepi_device_root(device) == zepi_device_root(queue->device);
+}
+
+// Under the queue's mutex, and when it returns: what follows in the list waits for events that are
+// out of reach. For those that the driver does not take there this thread waits, without the mutex.
 static __attribute__((cold, noinline)) zepi_result_t
 await_strangers_locked(struct zepi_submit *submit)
 {
@@ -112,11 +123,13 @@ await_strangers_locked(struct zepi_submit *submit)
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < submit->stranger_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_event *event = submit->strangers[i];
-        const ze_result_t ze =
-            zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
-        result = zepi_check_ze_answer(ze, "zeCommandListAppendBarrier");
-        if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
-            continue;
+        if (is_known_on_device_of(event, queue)) {
+            const ze_result_t ze =
+                zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
+            result = zepi_check_ze_answer(ze, "zeCommandListAppendBarrier");
+            if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
+                continue;
+        }
         zepi_mutex_unlock(&queue->mutex);
         result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);

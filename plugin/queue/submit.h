@@ -2,6 +2,7 @@
 #ifndef ZEPI_QUEUE_SUBMIT_H
 #define ZEPI_QUEUE_SUBMIT_H
 
+#include "device/device.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 
@@ -31,7 +32,7 @@ struct zepi_submit {
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
     uint64_t ticks;           // of the device's clock, if the event is timed
-    // Owned list of borrowed events of other contexts that are waited for; NULL: none.
+    // Owned list of borrowed events out of reach that are waited for; NULL: none.
     struct zepi_event **strangers;
     uint32_t stranger_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
@@ -43,6 +44,17 @@ static inline bool zepi_event_must_be_awaited(const struct zepi_event *event,
 {
     return !zepi_event_is_known_complete(event) &&
            (event->queue != queue || !(queue->flags & ZEPI_QUEUE_IN_ORDER));
+}
+
+// Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
+// memory that only the device of its command reaches, and a wait reads them.
+static inline bool zepi_event_is_within_reach(const struct zepi_event *event,
+                                              const struct zepi_queue *queue)
+{
+    return event->context == queue->context &&
+           (!event->queue || event->queue->device == queue->device ||
+            event->slot->kind != ZEPI_EVENT_TIMED ||
+            zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
 }
 
 // On success the queue's mutex is held. `queue` has been checked.

@@ -339,6 +339,7 @@ static void get_native(void)
     ur_native_handle_t native;
     int back[COUNT];
     negate(&machine, 0, buffer, COUNT, NULL, NULL);
+    wait_for(&machine);
     UR_OK(urMemGetNativeHandle(buffer, gear.devices[1], &native));
     UR_OK(urEnqueueUSMMemcpy(machine.queues[1], true, back, (void *)native, SIZE, 0, NULL, NULL));
     for (int i = 0; i < COUNT; i++)

@@ -591,10 +591,10 @@ Test(event_of_two_platforms, is_of_the_wrong_context)
     ur_unload();
 }
 
-Test(event_of_two, orders_commands_of_two_devices)
+static void order_two_devices(ur_queue_flags_t flags)
 {
-    ur_queue_handle_t queues[] = {ur_queue(gear.devices[0], OUT_OF_ORDER),
-                                  ur_queue(gear.devices[1], OUT_OF_ORDER)};
+    ur_queue_handle_t queues[] = {ur_queue(gear.devices[0], flags),
+                                  ur_queue(gear.devices[1], flags)};
     ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_1");
     int32_t *data;
     ur_event_handle_t events[20];
@@ -613,4 +613,20 @@ Test(event_of_two, orders_commands_of_two_devices)
     UR_OK(urKernelRelease(kernel));
     for (int i = 0; i < 2; i++)
         UR_OK(urQueueRelease(queues[i]));
+}
+
+Test(event_of_two, orders_commands_of_two_devices)
+{
+    order_two_devices(OUT_OF_ORDER);
+}
+
+Test(event_of_two, orders_commands_of_two_devices_that_keep_their_order)
+{
+    order_two_devices(0);
+}
+
+// Intel's driver keeps such an event where the other device does not reach it.
+Test(event_of_two, with_times_orders_commands_of_two_devices)
+{
+    order_two_devices(UR_QUEUE_FLAG_PROFILING_ENABLE);
 }

@@ -298,7 +298,7 @@ Test(peer, can_be_used_where_there_is_a_link, .fini = ur_tear_down)
     cr_assert_eq(answer, 1);
     UR_OK(urUsmP2PPeerAccessGetInfoExp(first, second, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT,
                                        sizeof(answer), &answer, NULL));
-    cr_assert_eq(answer, 1);
+    cr_assert(answer == 0 || answer == 1); // not between Intel's cards
     UR_OK(urUsmP2PEnablePeerAccessExp(first, second));
     // Memory of one device, changed by the other.
     ur_queue_handle_t queue = ur_queue(second, 0);

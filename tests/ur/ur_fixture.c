@@ -86,6 +86,7 @@ void ur_set_up_devices(uint32_t device_count)
     uint32_t count;
     snprintf(number, sizeof(number), "%u", device_count);
     setenv("ZE_CPU_DEVICES", number, 1);
+    setenv("CreateMultipleRootDevices", number, 1); // of Intel's driver
     ze_cpu = test_ze_cpu_use();
     ur_load();
     UR_OK(urAdapterGet(1, &gear.adapter, &count));
