@@ -6,7 +6,7 @@
 #include "cache/digest.h"
 #include "cache/mutex.h"
 #include "module/spec_values.h"
-#include "module/spirv.h"
+#include "spirv/spirv.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -4,8 +4,7 @@
 
 #include "cache/digest.h"
 #include "cache/key.h"
-
-#include "spirv.h"
+#include "spirv/spirv.h"
 
 // The linkage table of a piece of native code as bytes, and the key under which the cache of
 // machine code has it, in memory and on the disk. The command zepi reads the latter.

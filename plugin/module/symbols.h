@@ -3,7 +3,7 @@
 #define ZEPI_MODULE_SYMBOLS_H
 
 #include "base/status.h"
-#include "module/spirv.h"
+#include "spirv/spirv.h"
 
 // The linkage table of some objects that are to be linked: what each of them imports and exports.
 // Drivers answer badly where names clash (the first definition wins, or an empty log), so that this

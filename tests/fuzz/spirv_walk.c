@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/spirv.h"
+#include "spirv/spirv.h"
 
 #include <stdlib.h>
 #include <string.h>

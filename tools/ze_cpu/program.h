@@ -3,7 +3,7 @@
 #define ZE_CPU_PROGRAM_H
 
 #include "opencl.h"
-#include "plugin/module/spirv.h"
+#include "plugin/spirv/spirv.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

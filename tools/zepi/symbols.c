@@ -3,7 +3,7 @@
 
 #include "cache/disk.h"
 #include "plugin/module/container.h"
-#include "plugin/module/spirv.h"
+#include "plugin/spirv/spirv.h"
 #include "plugin/module/symbol_table.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef ZEPI_TESTS_UNIT_SPIRV_FIXTURE_H
 #define ZEPI_TESTS_UNIT_SPIRV_FIXTURE_H
 
-#include "module/spirv.h"
+#include "spirv/spirv.h"
 #include "test_env.h"
 
 // What the last walk answered. The next walk, or spirv_tear_down as a suite's .fini, frees it.

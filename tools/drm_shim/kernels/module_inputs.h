@@ -3,7 +3,7 @@
 #define DRM_SHIM_MODULE_INPUTS_H
 
 #include "cache/digest.h"
-#include "module/spirv.h"
+#include "spirv/spirv.h"
 
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
