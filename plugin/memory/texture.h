@@ -40,18 +40,4 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler
                                   ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
                                   struct zepi_sampler **out_sampler);
 
-// Commands. A region of NULL is the whole image; memory is rows without gaps if a pitch is 0.
-zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *destination,
-                                      const ze_image_region_t *to, struct zepi_texture *source,
-                                      const ze_image_region_t *from, zepi_wait_list_t wait,
-                                      zepi_event_t *out_event);
-zepi_result_t zepi_queue_write_texture(zepi_queue_t queue, struct zepi_texture *destination,
-                                       const ze_image_region_t *to, const void *source,
-                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                       zepi_wait_list_t wait, zepi_event_t *out_event);
-zepi_result_t zepi_queue_read_texture(zepi_queue_t queue, void *destination,
-                                      struct zepi_texture *source, const ze_image_region_t *from,
-                                      uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                      zepi_wait_list_t wait, zepi_event_t *out_event);
-
 #endif

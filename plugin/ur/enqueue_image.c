@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/texture.h"
+#include "queue/copy_texture.h"
 #include "ur/command.h"
 #include "ur/mem.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/texture.h"
+#include "queue/copy_texture.h"
 #include "ur/image_format.h"
 #include "ur/info.h"
 #include "ur/map.h"
