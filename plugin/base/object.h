@@ -3,8 +3,8 @@
 #define ZEPI_BASE_OBJECT_H
 
 #include "base/status.h"
+#include "base/thread.h"
 #include "cache/mutex.h"
-#include "cache/thread_shard.h"
 
 #include <assert.h>
 #include <stdalign.h>

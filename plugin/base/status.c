@@ -2,23 +2,29 @@
 #include "base/status.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local struct zepi_error last_error;
+#define ERROR_BYTES sizeof(((struct zepi_error *)NULL)->text)
+static_assert(sizeof(((struct zepi_thread_texts *)NULL)->error) == ERROR_BYTES,
+              "an error can be saved whole");
 
-// A log has no bound, so it has owned memory; a destructor of the thread frees it (status_log.c).
 zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
 {
+    struct zepi_thread_texts *texts = zepi_thread_texts();
+    zepi_thread.error = result;
+    if (!texts)
+        return result;
     va_list arguments;
     va_start(arguments, format);
     // By way of a buffer: an argument may be the old text.
-    char text[sizeof(last_error.text)];
+    char text[ERROR_BYTES];
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    memcpy(last_error.text, text, strlen(text) + 1);
-    last_error.result = result;
+    memcpy(texts->error, text, strlen(text) + 1);
     return result;
 }
 
@@ -29,41 +35,85 @@ zepi_result_t zepi_fail_no_memory(void)
 
 void zepi_error_append(const char *format, ...)
 {
-    const size_t length = strlen(last_error.text);
+    struct zepi_thread_texts *texts = zepi_thread_texts();
+    if (!texts)
+        return;
+    const size_t length = strlen(texts->error);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(last_error.text + length, sizeof(last_error.text) - length, format, arguments);
+    vsnprintf(texts->error + length, sizeof(texts->error) - length, format, arguments);
     va_end(arguments);
 }
 
 void zepi_error_prepend(const char *format, ...)
 {
-    char text[sizeof(last_error.text)];
+    struct zepi_thread_texts *texts = zepi_thread_texts();
+    char text[ERROR_BYTES];
+    if (!texts)
+        return;
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof(text))
         return;
-    snprintf(text + length, sizeof(text) - (size_t)length, "%s", last_error.text);
-    memcpy(last_error.text, text, strlen(text) + 1);
+    snprintf(text + length, sizeof(text) - (size_t)length, "%s", texts->error);
+    memcpy(texts->error, text, strlen(text) + 1);
 }
 
 const char *zepi_last_error(zepi_result_t *out_result)
 {
     if (out_result)
-        *out_result = last_error.result;
-    return last_error.text;
+        *out_result = zepi_thread.error;
+    if (zepi_thread.texts)
+        return zepi_thread.texts->error;
+    return zepi_thread.error == ZEPI_SUCCESS ? "" : "the host has no memory left for the message";
 }
 
 void zepi_error_save(struct zepi_error *out_error)
 {
-    *out_error = last_error;
+    const char *text = zepi_last_error(&out_error->result);
+    memcpy(out_error->text, text, strlen(text) + 1);
 }
 
 void zepi_error_restore(const struct zepi_error *error)
 {
-    last_error = *error;
+    struct zepi_thread_texts *texts = zepi_thread_texts();
+    zepi_thread.error = error->result;
+    if (texts)
+        memcpy(texts->error, error->text, strlen(error->text) + 1);
+}
+
+bool zepi_build_log_is(uint64_t id)
+{
+    const struct zepi_thread_texts *texts = zepi_thread.texts;
+    return texts && texts->log_id == id;
+}
+
+void zepi_build_log_set(const char *log, size_t size_bytes, uint64_t id)
+{
+    struct zepi_thread_texts *texts = zepi_thread_texts();
+    if (!texts)
+        return;
+    texts->log_id = 0;
+    if (texts->log)
+        texts->log[0] = '\0';
+    if (size_bytes >= texts->log_capacity) {
+        char *more = zepi_allocate(size_bytes + 1, 1);
+        if (!more)
+            return;
+        zepi_free(texts->log);
+        texts->log = more;
+        texts->log_capacity = size_bytes + 1;
+    }
+    memcpy(texts->log, log, size_bytes);
+    texts->log[size_bytes] = '\0';
+    texts->log_id = id;
+}
+
+const char *zepi_build_log_get(void)
+{
+    return zepi_thread.texts && zepi_thread.texts->log ? zepi_thread.texts->log : "";
 }
 
 #define RESULT_NAMES(X)                                                                            \

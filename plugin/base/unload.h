@@ -13,7 +13,7 @@ enum zepi_unload_stage {
     ZEPI_UNLOAD_OBJECTS, // the memory of objects
     ZEPI_UNLOAD_USM,     // the table of USM
     ZEPI_UNLOAD_REGIONS, // what the table led to
-    ZEPI_UNLOAD_LOG,
+    ZEPI_UNLOAD_THREADS,
     ZEPI_UNLOAD_STAGES,
 };
 

@@ -204,10 +204,9 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     struct zepi_usm_heap *heap = context->usm.own->heaps; // of the first device
     if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
         heap = zepi_usm_pool_heap(context->usm.own, device, kind);
-    const uintptr_t shard = zepi_thread_shard_known();
-    if (__builtin_expect(!heap || shard >= ZEPI_THREAD_SHARDS, 0))
+    if (__builtin_expect(!heap, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
-    struct zepi_usm_share *share = &heap->shares[shard % ZEPI_USM_SHARES];
+    struct zepi_usm_share *share = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
     if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
         return allocate_slowly(share, size_bytes, out_memory);
     void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes,

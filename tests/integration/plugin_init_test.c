@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,4 +129,46 @@ Test(no_driver, is_no_error_and_says_why)
     cr_assert_eq(zepi.platform_get(0, NULL, &count), ZEPI_SUCCESS);
     cr_assert_eq(count, 0);
     cr_assert(zepi.last_error(NULL)[0] != '\0');
+}
+
+static int add_thread_memory(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    if (!strstr(info->dlpi_name, "zepi.so") && !strstr(info->dlpi_name, "libze_cpu"))
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)user += info->dlpi_phdr[i].p_memsz;
+    }
+    return 0;
+}
+
+// It lies in the block that the process has for libraries that are opened late, which is small.
+Test(plugin_init, all_libraries_together_use_64_bytes_of_a_threads_static_memory)
+{
+    char adapter[4096];
+    size_t bytes = 0;
+    const char *slash = strrchr(TEST_PLUGIN, '/');
+    snprintf(adapter, sizeof(adapter), "%.*s/libur_adapter_zepi.so", (int)(slash - TEST_PLUGIN),
+             TEST_PLUGIN);
+    struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER); // opens ze_cpu
+    void *library = dlopen(adapter, RTLD_NOW);                     // NULL where it is not built
+    dl_iterate_phdr(add_thread_memory, &bytes);
+    cr_assert_gt(bytes, 0);
+    cr_assert_leq(bytes, 64, "%zu bytes", bytes);
+    if (library)
+        dlclose(library);
+    test_gear_destroy(&gear);
+}
+
+Test(plugin_init, a_threads_static_memory_comes_back_with_dlclose)
+{
+    enum { TIMES = 1000 };
+    test_plugin_unload();
+    dlclose(own_library);
+    for (int i = 0; i < TIMES; i++) {
+        void *library = dlopen(TEST_PLUGIN, RTLD_NOW);
+        cr_assert_not_null(library, "time %d: %s", i, dlerror());
+        dlclose(library);
+    }
 }
