@@ -31,6 +31,21 @@ void zepi_word_wake_all(atomic_uint *word)
     wake(word, INT_MAX);
 }
 
+void zepi_condition_wait(struct zepi_condition *condition, struct zepi_mutex *mutex)
+{
+    // Relaxed, here and below: the mutex orders, and the kernel compares.
+    const unsigned changes = atomic_load_explicit(&condition->changes, memory_order_relaxed);
+    zepi_mutex_unlock(mutex);
+    zepi_word_wait(&condition->changes, changes);
+    zepi_mutex_lock(mutex);
+}
+
+void zepi_condition_wake_all(struct zepi_condition *condition)
+{
+    atomic_fetch_add_explicit(&condition->changes, 1, memory_order_relaxed);
+    zepi_word_wake_all(&condition->changes);
+}
+
 void zepi_mutex_lock_slowly(struct zepi_mutex *mutex)
 {
     for (int i = 0; i < SPINS; i++) {

@@ -46,6 +46,18 @@ static inline void zepi_mutex_unlock(struct zepi_mutex *mutex)
         zepi_mutex_wake(mutex);
 }
 
+// A change that threads wait for with a mutex held. Zeroed memory is one, and there is nothing to
+// destroy.
+struct zepi_condition {
+    atomic_uint changes;
+};
+
+// Gives the mutex up, sleeps until the next change, and locks it again. It may return without one:
+// the caller looks again at what it waits for.
+void zepi_condition_wait(struct zepi_condition *condition, struct zepi_mutex *mutex);
+// With the mutex held.
+void zepi_condition_wake_all(struct zepi_condition *condition);
+
 // Sleeps if the word has this value; returns at the latest when it was changed and then woken. It
 // may return earlier: the caller looks at the word again.
 void zepi_word_wait(atomic_uint *word, unsigned value);

@@ -6,12 +6,11 @@
 #include "base/log.h"
 #include "base/unload.h"
 #include "base/ze.h"
-
-#include <pthread.h>
+#include "cache/mutex.h"
 
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
 // under it but the memory of objects.
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct zepi_mutex mutex;
 static bool has_loader;
 static struct zepi_platform **platforms; // owned
 static uint32_t platform_count;          // set once it is not 0
@@ -133,11 +132,11 @@ static zepi_result_t bring_up_locked(void)
 
 zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint32_t *out_count)
 {
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     const zepi_result_t result = platform_count > 0 ? ZEPI_SUCCESS : bring_up_locked();
     *out_platforms = platforms;
     *out_count = platform_count;
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     // Lack of memory says nothing about what there is.
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
 }

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "cache/mutex.h"
 #include "device/cpu_features.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,10 +16,10 @@
 struct zepi_compiler_identity {
     const char *driver_path; // borrowed
     enum zepi_compiler_kind kind;
-    pthread_mutex_t mutex; // guards what is below; held while files are looked at: others wait
-    bool is_known;         // digest and libraries are valid
-    bool is_seen;          // and compared with what a compile had loaded
-    bool is_noted;         // in the log, that the compiler cannot be identified
+    struct zepi_mutex mutex; // guards what is below; held while files are looked at: others wait
+    bool is_known;           // digest and libraries are valid
+    bool is_seen;            // and compared with what a compile had loaded
+    bool is_noted;           // in the log, that the compiler cannot be identified
     struct zepi_digest digest;
     struct zepi_compiler_libraries libraries;
 };
@@ -32,15 +32,11 @@ struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_
         return NULL;
     identity->driver_path = driver_path;
     identity->kind = kind;
-    pthread_mutex_init(&identity->mutex, NULL);
     return identity;
 }
 
 void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity)
 {
-    if (!identity)
-        return;
-    pthread_mutex_destroy(&identity->mutex);
     zepi_free(identity);
 }
 
@@ -170,22 +166,22 @@ static void make_locked(struct zepi_compiler_identity *identity, struct zepi_dis
 bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest)
 {
-    pthread_mutex_lock(&identity->mutex);
+    zepi_mutex_lock(&identity->mutex);
     find_locked(identity, disk);
     const bool is_known = identity->is_known;
     *out_digest = identity->digest;
-    pthread_mutex_unlock(&identity->mutex);
+    zepi_mutex_unlock(&identity->mutex);
     return is_known;
 }
 
 bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest)
 {
-    pthread_mutex_lock(&identity->mutex);
+    zepi_mutex_lock(&identity->mutex);
     if (!identity->is_seen)
         make_locked(identity, disk);
     const bool is_known = identity->is_known;
     *out_digest = identity->digest;
-    pthread_mutex_unlock(&identity->mutex);
+    zepi_mutex_unlock(&identity->mutex);
     return is_known;
 }

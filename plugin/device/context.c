@@ -115,7 +115,6 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->platform = devices[0]->platform;
     context->ownership = ownership;
     zepi_retire_init(&context->retire);
-    zepi_mappings_init(&context->mappings);
     zepi_event_pools_init(&context->event_pools, context);
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     context->device_count = device_count;

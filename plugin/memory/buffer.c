@@ -23,7 +23,6 @@ static void buffer_destroy(void *object)
     }
     zepi_free(buffer->places);
     zepi_buffer_contents_finish(&buffer->contents);
-    pthread_mutex_destroy(&buffer->mutex);
     zepi_release(buffer->context);
 }
 
@@ -68,7 +67,6 @@ static struct zepi_buffer *create(struct zepi_context *context, size_t size_byte
         return NULL;
     buffer->context = zepi_retain(context);
     buffer->size_bytes = size_bytes;
-    pthread_mutex_init(&buffer->mutex, NULL);
     return buffer;
 }
 
@@ -185,9 +183,9 @@ zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place)
 {
     void *memory;
     struct zepi_context *context = buffer->context;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_there = buffer->places[place].memory != NULL;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (is_there)
         return ZEPI_SUCCESS;
     const bool is_device = place >= ZEPI_PLACE_DEVICES;
@@ -196,12 +194,12 @@ zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place)
         is_device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, buffer->size_bytes, 0, &memory);
     if (result != ZEPI_SUCCESS)
         return result;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     // Another thread may have been faster.
     const bool is_spare = buffer->places[place].memory != NULL;
     if (!is_spare)
         buffer->places[place].memory = memory;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (is_spare)
         zepi_usm_give(context, memory);
     return ZEPI_SUCCESS;

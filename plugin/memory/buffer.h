@@ -3,9 +3,8 @@
 #define ZEPI_MEMORY_BUFFER_H
 
 #include "base/object.h"
+#include "cache/mutex.h"
 #include "memory/buffer_contents.h"
-
-#include <pthread.h>
 
 struct zepi_context;
 struct zepi_device;
@@ -38,7 +37,7 @@ struct zepi_buffer {
     zepi_usm_kind_t kind; // of `fixed`
     bool is_owned;        // `fixed` is
     // Of a buffer that moves.
-    pthread_mutex_t mutex; // guards what is below; allocation alone under it
+    struct zepi_mutex mutex; // guards what is below; allocation alone under it
     struct zepi_buffer_contents contents;
     struct zepi_buffer_place *places; // owned
     uint32_t place_count;

@@ -32,9 +32,9 @@ static void place_destroy(struct zepi_physical_place *place, const struct zepi_c
 
 static void place_release(struct zepi_physical_place *place, struct zepi_context *context)
 {
-    pthread_mutex_lock(&context->mappings.mutex);
+    zepi_mutex_lock(&context->mappings.mutex);
     const bool is_last = --place->references == 0;
-    pthread_mutex_unlock(&context->mappings.mutex);
+    zepi_mutex_unlock(&context->mappings.mutex);
     if (is_last)
         place_destroy(place, context);
 }
@@ -85,12 +85,6 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
 
 // ---- Mappings ----
 
-void zepi_mappings_init(struct zepi_mappings *mappings)
-{
-    pthread_mutex_init(&mappings->mutex, NULL);
-    mappings->first = NULL;
-}
-
 static void list_release(struct zepi_mapping *list, struct zepi_context *context)
 {
     while (list) {
@@ -107,17 +101,16 @@ void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *c
     for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
     list_release(mappings->first, context);
-    pthread_mutex_destroy(&mappings->mutex);
 }
 
 static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {
-    pthread_mutex_lock(&mappings->mutex);
+    zepi_mutex_lock(&mappings->mutex);
     mapping->next = mappings->first;
     mappings->first = mapping;
     atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
     mapping->place->references++;
-    pthread_mutex_unlock(&mappings->mutex);
+    zepi_mutex_unlock(&mappings->mutex);
 }
 
 // Takes the range out of the list. What lay in it is returned; `spare` is used up (NULL then) if
@@ -160,11 +153,11 @@ static void forget(struct zepi_context *context, const void *start, size_t size_
                    struct zepi_mapping *spare)
 {
     struct zepi_mappings *mappings = &context->mappings;
-    pthread_mutex_lock(&mappings->mutex);
+    zepi_mutex_lock(&mappings->mutex);
     struct zepi_mapping *gone =
         cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
     atomic_store_explicit(&mappings->is_any, mappings->first != NULL, memory_order_relaxed);
-    pthread_mutex_unlock(&mappings->mutex);
+    zepi_mutex_unlock(&mappings->mutex);
     list_release(gone, context);
     zepi_free(spare);
 }
@@ -185,12 +178,12 @@ size_t zepi_mappings_room(struct zepi_mappings *mappings, const void *address, s
     // Relaxed: a thread that may use a mapping knows of it.
     if (!atomic_load_explicit(&mappings->is_any, memory_order_relaxed))
         return SIZE_MAX;
-    pthread_mutex_lock(&mappings->mutex);
+    zepi_mutex_lock(&mappings->mutex);
     // Mappings may lie side by side, and be used as one.
     const struct zepi_mapping *mapping = find_locked(mappings, start);
     for (; mapping && end - start < size_bytes; mapping = find_locked(mappings, end))
         end = mapping->end;
-    pthread_mutex_unlock(&mappings->mutex);
+    zepi_mutex_unlock(&mappings->mutex);
     return end == start ? SIZE_MAX : end - start;
 }
 

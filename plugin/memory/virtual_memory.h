@@ -3,8 +3,8 @@
 #define ZEPI_MEMORY_VIRTUAL_MEMORY_H
 
 #include "base/object.h"
+#include "cache/mutex.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct zepi_context;
@@ -28,13 +28,12 @@ extern const struct zepi_type zepi_physical_memory_type;
 
 // What is mapped in a context. A member of it.
 struct zepi_mappings {
-    pthread_mutex_t mutex; // guards the list and the references of places; nothing is called under
-                           // it
+    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
+                             // under it
     struct zepi_mapping *first;
     atomic_bool is_any; // written under the mutex
 };
 
-void zepi_mappings_init(struct zepi_mappings *mappings);
 // Destroys the physical memory of what the host left mapped.
 void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context);
 

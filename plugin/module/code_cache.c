@@ -4,15 +4,14 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "base/unload.h"
+#include "cache/mutex.h"
 #include "device/compiler_identity.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "module/code_key.h"
 
-#include <pthread.h>
-
 // Guards the making of what is below; once made, it stays until the plugin is unloaded.
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct zepi_mutex mutex;
 static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
 static struct zepi_disk *disk;
@@ -150,13 +149,13 @@ struct zepi_build_cache *zepi_code_cache(void)
     struct zepi_build_cache *made = atomic_load_explicit(&cache, memory_order_acquire);
     if (made)
         return made;
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     made = atomic_load_explicit(&cache, memory_order_relaxed);
     if (!made) {
         made = create_locked();
         atomic_store_explicit(&cache, made, memory_order_release);
     }
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (!made)
         zepi_fail_no_memory();
     return made;

@@ -3,10 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/unload.h"
+#include "cache/mutex.h"
 #include "device/context.h"
 #include "module/module.h"
-
-#include <pthread.h>
 
 // The values that were set on a unit's input in a context, while nobody holds that module.
 struct zepi_unit_values {
@@ -16,7 +15,7 @@ struct zepi_unit_values {
 };
 
 // Guards the list of units and their lists; nothing is called under it but try-retain.
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct zepi_mutex mutex;
 static struct zepi_unit_entry *units;
 atomic_uint_fast64_t zepi_unit_generation_count;
 
@@ -57,11 +56,11 @@ static zepi_result_t fail_unknown(zepi_unit_t token)
 
 zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit)
 {
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     struct zepi_unit_entry *unit = find_locked(token);
     if (unit)
         atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (!unit)
         return fail_unknown(token);
     *out_unit = unit;
@@ -142,13 +141,13 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_at_unload(ZEPI_UNLOAD_UNITS, release_units);
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     const bool is_taken = find_locked(token) != NULL;
     if (!is_taken) {
         unit->next = units;
         units = unit;
     }
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (is_taken) {
         zepi_unit_release(unit);
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -160,14 +159,14 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
 
 zepi_result_t zepi_unit_unregister(zepi_unit_t token)
 {
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     struct zepi_unit_entry **link = &units;
     while (*link && (*link)->token != token)
         link = &(*link)->next;
     struct zepi_unit_entry *unit = *link;
     if (unit)
         *link = unit->next;
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (!unit)
         return fail_unknown(token);
     zepi_unit_note_change();
@@ -196,7 +195,7 @@ void zepi_unit_forget(struct zepi_module *module)
 {
     struct zepi_unit_entry *unit = module->unit;
     bool has_successor = false;
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     struct zepi_module **link = &unit->modules;
     while (*link && *link != module)
         link = &(*link)->unit_next;
@@ -209,14 +208,14 @@ void zepi_unit_forget(struct zepi_module *module)
     if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
         kept->values =
             zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     zepi_unit_release(unit);
 }
 
 void zepi_unit_forget_context(const struct zepi_context *context)
 {
     struct zepi_unit_values *gone = NULL;
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     for (struct zepi_unit_entry *unit = units; unit; unit = unit->next) {
         struct zepi_unit_values **link = &unit->values;
         while (*link && (*link)->context != context)
@@ -228,7 +227,7 @@ void zepi_unit_forget_context(const struct zepi_context *context)
         values->next = gone;
         gone = values;
     }
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     while (gone) {
         struct zepi_unit_values *values = gone;
         gone = values->next;
@@ -314,9 +313,9 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
                                               struct zepi_module **out_module)
 {
     struct zepi_module *made = NULL;
-    pthread_mutex_lock(&mutex);
+    zepi_mutex_lock(&mutex);
     struct zepi_module *module = find_module_locked(unit, context, state);
-    pthread_mutex_unlock(&mutex);
+    zepi_mutex_unlock(&mutex);
     if (module) {
         *out_module = module;
         return ZEPI_SUCCESS;
@@ -327,9 +326,9 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
     values->context = context;
     const zepi_result_t result = create_module(unit, context, state, &made);
     if (result == ZEPI_SUCCESS) {
-        pthread_mutex_lock(&mutex);
+        zepi_mutex_lock(&mutex);
         module = enter_locked(unit, made, &values);
-        pthread_mutex_unlock(&mutex);
+        zepi_mutex_unlock(&mutex);
     }
     zepi_free(values);
     if (result != ZEPI_SUCCESS)

@@ -52,11 +52,11 @@ static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buff
                                  uint32_t place)
 {
     zepi_event_status_t status;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     zepi_event_t ready = buffer->places[place].ready;
     if (ready)
         zepi_retain(ready);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (!ready)
         return ZEPI_SUCCESS;
     const zepi_result_t result = zepi_event_get_status(ready, &status);
@@ -66,11 +66,11 @@ static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buff
         zepi_release(ready);
         return result;
     }
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_last = buffer->places[place].ready == ready;
     if (is_last)
         buffer->places[place].ready = NULL;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (is_last)
         zepi_release(ready);
     zepi_release(ready);
@@ -81,13 +81,13 @@ static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buff
 static zepi_result_t note_copy(struct zepi_buffer *buffer, uint32_t place,
                                const struct zepi_buffer_gap *gap, zepi_event_t event)
 {
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     zepi_event_t before = buffer->places[place].ready;
     buffer->places[place].ready = event;
     const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
     if (has_room)
         zepi_buffer_contents_add(&buffer->contents, place, gap->begin_bytes, gap->end_bytes);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     zepi_release(before);
     return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
@@ -212,23 +212,23 @@ static zepi_result_t fill_gap(struct zepi_buffer_uses *uses, struct zepi_buffer 
 static bool find_gap(struct zepi_buffer *buffer, uint32_t place,
                      const struct zepi_buffer_part *part, struct zepi_buffer_gap *out_gap)
 {
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_found =
         zepi_buffer_contents_find_gap(&buffer->contents, place, part->offset_bytes,
                                       part->offset_bytes + part->size_bytes, out_gap);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return is_found;
 }
 
 static zepi_result_t note_write(const struct zepi_buffer_part *part, uint32_t place)
 {
     struct zepi_buffer *buffer = part->buffer;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
     if (has_room)
         zepi_buffer_contents_set(&buffer->contents, place, part->offset_bytes,
                                  part->offset_bytes + part->size_bytes);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
@@ -256,10 +256,10 @@ static zepi_result_t choose_place(struct zepi_buffer_uses *uses,
     const uint32_t own = zepi_buffer_place_of(buffer, uses->queue->device);
     uint32_t other;
     bool is_found;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     uint64_t places = zepi_buffer_contents_places(&buffer->contents, part->offset_bytes,
                                                   part->offset_bytes + part->size_bytes);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (access == ZEPI_BUFFER_WRITE)
         places &= ~ZEPI_BUFFER_PLACE(ZEPI_PLACE_HOST);
     *out_place = own;
@@ -340,11 +340,11 @@ static bool has_all(const struct zepi_buffer_part *part, uint32_t place, zepi_re
     *out_result = ZEPI_SUCCESS;
     if (find_gap(buffer, place, part, &gap))
         return false;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     zepi_event_t ready = buffer->places[place].ready;
     if (ready)
         zepi_retain(ready);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (ready)
         *out_result = zepi_event_wait(1, &ready, UINT64_MAX);
     zepi_release(ready);

@@ -10,8 +10,6 @@
 #include "queue/probe.h"
 #include "queue/retire.h"
 
-#include <pthread.h>
-
 struct zepi_context;
 struct zepi_device;
 

@@ -11,8 +11,6 @@
 
 void zepi_retire_init(struct zepi_retire *retire)
 {
-    pthread_mutex_init(&retire->mutex, NULL);
-    pthread_cond_init(&retire->changed, NULL);
     retire->look_weight = ZEPI_RETIRE_LIMIT;
 }
 
@@ -40,8 +38,6 @@ void zepi_retire_finish(struct zepi_retire *retire)
         next = atomic_load_explicit(&slots->next, memory_order_relaxed);
         zepi_seam_free(slots);
     }
-    pthread_cond_destroy(&retire->changed);
-    pthread_mutex_destroy(&retire->mutex);
 }
 
 // ---- Queues ----
@@ -117,7 +113,7 @@ zepi_result_t zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_queu
     struct zepi_retire_queue *entry;
     for (;;) {
         struct zepi_retire_slots *last;
-        pthread_mutex_lock(&retire->mutex);
+        zepi_mutex_lock(&retire->mutex);
         entry = take_slot_locked(retire, &last);
         if (!entry && more) {
             // Release: a thread that finds them sees them empty.
@@ -127,7 +123,7 @@ zepi_result_t zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_queu
         }
         if (entry)
             fill_slot_locked(retire, entry, queue);
-        pthread_mutex_unlock(&retire->mutex);
+        zepi_mutex_unlock(&retire->mutex);
         if (entry)
             break;
         more = create_slots();
@@ -201,29 +197,29 @@ static void destroy_all(struct zepi_retire *retire, struct zepi_retired *taken)
     if (!taken)
         return;
     destroy_each(taken);
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     if (--retire->destroying == 0)
-        pthread_cond_broadcast(&retire->changed);
-    pthread_mutex_unlock(&retire->mutex);
+        zepi_condition_wake_all(&retire->changed);
+    zepi_mutex_unlock(&retire->mutex);
 }
 
 void zepi_retire_leave_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
 {
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     while (entry->pins > 0)
-        pthread_cond_wait(&retire->changed, &retire->mutex);
+        zepi_condition_wait(&retire->changed, &retire->mutex);
     entry->queue = NULL;
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
 }
 
 void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_queue *entry)
 {
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     // What could not be waited for is as good as complete.
     zepi_retire_note_complete(entry, atomic_load_explicit(&entry->submitted, memory_order_relaxed));
     give_slot_locked(retire, entry);
     struct zepi_retired *finished = take_finished_locked(retire);
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
     destroy_all(retire, finished);
 }
 
@@ -231,20 +227,20 @@ void zepi_retire_remove_queue(struct zepi_retire *retire, struct zepi_retire_que
 static struct zepi_queue *pin(struct zepi_retire *retire, struct zepi_retire_queue *entry,
                               uint64_t epoch)
 {
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     struct zepi_queue *queue = entry->queue && holds_up_locked(entry, epoch) ? entry->queue : NULL;
     if (queue)
         entry->pins++;
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
     return queue;
 }
 
 static void unpin(struct zepi_retire *retire, struct zepi_retire_queue *entry)
 {
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     if (--entry->pins == 0)
-        pthread_cond_broadcast(&retire->changed);
-    pthread_mutex_unlock(&retire->mutex);
+        zepi_condition_wake_all(&retire->changed);
+    zepi_mutex_unlock(&retire->mutex);
 }
 
 static void wait_for_all(struct zepi_retire *retire, uint64_t epoch)
@@ -309,7 +305,7 @@ static void append_locked(struct zepi_retire *retire, struct zepi_retired *retir
 void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
 {
     const bool is_urgent = retired->is_urgent;
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     const uint64_t epoch = begin_epoch_locked(retire);
     retired->epoch = epoch;
     append_locked(retire, retired);
@@ -318,7 +314,7 @@ void zepi_retire_later(struct zepi_retire *retire, struct zepi_retired *retired)
     const bool is_due = weight >= retire->look_weight;
     if (is_due)
         retire->look_weight = weight + LOOK_STEP;
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
     destroy_all(retire, finished);
     if (is_urgent)
         wait_for_all(retire, epoch);
@@ -332,19 +328,19 @@ bool zepi_retire_drain(struct zepi_retire *retire, uint64_t patience_ns)
     if (atomic_load_explicit(&retire->weight, memory_order_relaxed) == 0)
         return false;
     look_at_all(retire, atomic_load_explicit(&retire->epoch, memory_order_relaxed), patience_ns);
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     struct zepi_retired *finished = take_finished_locked(retire);
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
     destroy_all(retire, finished);
     return true;
 }
 
 void zepi_retire_settle(struct zepi_retire *retire)
 {
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     while (retire->destroying > 0)
-        pthread_cond_wait(&retire->changed, &retire->mutex);
-    pthread_mutex_unlock(&retire->mutex);
+        zepi_condition_wait(&retire->changed, &retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
 }
 
 void zepi_retire_note_complete(struct zepi_retire_queue *entry, uint64_t number)
@@ -371,11 +367,11 @@ void zepi_retire_end_wait(struct zepi_retire *retire, struct zepi_retire_queue *
                           struct zepi_retire_mark mark)
 {
     zepi_retire_note_complete(entry, mark.submitted);
-    pthread_mutex_lock(&retire->mutex);
+    zepi_mutex_lock(&retire->mutex);
     if (entry->synchronized_epoch < mark.epoch)
         entry->synchronized_epoch = mark.epoch;
     struct zepi_retired *finished = take_finished_locked(retire);
-    pthread_mutex_unlock(&retire->mutex);
+    zepi_mutex_unlock(&retire->mutex);
     destroy_all(retire, finished);
 }
 

@@ -3,8 +3,8 @@
 #define ZEPI_QUEUE_RETIRE_H
 
 #include "base/status.h"
+#include "cache/mutex.h"
 
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -60,8 +60,9 @@ struct zepi_retire_slots {
 };
 
 struct zepi_retire {
-    pthread_mutex_t mutex;  // guards what is below; nothing is called under it
-    pthread_cond_t changed; // a queue's last pin went, or the last thread that destroyed is done
+    struct zepi_mutex mutex; // guards what is below; nothing is called under it
+    struct zepi_condition
+        changed; // a queue's last pin went, or the last thread that destroyed is done
     struct zepi_retired *first; // oldest
     struct zepi_retired *last;
     uint64_t look_weight;        // that makes the next look at the queues due

@@ -66,9 +66,9 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
         result = check_lists(append);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    pthread_mutex_lock(&append->buffer->mutex);
+    zepi_mutex_lock(&append->buffer->mutex);
     result = check_locked(append->buffer, append->wait_count, append->waits);
-    pthread_mutex_unlock(&append->buffer->mutex);
+    zepi_mutex_unlock(&append->buffer->mutex);
     return result;
 }
 
@@ -121,10 +121,10 @@ ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
     struct zepi_ur_command_buffer *buffer = append->buffer;
     if (!recorded)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const size_t index = buffer->command_count;
     const ur_result_t result = append_locked(buffer, recorded);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(recorded);
         return result;
@@ -148,8 +148,6 @@ static void command_buffer_destroy(void *object)
     for (size_t i = 0; i < buffer->command_count; i++)
         zepi_release(buffer->commands[i]);
     zepi_free(buffer->commands);
-    pthread_mutex_destroy(&buffer->mutex);
-    pthread_mutex_destroy(&buffer->turn);
     zepi_release(buffer->context);
 }
 
@@ -174,8 +172,6 @@ ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_devic
     buffer->is_updatable = pCommandBufferDesc->isUpdatable;
     buffer->is_in_order = pCommandBufferDesc->isInOrder;
     buffer->is_profiled = pCommandBufferDesc->enableProfiling;
-    pthread_mutex_init(&buffer->mutex, NULL);
-    pthread_mutex_init(&buffer->turn, NULL);
     *phCommandBuffer = (ur_exp_command_buffer_handle_t)buffer;
     return UR_RESULT_SUCCESS;
 }
@@ -196,10 +192,10 @@ ur_result_t zepi_urCommandBufferFinalizeExp(ur_exp_command_buffer_handle_t hComm
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(hCommandBuffer);
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool was_finalized = buffer->is_finalized;
     buffer->is_finalized = true;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return was_finalized ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                           "the command buffer was finalized before")
                          : UR_RESULT_SUCCESS;

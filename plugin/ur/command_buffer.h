@@ -2,10 +2,9 @@
 #ifndef ZEPI_UR_COMMAND_BUFFER_H
 #define ZEPI_UR_COMMAND_BUFFER_H
 
+#include "cache/mutex.h"
 #include "ur/kernel.h"
 #include "ur/mem.h"
-
-#include <pthread.h>
 
 struct zepi_native_list;
 
@@ -20,7 +19,7 @@ struct zepi_ur_command_buffer {
     bool is_in_order; // each command after the one before; else after its sync points
     bool is_profiled;
     // Guards what is below; allocation alone under it.
-    pthread_mutex_t mutex;
+    struct zepi_mutex mutex;
     bool is_finalized;                  // the list of commands does not change any more
     struct zepi_ur_recorded **commands; // owned list of references; sync points are its indices
     size_t command_count;
@@ -29,7 +28,7 @@ struct zepi_ur_command_buffer {
     struct zepi_native_list *native; // borrowed; what a host's function records to at the moment
     // Held while an execution is enqueued: the next one follows it, on whatever queue. Guards
     // `last`.
-    pthread_mutex_t turn;
+    struct zepi_mutex turn;
     zepi_event_t last; // owned reference; of the last execution; NULL: there was none
 };
 

@@ -216,10 +216,10 @@ find_old(struct zepi_ur_command_buffer *buffer, uint32_t count,
         if (updates[i].hCommand == updates[count].hCommand)
             return zepi_ur_recorded_launch_retain(launches[i]);
     }
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     struct zepi_ur_recorded_launch *old =
         zepi_ur_recorded_launch_retain(command_of(updates[count].hCommand)->launch);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return old;
 }
 
@@ -234,9 +234,9 @@ static ur_result_t check_update(ur_exp_command_buffer_handle_t handle, uint32_t 
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(handle);
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_finalized = buffer->is_finalized;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (!buffer->is_updatable || !is_finalized)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
                               buffer->is_updatable ? "was not finalized yet"
@@ -266,14 +266,14 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         zepi_ur_recorded_launch_release(old);
     }
     // The new ones go in, the old ones come out.
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
         struct zepi_ur_recorded *recorded = command_of(pUpdateKernelLaunch[i].hCommand);
         struct zepi_ur_recorded_launch *old = recorded->launch;
         recorded->launch = launches[i];
         launches[i] = old;
     }
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     for (uint32_t i = 0; i < numKernelUpdates; i++)
         zepi_ur_recorded_launch_release(launches[i]);
     zepi_free(launches);

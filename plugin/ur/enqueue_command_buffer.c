@@ -52,10 +52,10 @@ static bool take_launches(struct replay *replay)
         zepi_allocate(buffer->command_count, sizeof(struct zepi_ur_recorded_launch *));
     if (!replay->launches)
         return false;
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     for (size_t i = 0; i < buffer->command_count; i++)
         replay->launches[i] = zepi_ur_recorded_launch_retain(buffer->commands[i]->launch);
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return true;
 }
 
@@ -234,7 +234,7 @@ static zepi_result_t follow(struct replay *replay, zepi_event_t before)
 static zepi_result_t enqueue_all(struct replay *replay, bool is_timed)
 {
     struct zepi_ur_command_buffer *buffer = replay->buffer;
-    pthread_mutex_lock(&buffer->turn);
+    zepi_mutex_lock(&buffer->turn);
     zepi_result_t result = use_buffers(replay);
     if (result == ZEPI_SUCCESS)
         result = follow(replay, buffer->last);
@@ -249,7 +249,7 @@ static zepi_result_t enqueue_all(struct replay *replay, bool is_timed)
         before = buffer->last;
         buffer->last = zepi_retain(replay->last);
     }
-    pthread_mutex_unlock(&buffer->turn);
+    zepi_mutex_unlock(&buffer->turn);
     zepi_release(before);
     return result;
 }
@@ -260,9 +260,9 @@ static ur_result_t check(ur_exp_command_buffer_handle_t handle, const struct zep
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(handle);
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_finalized = buffer->is_finalized;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (!is_finalized)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the command buffer was not finalized yet");

@@ -63,10 +63,10 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
 
 static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
 {
-    pthread_mutex_lock(&mem->mutex);
+    zepi_mutex_lock(&mem->mutex);
     map->next = mem->maps;
     mem->maps = map;
-    pthread_mutex_unlock(&mem->mutex);
+    zepi_mutex_unlock(&mem->mutex);
 }
 
 // Enqueues what makes the map's bytes the buffer's: nothing for its own memory, a copy to the
@@ -134,14 +134,14 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
 // Takes the map at `address` out of the list; NULL: there is none.
 static struct zepi_ur_map *take_map(struct zepi_ur_mem *mem, const void *address)
 {
-    pthread_mutex_lock(&mem->mutex);
+    zepi_mutex_lock(&mem->mutex);
     struct zepi_ur_map **link = &mem->maps;
     while (*link && (*link)->address != address)
         link = &(*link)->next;
     struct zepi_ur_map *map = *link;
     if (map)
         *link = map->next;
-    pthread_mutex_unlock(&mem->mutex);
+    zepi_mutex_unlock(&mem->mutex);
     return map;
 }
 

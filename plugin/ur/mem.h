@@ -2,10 +2,9 @@
 #ifndef ZEPI_UR_MEM_H
 #define ZEPI_UR_MEM_H
 
+#include "cache/mutex.h"
 #include "queue/buffer_use.h"
 #include "ur/handles.h"
-
-#include <pthread.h>
 
 struct zepi_texture;
 
@@ -21,8 +20,8 @@ struct zepi_ur_mem {
     ur_mem_flags_t flags;
     ur_image_format_t image_format;
     size_t image_element_bytes;
-    char *host;            // borrowed; UR_MEM_FLAG_USE_HOST_POINTER: where this object is mapped to
-    pthread_mutex_t mutex; // guards `maps`; nothing is called under it
+    char *host; // borrowed; UR_MEM_FLAG_USE_HOST_POINTER: where this object is mapped to
+    struct zepi_mutex mutex;  // guards `maps`; nothing is called under it
     struct zepi_ur_map *maps; // owned
 };
 

@@ -16,7 +16,6 @@ static void mem_destroy(void *object)
     zepi_release(mem->texture);
     zepi_release(mem->parent);
     zepi_release(mem->context);
-    pthread_mutex_destroy(&mem->mutex);
 }
 
 ZEPI_DEFINE_TYPE(ur_mem, mem_destroy);
@@ -28,7 +27,6 @@ struct zepi_ur_mem *zepi_ur_mem_make(struct zepi_context *context, ur_mem_flags_
         return NULL;
     mem->context = zepi_retain(context);
     mem->flags = flags;
-    pthread_mutex_init(&mem->mutex, NULL);
     return mem;
 }
 

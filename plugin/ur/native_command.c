@@ -64,11 +64,11 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
 // function is recording.
 static bool set_native(struct zepi_ur_command_buffer *buffer, struct zepi_native_list *native)
 {
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const bool is_free = !native || !buffer->native;
     if (is_free)
         buffer->native = native;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     return is_free;
 }
 
@@ -127,9 +127,9 @@ ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(hCommandBuffer);
-    pthread_mutex_lock(&buffer->mutex);
+    zepi_mutex_lock(&buffer->mutex);
     const ze_command_list_handle_t native = buffer->native ? buffer->native->ze : NULL;
-    pthread_mutex_unlock(&buffer->mutex);
+    zepi_mutex_unlock(&buffer->mutex);
     if (!native)
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "a command buffer is no command list: zepi enqueues its commands one "
