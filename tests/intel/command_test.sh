@@ -55,6 +55,11 @@ expect 'a name in PATH' 0 '^7$' \
 expect 'processes that a program starts come up on it as well' 0 "$device" \
     "$zepi" exec --intel-driver -- "$python" -c \
     "import subprocess, sys; subprocess.run([sys.executable, '-c', '''$find_device'''], check=True)"
+expect 'a program starts itself again' 0 '^6$' \
+    "$zepi" exec --intel-driver -- "$python" -c \
+    "
+import subprocess
+subprocess.run(['/proc/self/exe', '-c', 'print(2 * 3)'], check=True)"
 expect 'a program that is not there is not found by a child either' 0 'FileNotFoundError' \
     "$zepi" exec --intel-driver -- "$python" -c \
     "

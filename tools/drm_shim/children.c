@@ -6,6 +6,7 @@
 // without.
 //
 // A child of vfork() may call these: no allocation, no lock.
+#include "program.h"
 #include "public.h"
 
 #include <alloca.h>
@@ -70,7 +71,9 @@ static void fill(char **line, const char *program, char *const arguments[])
     const size_t count = count_of(arguments);
     const char *const front[FRONT] = {launcher(), "exec", "--intel-driver", "--"};
     memcpy(line, front, sizeof(front));
-    line[FRONT] = (char *)program;
+    // The launcher's own /proc/self/exe would be another program.
+    const char *own = shim_program_instead_of(program);
+    line[FRONT] = (char *)(own ? own : program);
     for (size_t i = 1; i <= count; i++)
         line[FRONT + i] = arguments[i];
     line[FRONT + (count ? count : 1)] = NULL;
