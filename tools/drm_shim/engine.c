@@ -19,6 +19,11 @@
 
 #define STOP_SECONDS 2
 #define TIMER_SLACK_NS 1000
+#define SETTLE_PAUSE_NS 500000
+#define SETTLE_LOOKS 50
+
+// Engines with jobs, and those of them that wait for memory.
+static _Atomic int busy_count, waiting_count;
 
 struct shim_engine {
     struct shim_address_space *space; // one reference is owned
@@ -40,8 +45,17 @@ struct shim_engine {
     bool is_orphan; // destroyed, but its thread had not ended: it frees the engine
 };
 
+static void drop_jobs(struct shim_engine *engine)
+{
+    if (engine->count > 0)
+        atomic_fetch_sub(&busy_count, 1);
+    engine->count = 0;
+    engine->has_begun = false;
+}
+
 static void free_engine(struct shim_engine *engine)
 {
+    drop_jobs(engine);
     shim_watch_finish(&engine->watch);
     shim_address_space_release(engine->space);
     pthread_cond_destroy(&engine->changed);
@@ -82,10 +96,14 @@ static int64_t next_look(const struct shim_engine *engine)
     return due <= now ? now_ns : now_ns + (int64_t)((due - now) * 1000000000 / SHIM_CLOCK_HZ);
 }
 
-static void drop_jobs_locked(struct shim_engine *engine)
+static void wait_for_change(struct shim_engine *engine)
 {
-    engine->count = 0;
-    engine->has_begun = false;
+    const void *awaited = engine->streamer.awaited;
+    if (awaited)
+        atomic_fetch_add(&waiting_count, 1);
+    shim_watch_wait(&engine->watch, awaited, next_look(engine));
+    if (awaited)
+        atomic_fetch_sub(&waiting_count, 1);
 }
 
 // Runs the first job, which is there. False if it waits and `may_wait` is false. Needs is_running.
@@ -105,7 +123,7 @@ static bool run_job(struct shim_engine *engine, const struct shim_job *job, bool
         if (progress == SHIM_WAITS && !may_wait)
             return false;
         if (progress == SHIM_WAITS)
-            shim_watch_wait(&engine->watch, engine->streamer.awaited, next_look(engine));
+            wait_for_change(engine);
     }
     if (progress == SHIM_ENDED && job->fence_address != 0 &&
         !shim_gpu_memory_write(engine->space, job->fence_address, job->fence_value, 8))
@@ -129,10 +147,11 @@ static void run_jobs_locked(struct shim_engine *engine, bool may_wait)
         is_done = run_job(engine, &job, may_wait);
         pthread_mutex_lock(&engine->mutex);
         if (atomic_load(&engine->is_lost)) {
-            drop_jobs_locked(engine);
+            drop_jobs(engine);
         } else if (is_done) {
             engine->first = (engine->first + 1) % engine->capacity;
-            engine->count--;
+            if (--engine->count == 0)
+                atomic_fetch_sub(&busy_count, 1);
             engine->has_begun = false;
         }
     }
@@ -249,6 +268,8 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
         pthread_mutex_unlock(&engine->mutex);
         return ENOMEM;
     }
+    if (engine->count == 0)
+        atomic_fetch_add(&busy_count, 1);
     engine->jobs[(engine->first + engine->count++) % engine->capacity] = *job;
     if (shim_options()->runs_inline && !engine->is_running)
         run_jobs_locked(engine, false);
@@ -257,10 +278,25 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
         engine->has_thread = start_thread(engine) == 0;
     const bool is_served = engine->count == 0 || engine->has_thread;
     if (!is_served)
-        drop_jobs_locked(engine);
+        drop_jobs(engine);
     pthread_cond_broadcast(&engine->changed);
     pthread_mutex_unlock(&engine->mutex);
     return is_served ? 0 : ENOMEM;
+}
+
+// An engine that waits may not have seen yet that its memory was written: it gets time to look.
+void shim_engines_settle(int64_t timeout_ns)
+{
+    const struct timespec pause = {.tv_nsec = SETTLE_PAUSE_NS};
+    const int64_t deadline_ns = shim_now_ns() + timeout_ns;
+    for (int looks = 0; looks < SETTLE_LOOKS && shim_now_ns() < deadline_ns; looks++) {
+        const int busy = atomic_load(&busy_count);
+        if (busy == 0)
+            return;
+        if (busy != atomic_load(&waiting_count))
+            looks = 0;
+        nanosleep(&pause, NULL);
+    }
 }
 
 bool shim_engine_is_lost(struct shim_engine *engine)

@@ -25,6 +25,9 @@ void shim_engine_destroy(struct shim_engine *engine);
 // 0, ENOMEM, or ECANCELED if the queue is lost.
 int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job);
 
+// Waits until no queue goes on, each has ended its jobs or waits for memory; or for the timeout.
+void shim_engines_settle(int64_t timeout_ns);
+
 // The queue did something that a GPU does not survive: a command that is not known, a page fault, a
 // kernel that did not end. It takes no more work ("banned", in the kernel's words).
 bool shim_engine_is_lost(struct shim_engine *engine);

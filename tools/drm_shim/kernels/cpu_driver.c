@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_driver.h"
 
+#include "engine.h"
 #include "log.h"
 #include "public.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SETTLE_NS INT64_C(1700000000)
 
 static struct shim_cpu_driver driver;
 static bool is_up;
+static pid_t process; // that brought it up
+static _Atomic bool has_ended;
 
 // Immediate lists without a launch. As many as there ever were launches at a time.
 struct idle_list {
@@ -73,8 +80,26 @@ static ze_result_t open_device(const ze_global_dditable_t *global,
     return result;
 }
 
+// At exit the queues come to an end, as long as there is something that executes their kernels.
+static void end_kernels(int status, void *unused)
+{
+    (void)status;
+    (void)unused;
+    if (getpid() == process && !atomic_load(&has_ended))
+        shim_engines_settle(SETTLE_NS);
+    atomic_store(&has_ended, true);
+}
+
+// Behind the handlers that ze_cpu, its runtime and the runtime's compiler leave when they are used,
+// so that it runs before them.
+static void end_kernels_at_exit(void)
+{
+    on_exit(end_kernels, NULL);
+}
+
 static void bring_up(void)
 {
+    process = getpid();
     ze_global_dditable_t global;
     ze_driver_dditable_t drivers;
     ze_device_dditable_t devices;
@@ -98,6 +123,7 @@ static void bring_up(void)
     is_up = result == ZE_RESULT_SUCCESS;
     if (!is_up)
         shim_error("kernels are not executed: ze_cpu does not come up: 0x%x", result);
+    end_kernels_at_exit();
 }
 
 const struct shim_cpu_driver *shim_cpu_driver(void)
@@ -105,6 +131,11 @@ const struct shim_cpu_driver *shim_cpu_driver(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, bring_up);
     return is_up ? &driver : NULL;
+}
+
+bool shim_cpu_driver_has_ended(void)
+{
+    return atomic_load(&has_ended);
 }
 
 // ---- Builds ----
@@ -237,6 +268,7 @@ ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
         for (uint32_t i = 0; i < inputs->count; i++)
             list.options[i] = "";
     }
+    end_kernels_at_exit();
     free_list(&list, inputs->count);
     return module;
 }

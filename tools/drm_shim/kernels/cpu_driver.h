@@ -24,6 +24,8 @@ struct shim_cpu_driver {
 
 // Brings the driver up at the first call. NULL: it does not come up; the first call logged why.
 const struct shim_cpu_driver *shim_cpu_driver(void);
+// The process ends, and the driver's runtime with it: nothing can be executed any more.
+bool shim_cpu_driver_has_ended(void);
 
 // NULL: ze_cpu does not build the inputs, which is logged with the build log.
 ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,

@@ -8,6 +8,11 @@
 
 bool shim_kernel_prepare(struct shim_address_space *space, const struct shim_walker *walker)
 {
+    if (shim_cpu_driver_has_ended()) {
+        shim_error("the kernel at 0x%llx is refused: the process ends",
+                   (unsigned long long)walker->start);
+        return false;
+    }
     struct shim_known_kernel *kernel = shim_known_kernel_find(space, walker);
     if (!kernel) {
         shim_error("the kernel at 0x%llx is refused: no module has its machine code",

@@ -118,6 +118,28 @@ Test(engine, is_destroyed_at_once_while_it_waits)
     cr_assert_eq(value_at(FENCE), 0);
 }
 
+Test(engine, settles_when_its_jobs_are_done_or_wait_for_the_program)
+{
+    struct shim_engine *engine = shim_engine_create(gpu.space, 1);
+    struct batch waits = batch_at(&gpu, 0), stores = batch_at(&gpu, 256);
+    shim_engines_settle(LONG_NS); // at once: there are no jobs
+    for (uint32_t i = 0; i < 100; i++)
+        batch_store(&stores, gpu_address(RESULT), i);
+    batch_end(&stores);
+    for (uint32_t i = 1; i <= 50; i++)
+        submit(engine, &stores, i);
+    shim_engines_settle(LONG_NS);
+    cr_assert_eq(value_at(FENCE), 50);
+    batch_wait(&waits, gpu_address(FLAG), 1);
+    batch_end(&waits);
+    submit(engine, &waits, 51);
+    shim_engines_settle(INT64_MAX / 2); // else the suite's timeout ends this test
+    cr_assert_eq(value_at(FENCE), 50);
+    __atomic_store_n(gpu_word(&gpu, FLAG), 1, __ATOMIC_RELEASE);
+    cr_assert(comes(FENCE, 51));
+    shim_engine_destroy(engine);
+}
+
 Test(engine, is_lost_when_a_kernel_hangs)
 {
     cr_assert(drm_shim_set_faults("kernel:2:hang"));
@@ -178,8 +200,11 @@ Test(engine, whose_kernel_waits_for_the_program_stops_no_other)
     submit(other, &ends, 2);
     cr_assert(comes(FENCE, 2));
     cr_assert_eq(value_at(RESULT), 0);
+    shim_engines_settle(1000000); // its kernel runs on; the wait ends all the same
+    cr_assert_eq(value_at(RESULT), 0);
     atomic_store(&is_let_go, true);
-    cr_assert(comes(FENCE, 1));
+    shim_engines_settle(LONG_NS);
+    cr_assert_eq(value_at(FENCE), 1);
     shim_engine_destroy(engine);
     shim_engine_destroy(other);
 }
