@@ -66,6 +66,13 @@ expect 'a program that is not there is not found by a child either' 0 'FileNotFo
 import subprocess
 try: subprocess.run(['there-is-no-such-program'])
 except FileNotFoundError as error: print(repr(error))"
+expect 'a kernel is built for the CPU when it is created, before it is launched' 0 'count: zeModuleCreate 1' \
+    env ZE_CPU_COUNT=1 "$zepi" exec --intel-driver -- "$python" -c \
+    "
+import sys, dpctl, dpctl.program
+bytes = open(sys.argv[1], 'rb').read()
+bundle = dpctl.program.create_program_from_spirv(dpctl.SyclQueue(), bytes)
+bundle.get_sycl_kernel('negate')" "$(dirname "$zepi")/../tests/data/negate.spv"
 expect "the exit code is the command's" 5 '' "$zepi" exec --intel-driver -- "$python" -c 'import sys; sys.exit(5)'
 expect 'a command that is not there' 127 'No such file' "$zepi" exec --intel-driver -- there-is-no-such-program
 expect 'scripts that name each other' 126 'symbolic links' "$zepi" exec --intel-driver -- "$scratch/loop"

@@ -106,6 +106,57 @@ static struct shim_known_module *find_by_handle(ze_module_handle_t handle)
     return module;
 }
 
+// ---- Building for the CPU ----
+
+static bool build_module_locked(struct shim_known_module *module)
+{
+    const struct shim_cpu_driver *cpu = shim_cpu_driver();
+    if (module->was_tried)
+        return module->cpu != NULL;
+    module->was_tried = true;
+    module->cpu = cpu ? shim_cpu_build(cpu, &module->inputs) : NULL;
+    return module->cpu != NULL;
+}
+
+static bool build_module(struct shim_known_module *module)
+{
+    pthread_mutex_lock(&module->mutex);
+    const bool is_built = build_module_locked(module);
+    pthread_mutex_unlock(&module->mutex);
+    return is_built;
+}
+
+static bool create_kernel(struct shim_known_kernel *kernel)
+{
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = kernel->native->name};
+    pthread_mutex_lock(&kernel->mutex);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!kernel->cpu)
+        result = shim_cpu_driver()->kernel.pfnCreate(kernel->module->cpu, &desc, &kernel->cpu);
+    if (result != ZE_RESULT_SUCCESS) {
+        shim_error("%s: ze_cpu has no such kernel: 0x%x", kernel->native->name, result);
+        kernel->cpu = NULL;
+    }
+    pthread_mutex_unlock(&kernel->mutex);
+    return result == ZE_RESULT_SUCCESS;
+}
+
+bool shim_known_kernel_build(struct shim_known_kernel *kernel)
+{
+    if (!kernel->arguments) {
+        shim_error("%s is refused: %s", kernel->native->name,
+                   kernel->module->inputs.count > 0 ? "its SPIR-V has no kernel of that name"
+                                                    : "machine code without SPIR-V");
+        return false;
+    }
+    if (!build_module(kernel->module)) {
+        shim_error("%s is refused: its module cannot be built for the CPU", kernel->native->name);
+        return false;
+    }
+    return create_kernel(kernel);
+}
+
 // ---- Modules of the program ----
 
 // Names and machine code: what a launch is recognised by.
@@ -182,6 +233,15 @@ ze_result_t ZE_APICALL shim_module_destroy(ze_module_handle_t module)
     return result;
 }
 
+static struct shim_known_kernel *find_by_name(struct shim_known_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->code.kernel_count; i++) {
+        if (strcmp(module->kernels[i].native->name, name) == 0)
+            return &module->kernels[i];
+    }
+    return NULL;
+}
+
 ze_result_t ZE_APICALL shim_kernel_create(ze_module_handle_t module, const ze_kernel_desc_t *desc,
                                           ze_kernel_handle_t *out_kernel)
 {
@@ -190,12 +250,15 @@ ze_result_t ZE_APICALL shim_kernel_create(ze_module_handle_t module, const ze_ke
         return result;
     const uint64_t address = shim_driver_kernel_address(*out_kernel);
     struct shim_known_module *found = find_by_handle(module);
-    pthread_mutex_lock(&known.mutex);
-    for (uint32_t i = 0; found && i < found->code.kernel_count; i++) {
-        if (strcmp(found->kernels[i].native->name, desc->pKernelName) == 0)
-            found->kernels[i].gpu_address = address;
+    struct shim_known_kernel *kernel = found ? find_by_name(found, desc->pKernelName) : NULL;
+    if (kernel) {
+        pthread_mutex_lock(&known.mutex);
+        kernel->gpu_address = address;
+        pthread_mutex_unlock(&known.mutex);
+        // Here it holds up no queue. What cannot be built is refused when it is launched.
+        if (kernel->arguments && !shim_cpu_driver_has_ended())
+            shim_known_kernel_build(kernel);
     }
-    pthread_mutex_unlock(&known.mutex);
     shim_known_module_release(found);
     return result;
 }
@@ -211,56 +274,7 @@ ze_result_t ZE_APICALL shim_kernel_suggest_cooperative(ze_kernel_handle_t kernel
     return result;
 }
 
-// ---- Building for the CPU ----
-
-static bool build_module_locked(struct shim_known_module *module)
-{
-    const struct shim_cpu_driver *cpu = shim_cpu_driver();
-    if (module->was_tried)
-        return module->cpu != NULL;
-    module->was_tried = true;
-    module->cpu = cpu ? shim_cpu_build(cpu, &module->inputs) : NULL;
-    return module->cpu != NULL;
-}
-
-static bool build_module(struct shim_known_module *module)
-{
-    pthread_mutex_lock(&module->mutex);
-    const bool is_built = build_module_locked(module);
-    pthread_mutex_unlock(&module->mutex);
-    return is_built;
-}
-
-static bool create_kernel(struct shim_known_kernel *kernel)
-{
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                   .pKernelName = kernel->native->name};
-    pthread_mutex_lock(&kernel->mutex);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!kernel->cpu)
-        result = shim_cpu_driver()->kernel.pfnCreate(kernel->module->cpu, &desc, &kernel->cpu);
-    if (result != ZE_RESULT_SUCCESS) {
-        shim_error("%s: ze_cpu has no such kernel: 0x%x", kernel->native->name, result);
-        kernel->cpu = NULL;
-    }
-    pthread_mutex_unlock(&kernel->mutex);
-    return result == ZE_RESULT_SUCCESS;
-}
-
-bool shim_known_kernel_build(struct shim_known_kernel *kernel)
-{
-    if (!kernel->arguments) {
-        shim_error("%s is refused: %s", kernel->native->name,
-                   kernel->module->inputs.count > 0 ? "its SPIR-V has no kernel of that name"
-                                                    : "machine code without SPIR-V");
-        return false;
-    }
-    if (!build_module(kernel->module)) {
-        shim_error("%s is refused: its module cannot be built for the CPU", kernel->native->name);
-        return false;
-    }
-    return create_kernel(kernel);
-}
+// ---- Linking ----
 
 // Modules that were linked share their variables.
 static void share_variables(uint32_t count, struct shim_known_module *const *modules)

@@ -13,8 +13,8 @@
 
 // The modules of the process: those that the program made (driver_hooks.h), whose kernels the
 // driver tells the addresses of, and of the driver's own kernels those that were launched, which
-// are recognised by their machine code. Each is built for the CPU when one of its kernels is
-// launched, or when it is linked.
+// are recognised by their machine code. Each is built for the CPU when the program creates one of
+// its kernels, or links it; the driver's own when one of their kernels is launched.
 
 struct shim_known_kernel {
     struct shim_known_module *module;          // that it is part of
