@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs a program of zepi's stories on Intel's driver, without those that left_out lists:
+# Runs a program of zepi's stories (Criterion's, or of SYCL) on Intel's driver, without those that
+# left_out lists:
 #   stories.sh ZEPI DRIVER-FOLDER PROGRAM
 # On a driver that known_drivers does not list, a failure is a warning and the program is skipped.
 set -u
@@ -12,16 +13,18 @@ if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ]; then
     echo "skipped: Intel's driver is not in $driver: run tools/setup --intel-driver"
     exit 77
 fi
-# "name suite/test reason..." or "name * reason...": all of them.
-left_out=$(awk -v name="$name" '$1 == name { print $2 }' "$here/left_out" | paste -sd '|')
-records=$(mktemp -d) || exit 1
-trap 'rm -rf "$records"' EXIT
-export TEST_DRIVER=intel DRM_SHIM_RECORDS="$records"
-if [ -n "$left_out" ]; then
-    "$zepi" exec --intel-driver -- "$program" --filter "!($left_out)"
-else
-    "$zepi" exec --intel-driver -- "$program"
-fi
+# "name suite/test reason..." or "name * reason..."; the stories of SYCL have no suite.
+left_out=$(awk -v name="$name" '$1 == name { print $2 }' "$here/left_out")
+set --
+case $name in
+runtime.*) for story in $left_out; do set -- "$@" "-$story"; done ;;
+*) [ -z "$left_out" ] || set -- --filter "!($(echo "$left_out" | paste -sd '|'))" ;;
+esac
+# Native code of zepi's cache needs the record of what it was made of: both are new.
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+export TEST_DRIVER=intel DRM_SHIM_RECORDS="$scratch/records" ZEPI_CACHE_DIR="$scratch/cache"
+"$zepi" exec --intel-driver -- "$program" "$@"
 status=$?
 [ $status -eq 0 ] && exit 0
 grep -q -x -F "$version" "$here/known_drivers" && exit $status

@@ -141,11 +141,23 @@ sycl::queue make_in_order_queue()
     return make_queue({sycl::property::queue::in_order()});
 }
 
+static bool is_chosen(const story &told, int argc, char **argv)
+{
+    bool are_any_chosen = false, is_among_them = false;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && std::strcmp(told.name, argv[i] + 1) == 0)
+            return false;
+        are_any_chosen |= argv[i][0] != '-';
+        is_among_them |= argv[i][0] != '-' && std::strstr(told.name, argv[i]);
+    }
+    return is_among_them || !are_any_chosen;
+}
+
 int story_main(int argc, char **argv)
 {
     int failed = 0;
     for (const story &told : stories()) {
-        if (argc > 1 && !std::strstr(told.name, argv[1]))
+        if (!is_chosen(told, argc, argv))
             continue;
         failed += run(told) ? 0 : 1;
     }

@@ -10,7 +10,7 @@
 //         EXPECT_EQ(values[3], 7);
 //     }
 //
-// An argument chooses the stories whose names contain it.
+// Arguments choose the stories whose names contain one of them; "-NAME" leaves out the story NAME.
 #ifndef ZEPI_TESTS_RUNTIME_SYCL_SUPPORT_HPP
 #define ZEPI_TESTS_RUNTIME_SYCL_SUPPORT_HPP
 
