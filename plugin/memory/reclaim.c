@@ -10,6 +10,7 @@ bool zepi_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attemp
     const unsigned number = ++*attempt;
     if (number > 2)
         return false;
+    zepi_command_lists_trim(context);
     const bool was_any =
         zepi_retire_drain(&context->retire, number == 1 ? 0 : ZEPI_RECLAIM_PATIENCE_NS);
     zepi_retire_settle(&context->retire);

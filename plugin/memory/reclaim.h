@@ -12,8 +12,9 @@ struct zepi_context;
 // freed.
 #define ZEPI_RECLAIM_PATIENCE_NS UINT64_C(500000000)
 
-// Around every allocation of the driver's memory: what the host gave up and commands are done with
-// does not make it fail.
+// Around every allocation of the driver's memory, and what takes much of it, command lists and
+// modules: what the host gave up and commands are done with does not make it fail, nor do the lists
+// of released queues.
 //
 //     unsigned attempt = 0;
 //     do

@@ -14,7 +14,7 @@ typedef zepi_result_t zepi_machine_code_make_fn(void *user, struct zepi_text *lo
                                                 ze_module_handle_t *out_module);
 
 struct zepi_machine_code_source {
-    const struct zepi_context *context;
+    struct zepi_context *context;
     const struct zepi_device *device;
     zepi_machine_code_make_fn *make;
     void *user; // borrowed for the call

@@ -13,8 +13,7 @@ static bool is_elf(const void *bytes, size_t size_bytes)
     return size_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
 }
 
-zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh,
-                                     const struct zepi_context *context,
+zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
                                      const struct zepi_device *device, const void *bytes,
                                      size_t size_bytes, struct zepi_text *log)
 {

@@ -12,8 +12,7 @@ struct zepi_fresh_module {
 };
 
 // Loads native code, which it interns.
-zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh,
-                                     const struct zepi_context *context,
+zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
                                      const struct zepi_device *device, const void *bytes,
                                      size_t size_bytes, struct zepi_text *log);
 // Destroys what is there of them.

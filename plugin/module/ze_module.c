@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/reclaim.h"
 
 #include <stdio.h>
 
@@ -37,14 +38,21 @@ static const char *first_line(const struct zepi_text *log, char *line, size_t li
     return line;
 }
 
-static zepi_result_t create(const struct zepi_context *context, const struct zepi_device *device,
+static zepi_result_t create(struct zepi_context *context, const struct zepi_device *device,
                             const ze_module_desc_t *desc, struct zepi_text *log,
                             ze_module_handle_t *out_module)
 {
     char line[512];
     ze_module_handle_t module = NULL;
     ze_module_build_log_handle_t ze_log = NULL;
-    const ze_result_t ze = zepi_ze.zeModuleCreate(context->ze, device->ze, desc, &module, &ze_log);
+    unsigned attempt = 0;
+    ze_result_t ze;
+    do {
+        if (ze_log)
+            zepi_ze.zeModuleBuildLogDestroy(ze_log);
+        ze_log = NULL;
+        ze = zepi_ze.zeModuleCreate(context->ze, device->ze, desc, &module, &ze_log);
+    } while (zepi_reclaim(context, ze, &attempt));
     zepi_ze_module_take_log(ze_log, log);
     if (ze == ZE_RESULT_SUCCESS) {
         *out_module = module;
@@ -206,8 +214,7 @@ static char *make_flags(const struct zepi_spirv *spirv, const char *options,
     return flags;
 }
 
-zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
-                                     const struct zepi_device *device,
+zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
                                      const struct zepi_image *image,
                                      const struct zepi_spec_values *values, const char *options,
                                      enum zepi_imports imports, struct zepi_text *log,
@@ -302,7 +309,7 @@ static bool program_init(struct program *program, uint32_t count,
     return is_made;
 }
 
-zepi_result_t zepi_ze_module_compile_program(const struct zepi_context *context,
+zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
                                              const struct zepi_device *device, uint32_t count,
                                              const struct zepi_ze_module_input *inputs,
                                              struct zepi_text *log, ze_module_handle_t *out_module)
@@ -344,9 +351,8 @@ zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modu
     return result;
 }
 
-zepi_result_t zepi_ze_module_load(const struct zepi_context *context,
-                                  const struct zepi_device *device, const void *bytes,
-                                  size_t size_bytes, struct zepi_text *log,
+zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zepi_device *device,
+                                  const void *bytes, size_t size_bytes, struct zepi_text *log,
                                   ze_module_handle_t *out_module)
 {
     const ze_module_desc_t desc = {

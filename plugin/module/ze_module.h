@@ -20,8 +20,7 @@ enum zepi_imports {
 // checks the answer: every entry point is there, and imports are resolved if they must be. If they
 // need not be, the module can be linked with others. Appends the driver's log to `log` in any case.
 // The caller destroys *out_module.
-zepi_result_t zepi_ze_module_compile(const struct zepi_context *context,
-                                     const struct zepi_device *device,
+zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
                                      const struct zepi_image *image,
                                      const struct zepi_spec_values *values, const char *options,
                                      enum zepi_imports imports, struct zepi_text *log,
@@ -35,7 +34,7 @@ struct zepi_ze_module_input {
     const struct zepi_spec_values *values; // borrowed
     const char *options;                   // borrowed
 };
-zepi_result_t zepi_ze_module_compile_program(const struct zepi_context *context,
+zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
                                              const struct zepi_device *device, uint32_t count,
                                              const struct zepi_ze_module_input *inputs,
                                              struct zepi_text *log, ze_module_handle_t *out_module);
@@ -45,9 +44,8 @@ zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modu
                                   struct zepi_text *log);
 
 // Loads native code.
-zepi_result_t zepi_ze_module_load(const struct zepi_context *context,
-                                  const struct zepi_device *device, const void *bytes,
-                                  size_t size_bytes, struct zepi_text *log,
+zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zepi_device *device,
+                                  const void *bytes, size_t size_bytes, struct zepi_text *log,
                                   ze_module_handle_t *out_module);
 
 // The native code of a module, owned. Drivers that answer none give 0 bytes and NULL.

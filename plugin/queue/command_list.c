@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/reclaim.h"
 
 #include <stddef.h>
 
@@ -42,7 +43,7 @@ static struct zepi_command_list *take_free(struct zepi_command_lists *lists,
     return list;
 }
 
-static zepi_result_t create_ze(const struct zepi_context *context,
+static zepi_result_t create_ze(struct zepi_context *context,
                                const struct zepi_command_list_kind *kind,
                                ze_command_list_handle_t *out_ze)
 {
@@ -52,7 +53,12 @@ static zepi_result_t create_ze(const struct zepi_context *context,
                                           .flags = kind->flags,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                           .priority = kind->priority};
-    return ZEPI_ZE(zeCommandListCreateImmediate, context->ze, kind->device->ze, &desc, out_ze);
+    unsigned attempt = 0;
+    ze_result_t ze;
+    do
+        ze = zepi_ze.zeCommandListCreateImmediate(context->ze, kind->device->ze, &desc, out_ze);
+    while (zepi_reclaim(context, ze, &attempt));
+    return zepi_check_ze(ze, "zeCommandListCreateImmediate");
 }
 
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
@@ -75,11 +81,6 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-static bool is_out_of_memory(zepi_result_t result)
-{
-    return result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY || result == ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-}
-
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      const struct zepi_command_list_kind *kind,
                                      struct zepi_command_list **out_list)
@@ -91,8 +92,6 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
         return ZEPI_SUCCESS;
     }
     zepi_result_t result = create_ze(context, kind, &ze);
-    if (is_out_of_memory(result) && zepi_command_lists_trim(context))
-        result = create_ze(context, kind, &ze);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_command_list_adopt(context, kind, ze, ZEPI_OWNERSHIP_TRANSFER, &list);
@@ -158,16 +157,14 @@ static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
     return first;
 }
 
-bool zepi_command_lists_trim(struct zepi_context *context)
+void zepi_command_lists_trim(struct zepi_context *context)
 {
     struct zepi_command_list *list = take_all(&context->command_lists);
-    const bool had_some = list != NULL;
     while (list) {
         struct zepi_command_list *next = list->next;
         retire(list);
         list = next;
     }
-    return had_some;
 }
 
 void zepi_command_lists_finish(struct zepi_command_lists *lists)

@@ -71,8 +71,8 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
-// Gives up all free lists, as memory is short: false if there were none.
-bool zepi_command_lists_trim(struct zepi_context *context);
+// Gives up all free lists, as memory is short (memory/reclaim.h).
+void zepi_command_lists_trim(struct zepi_context *context);
 
 // The context goes, without any queue.
 void zepi_command_lists_finish(struct zepi_command_lists *lists);

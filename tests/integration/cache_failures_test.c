@@ -178,6 +178,22 @@ Test(cache_failures, for_lack_of_memory_are_tried_once_more)
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), 2);
 }
 
+// What is reclaimed before the second try: slabs that nothing is in, lists of released queues.
+Test(cache_failures, for_lack_of_memory_reclaim_what_is_unused)
+{
+    void *memory;
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_PROFILING, &queue));
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory));
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    ze_cpu.reset_counts();
+    cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"), 0);
+    TEST_OK(zepi.release(test_executable(gear.context, "scaled_copy")));
+    cr_assert_gt(ze_cpu.get_count("zeCommandListDestroy"), 0);
+    cr_assert_gt(ze_cpu.get_count("zeMemFree"), 0);
+}
+
 Test(cache_failures, for_lack_of_memory_evict_what_is_unused_first)
 {
     zepi_module_t used = test_executable(gear.context, "negate");
@@ -185,9 +201,12 @@ Test(cache_failures, for_lack_of_memory_evict_what_is_unused_first)
     TEST_OK(zepi.release(test_executable(gear.context, "arguments")));
     const uint64_t destroyed = ze_cpu.get_count("zeModuleDestroy");
     ze_cpu.reset_counts();
-    // Twice in a row: what the machine code could give was not enough, handles go as well.
+    // Each try is two, of which the second comes after a reclaim. Two tries in a row: what the
+    // machine code could give was not enough, handles go as well.
     cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
-                                 "zeModuleCreate:2:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"),
+                                 "zeModuleCreate:2:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
+                                 "zeModuleCreate:3:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
+                                 "zeModuleCreate:4:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"),
                  0);
     TEST_OK(zepi.release(test_executable(gear.context, "scaled_copy")));
     cr_assert_eq(evictions(ZEPI_CACHE_MODULES), 2);

@@ -495,6 +495,21 @@ Test(queue_info, lists_that_are_kept_make_room_for_a_new_one)
     TEST_OK(zepi.release(queue));
 }
 
+Test(queue_info, lists_that_are_kept_make_room_for_memory)
+{
+    void *memory;
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(zepi.release(queue));
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    cr_assert_eq(ze_cpu.set_fail("zeMemAllocDevice:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"), 0);
+    TEST_OK(
+        zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, (size_t)4 << 20, 0, &memory));
+    cr_assert_eq(ze_cpu.set_fail(NULL), 0);
+    cr_assert_gt(ze_cpu.get_count("zeCommandListDestroy"), destroyed);
+    TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
 Test(queue_info, says_what_the_queue_was_made_of)
 {
     zepi_queue_info_t info = {.size = sizeof(info)};
