@@ -70,6 +70,8 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
     optional->has_cache_line = has_extension(&extensions, "ZE_extension_device_cache_line_size");
     optional->has_usable_memory =
         has_extension(&extensions, "ZE_extension_device_usablemem_size_properties");
+    optional->has_block_array =
+        has_extension(&extensions, "ZE_intel_experimental_device_block_array_properties");
     optional->has_memory_details = has_extension(&extensions, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME);
     optional->has_pci = zepi_ze.zeDevicePciGetPropertiesExt &&
                         has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);

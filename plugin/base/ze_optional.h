@@ -60,6 +60,22 @@ struct zepi_ze_usable_memory { // ZE_extension_device_usablemem_size_properties
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u
 
+struct zepi_ze_block_array { // ZE_intel_experimental_device_block_array_properties
+    ze_structure_type_t stype;
+    void *next;
+    uint32_t flags;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY 0x00030007u
+#define ZEPI_ZE_BLOCK_ARRAY_STORE 1u
+#define ZEPI_ZE_BLOCK_ARRAY_LOAD 2u
+
+struct zepi_ze_register_file { // of kernels; Intel's driver
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t register_count; // of a hardware thread
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE 0x00030012u
+
 struct zepi_ze_widths {
     uint32_t of_char, of_short, of_int, of_long, of_float, of_double, of_half;
 };
@@ -92,6 +108,7 @@ struct zepi_ze_optional {
     bool has_bfloat16;
     bool has_cache_line;
     bool has_usable_memory;
+    bool has_block_array;
     bool has_memory_details;
     bool has_pci;
     // Which of the functions below came from the driver itself, not from the loader: such a

@@ -43,6 +43,21 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
     return result;
 }
 
+zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint32_t *out_flags)
+{
+    struct zepi_ze_block_array array = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
+                                         .pNext = &array};
+    *out_flags = 0;
+    if (!optional_of(device)->has_block_array)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
+    if (result == ZEPI_SUCCESS)
+        *out_flags = array.flags;
+    return result;
+}
+
 zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
                                             struct zepi_ze_vector_widths *out_widths)
 {

@@ -11,6 +11,8 @@ struct zepi_device;
 
 zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
 zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes);
+// ZEPI_ZE_BLOCK_ARRAY_...: what the device does with arrays of two dimensions in one instruction.
+zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint32_t *out_flags);
 zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
                                             struct zepi_ze_vector_widths *out_widths);
 

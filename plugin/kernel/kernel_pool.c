@@ -64,15 +64,18 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
 {
     const struct zepi_spirv_kernel *kernel =
         zepi_code_describe_kernel(zepi_code_of(pool->code), pool->name);
+    struct zepi_ze_register_file file = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
     ze_kernel_preferred_group_size_properties_t preferred = {
-        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, .pNext = &file};
     pool->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     pool->properties.pNext = &preferred;
     const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, lease->ze, &pool->properties);
     pool->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
-    // Some drivers pass the chain over.
+    // Some drivers pass the chain over, or a part of it.
+    pool->register_count = file.register_count;
     pool->preferred_multiple = preferred.preferredMultiple > 0 ? preferred.preferredMultiple
                                : pool->properties.maxSubgroupSize > 0
                                    ? pool->properties.maxSubgroupSize

@@ -30,7 +30,8 @@ struct zepi_kernel_pool {
     const char *name;               // borrowed from `code`
     ze_kernel_properties_t properties;
     uint32_t preferred_multiple; // of group sizes
-    bool is_described;    // `arguments` says what there is; else only how many
+    uint32_t register_count;     // 0: unknown
+    bool is_described;           // `arguments` says what there is; else only how many
     bool has_known_sizes; // of all arguments: checked, before a driver reads as much as it wants
     uint32_t argument_count;
     struct zepi_kernel_argument *arguments; // owned

@@ -2,6 +2,7 @@
 #include "ur/device_info.h"
 
 #include "base/ze.h"
+#include "device/device_details.h"
 #include "device/platform.h"
 #include "memory/virtual_memory.h"
 
@@ -19,6 +20,17 @@ static ur_result_t answer_virtual_memory(const struct zepi_device *device,
     const ur_result_t result =
         zepi_ur_result(zepi_device_has_virtual_memory((zepi_device_t)device, &has_it));
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, has_it) : result;
+}
+
+static ur_result_t answer_block_array(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
+{
+    uint32_t own;
+    const ur_result_t result = zepi_ur_result(zepi_device_get_block_array(device, &own));
+    const ur_exp_device_2d_block_array_capability_flags_t flags =
+        (own & ZEPI_ZE_BLOCK_ARRAY_LOAD ? UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD : 0u) |
+        (own & ZEPI_ZE_BLOCK_ARRAY_STORE ? UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE : 0u);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u32(info, flags) : result;
 }
 
 static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t question,
@@ -62,7 +74,7 @@ static ur_result_t capability_info(const struct zepi_device *device, ur_device_i
                       UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_GLOBAL_WORK_OFFSET |
                       UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_KERNEL_HANDLE);
     case UR_DEVICE_INFO_2D_BLOCK_ARRAY_CAPABILITIES_EXP:
-        return zepi_ur_answer_u32(info, 0);
+        return answer_block_array(device, info);
     case UR_DEVICE_INFO_COMPILER_AVAILABLE:
     case UR_DEVICE_INFO_LINKER_AVAILABLE:
         return zepi_ur_answer_bool(info, device->module.spirvVersionSupported > 0);
@@ -97,7 +109,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_ASYNC_BARRIER:
     case UR_DEVICE_INFO_MEM_CHANNEL_SUPPORT:
     case UR_DEVICE_INFO_HOST_PIPE_READ_WRITE_SUPPORT:
-    case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
     case UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP:
     case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
     case UR_DEVICE_INFO_LOW_POWER_EVENTS_SUPPORT_EXP:
@@ -118,6 +129,10 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
         return zepi_ur_answer_bool(info, false);
     case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
         return zepi_ur_answer_bool(info, device->platform->optional.has_bfloat16);
+    // Level Zero does not tell. Intel's driver has it, and is known by its function.
+    case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
+        return zepi_ur_answer_bool(info,
+                                   device->platform->optional.intel_get_driver_version != NULL);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
         return answer_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:

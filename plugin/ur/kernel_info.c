@@ -48,6 +48,13 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
     return result;
 }
 
+static ur_result_t answer_registers(const struct zepi_kernel *kernel,
+                                    const struct zepi_ur_info *info)
+{
+    const uint32_t count = any_pool(kernel)->register_count;
+    return count > 0 ? zepi_ur_answer_u32(info, count) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+}
+
 ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t propName,
                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
@@ -71,6 +78,8 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
         return zepi_ur_answer_handle(&info, kernel->program);
     case UR_KERNEL_INFO_ATTRIBUTES:
         return answer_attributes(kernel, &info);
+    case UR_KERNEL_INFO_NUM_REGS:
+        return answer_registers(kernel, &info);
     case UR_KERNEL_INFO_SPILL_MEM_SIZE:
         return answer_spill(kernel, &info);
     default:
