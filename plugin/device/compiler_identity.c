@@ -130,16 +130,28 @@ static bool list_loaded(const struct zepi_compiler_identity *identity,
     return zepi_compiler_libraries_list(out_loaded, identity->driver_path, identity->kind);
 }
 
+static void set_libraries_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
+                                 const struct zepi_compiler_libraries *loaded)
+{
+    identity->libraries = *loaded;
+    identity->is_known = true;
+    set_digest_locked(identity);
+    store_record_locked(identity, disk);
+}
+
+// Without a record to trust it depends on the driver: most have their compiler loaded already.
 static void find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
 {
     struct zepi_compiler_libraries loaded;
-    if (identity->is_known || !load_record_locked(identity, disk))
+    if (identity->is_known || !list_loaded(identity, &loaded))
         return;
-    identity->is_known = zepi_compiler_libraries_are_unchanged(&identity->libraries) &&
-                         list_loaded(identity, &loaded) &&
+    identity->is_known = load_record_locked(identity, disk) &&
+                         zepi_compiler_libraries_are_unchanged(&identity->libraries) &&
                          zepi_compiler_libraries_agree(&identity->libraries, &loaded);
     if (identity->is_known)
         set_digest_locked(identity);
+    else if (loaded.has_compiler)
+        set_libraries_locked(identity, disk, &loaded);
 }
 
 // A driver whose compiler has a name that zepi does not know is alone in the list.
@@ -150,11 +162,8 @@ static void make_locked(struct zepi_compiler_identity *identity, struct zepi_dis
     find_locked(identity, disk);
     identity->is_seen = list_loaded(identity, &loaded) && loaded.count > 1;
     if (identity->is_seen &&
-        !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded))) {
-        identity->libraries = loaded;
-        set_digest_locked(identity);
-        store_record_locked(identity, disk);
-    }
+        !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded)))
+        set_libraries_locked(identity, disk, &loaded);
     identity->is_known = identity->is_seen;
     if (!identity->is_known && !identity->is_noted)
         zepi_log(ZEPI_LOG_INFO,

@@ -10,11 +10,11 @@
 // ze_cpu the features of this CPU. Part of every disk key of native code, so that a compiler that
 // was exchanged behind the same version compiles again.
 //
-// A compiler can be identified once it is loaded, which some drivers do at the first compile. So a
-// process that compiles makes the identity and leaves a record of the libraries on disk; a process
-// that only hits takes the identity from the record and loads nothing. A record is trusted while
-// all its files are unchanged and no other file is loaded under one of their names. Else nothing is
-// found on disk until the next compile makes identity and record again.
+// A compiler can be identified once it is loaded: when the driver comes up, or at the first
+// compile. Then the process leaves a record of the libraries on disk; a process that only hits
+// takes the identity from the record and loads nothing. A record is trusted while all its files are
+// unchanged and no other file is loaded under one of their names. Else, where the compiler is not
+// loaded yet, nothing is found on disk until the next compile makes identity and record again.
 //
 // Thread-safe. Owned by its platform.
 struct zepi_compiler_identity; // opaque
@@ -26,8 +26,8 @@ struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_
                                                              enum zepi_compiler_kind kind);
 void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity); // NULL is fine
 
-// Before a compile: the identity that this process knows already, or that of the record in `disk`.
-// False: there is none to trust.
+// Before a compile: the identity that this process knows already, that of the record in `disk`, or
+// that of a compiler which is loaded. False: there is none.
 bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Beginnings of the names of libraries that generate code.
+// Beginnings of the names of libraries that generate code. The first is the compiler itself.
 static const char *const gpu_compilers[] = {
     "libigc.so", "libigdfcl.so", "libiga", "libopencl-clang.so", "libLLVM", "libclang", NULL};
 static const char *const cpu_compilers[] = {
@@ -26,13 +26,24 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool begins_with(const char *name, const char *beginning)
+{
+    return strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
 static bool begins_with_one_of(const char *name, const char *const *beginnings)
 {
     for (; *beginnings; beginnings++) {
-        if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+        if (begins_with(name, *beginnings))
             return true;
     }
     return false;
+}
+
+static bool is_compiler(const char *path)
+{
+    return begins_with(base_name(path), gpu_compilers[0]) ||
+           begins_with(base_name(path), cpu_compilers[0]);
 }
 
 // ---- One library ----
@@ -148,6 +159,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user)
     listing->has_failed = libraries->count == ZEPI_COMPILER_LIBRARIES_MAX ||
                           !identify(info, &libraries->list[libraries->count]);
     libraries->count += !listing->has_failed;
+    libraries->has_compiler = libraries->has_compiler || is_compiler(info->dlpi_name);
     return listing->has_failed;
 }
 
@@ -159,6 +171,7 @@ bool zepi_compiler_libraries_list(struct zepi_compiler_libraries *libraries,
                               .compilers =
                                   kind == ZEPI_COMPILER_OF_CPU ? cpu_compilers : gpu_compilers};
     libraries->count = 0;
+    libraries->has_compiler = false;
     dl_iterate_phdr(visit, &listing);
     return listing.has_driver && !listing.has_failed;
 }
@@ -181,13 +194,18 @@ bool zepi_compiler_libraries_agree(const struct zepi_compiler_libraries *librari
                                    const struct zepi_compiler_libraries *loaded)
 {
     for (uint32_t i = 0; i < loaded->count; i++) {
+        const struct zepi_compiler_library *a = &loaded->list[i];
+        bool is_new = true;
         for (uint32_t j = 0; j < libraries->count; j++) {
-            const struct zepi_compiler_library *a = &loaded->list[i];
             const struct zepi_compiler_library *b = &libraries->list[j];
-            if (strcmp(base_name(a->path), base_name(b->path)) == 0 &&
-                memcmp(a, b, sizeof(*a)) != 0)
+            if (strcmp(base_name(a->path), base_name(b->path)) != 0)
+                continue;
+            if (memcmp(a, b, sizeof(*a)) != 0)
                 return false;
+            is_new = false;
         }
+        if (is_new && is_compiler(a->path))
+            return false;
     }
     return true;
 }

@@ -29,6 +29,7 @@ struct zepi_compiler_library {
 
 struct zepi_compiler_libraries {
     uint32_t count;
+    bool has_compiler; // itself, beside what it uses
     struct zepi_compiler_library list[ZEPI_COMPILER_LIBRARIES_MAX];
 };
 
@@ -46,7 +47,8 @@ bool zepi_compiler_libraries_list(struct zepi_compiler_libraries *libraries,
 // Whether each file still is what it was when it was listed.
 bool zepi_compiler_libraries_are_unchanged(const struct zepi_compiler_libraries *libraries);
 
-// Whether no library in `loaded` is another file than the one of that name in `libraries`.
+// Whether no library in `loaded` is another file than the one of that name in `libraries`, and no
+// compiler is new.
 bool zepi_compiler_libraries_agree(const struct zepi_compiler_libraries *libraries,
                                    const struct zepi_compiler_libraries *loaded);
 

@@ -75,14 +75,17 @@ static const char *copy_compiler(char *library, size_t size)
     return system(command) == 0 ? folder : NULL;
 }
 
-// The last byte: part of the table of sections, which nobody loads.
-static void change_a_byte(const char *path)
+// What another build of the library has for certain.
+static void change_build_id(const char *path)
 {
+    static const char note[] = "\3\0\0\0GNU"; // its type and name; the id follows
     struct test_bytes bytes = test_env_read_file(path);
+    const uint8_t *id = memmem(bytes.data, bytes.size_bytes, note, sizeof(note));
     FILE *file = fopen(path, "r+b");
-    cr_assert_not_null(file);
-    fseek(file, -1, SEEK_END);
-    fputc(bytes.data[bytes.size_bytes - 1] ^ 1, file);
+    cr_assert(id && file);
+    id += sizeof(note);
+    fseek(file, id - bytes.data, SEEK_SET);
+    fputc(*id ^ 1, file);
     fclose(file);
     free(bytes.data);
 }
@@ -94,16 +97,12 @@ Test(capture_cache, another_compiler_behind_the_same_version_compiles_again)
     cr_assert_not_null(folder);
     const struct test_process systems = test_process_run("intel:tgllp scaled_copy");
     cr_assert_eq(systems.builds, 1);
-    // A copy with the same bytes is the same compiler. It is known after the first compile with it.
-    const struct test_process others = test_process_run("intel:tgllp vector_add");
-    cr_assert_eq(others.builds, 1);
     setenv("LD_LIBRARY_PATH", folder, 1);
+    // A copy with the same bytes is the same compiler.
     const struct test_process copied = test_process_run("intel:tgllp scaled_copy");
-    cr_assert_eq(copied.builds, 1);
-    const struct test_process known = test_process_run("intel:tgllp vector_add");
-    cr_assert_eq(known.builds, 0);
-    cr_assert_eq(known.store_hits, 1);
-    change_a_byte(library);
+    cr_assert_eq(copied.builds, 0);
+    cr_assert_eq(copied.store_hits, 1);
+    change_build_id(library);
     const struct test_process changed = test_process_run("intel:tgllp scaled_copy");
     cr_assert_eq(changed.builds, 1);
     cr_assert_eq(changed.store_hits, 0);

@@ -170,10 +170,41 @@ Test(compiler_identity, of_a_record_does_not_hold_where_the_compiler_is_loaded_f
     cr_assert_eq(mkdir(folder, 0700), 0);
     copy(TEST_OTHER_STAND_IN, elsewhere);
     const struct seen compiled = compile();
-    cr_assert_not(run((struct process){.loads = elsewhere}).is_known);
-    const struct seen other = run((struct process){.compiles = elsewhere});
+    const struct seen other = run((struct process){.loads = elsewhere});
     cr_assert(other.is_known);
     cr_assert_not(are_equal(other, compiled));
+    cr_assert(are_equal(run((struct process){.compiles = elsewhere}), other));
+}
+
+Test(compiler_identity, needs_no_compile_where_the_driver_has_loaded_its_compiler)
+{
+    const struct seen loaded = run((struct process){.loads = compiler});
+    cr_assert(loaded.is_known);
+    cr_assert(are_equal(hit(), loaded));
+    cr_assert(are_equal(compile(), loaded));
+}
+
+Test(compiler_identity, is_made_again_where_the_host_had_loaded_another_compiler)
+{
+    char hosts[300];
+    snprintf(hosts, sizeof(hosts), "%s/libigc.so.8", test_env_scratch_path("."));
+    copy(TEST_OTHER_STAND_IN, hosts);
+    const struct seen early = run((struct process){.loads = hosts});
+    const struct seen late = run((struct process){.loads = hosts, .compiles = compiler});
+    cr_assert(early.is_known && late.is_known);
+    cr_assert_not(are_equal(early, late));
+    copy(TEST_OTHER_STAND_IN, compiler);
+    cr_assert_not(are_equal(run((struct process){.loads = hosts, .compiles = compiler}), late));
+}
+
+// What a compiler only uses may belong to something else.
+Test(compiler_identity, is_not_that_of_a_part_of_the_compiler)
+{
+    char part[300];
+    snprintf(part, sizeof(part), "%s/libLLVM-9.so.1", test_env_scratch_path("."));
+    copy(TEST_STAND_IN, part);
+    cr_assert_not(run((struct process){.loads = part}).is_known);
+    cr_assert_not(hit().is_known);
 }
 
 Test(compiler_identity, of_a_record_holds_where_the_host_loads_more)
