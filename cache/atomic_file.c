@@ -143,7 +143,7 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
         error = errno;
     if (error != 0)
         (void)zepi_seam_unlink(folder, temporary);
-    // Closed last: until the rename the lock says that somebody is writing.
+    // Closed last: until the rename the lock says that the file is being written.
     close(fd);
     return error;
 }

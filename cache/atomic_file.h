@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 // Files that appear whole or not at all, in a folder given by its descriptor. A writer makes a file
-// under a temporary name that nobody else has, locks it (flock), fills it and renames it. If the
+// under a temporary name of its own, locks it (flock), fills it and renames it. If the
 // writer dies, the kernel drops the lock: a temporary file that can be locked has no writer,
 // whatever its process id has become, and zepi_atomic_file_sweep unlinks it.
 //
@@ -27,9 +27,9 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
                            size_t part_count);
 
 // Reads all of a file of at most `max_size` bytes into owned memory (zepi_seam_free) and makes its
-// time of modification now. EPERM if it is not a plain file of the effective user that nobody else
-// may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`, EBADMSG if it
-// ended before its length.
+// time of modification now. EPERM if it is not a plain file of the effective user that no other
+// user may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`, EBADMSG if
+// it ended before its length.
 enum zepi_atomic_file_touch {
     ZEPI_ATOMIC_FILE_NO_TOUCH,
     ZEPI_ATOMIC_FILE_TOUCH,

@@ -43,7 +43,7 @@ static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_k
     if (!store->ops || !store->ops->load(store->self, key, &record))
         return false;
     const enum zepi_build_taken taken =
-        codec->deserialise(codec->user, record.payload, record.payload_size, &out_build->output);
+        codec->deserialise(record.payload, record.payload_size, &out_build->output);
     const bool is_loaded =
         taken == ZEPI_BUILD_TAKEN &&
         zepi_build_output_set_log(&out_build->output, record.log, record.log_size);
@@ -64,15 +64,13 @@ static void build_cache_save(struct zepi_build_cache *cache, const struct zepi_k
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_bytes bytes = {0};
     if (!store->ops || !zepi_build_result_has_succeeded(result) ||
-        !codec->serialise(codec->user, zepi_build_result_payload(result), &bytes))
+        !codec->serialise(zepi_build_result_payload(result), &bytes))
         return;
     const struct zepi_build_record record = {.payload = bytes.bytes,
                                              .payload_size = bytes.size,
                                              .log = zepi_build_result_log(result),
                                              .log_size = zepi_build_result_log_size(result)};
     store->ops->store(store->self, key, &record);
-    if (bytes.free)
-        bytes.free((void *)bytes.bytes);
 }
 
 static uint64_t now_ns(void)

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 // Key bytes to reference-counted results, through a build callback. For each key at most one build
-// runs at a time; who asks meanwhile waits for that build and for nothing else. Thread-safe
-// throughout. No lock is held while a callback, a destroy function, a codec or a store runs, so all
-// of these may use any cache.
+// runs at a time; a thread that asks meanwhile waits for that build and for nothing else.
+// Thread-safe throughout. No lock is held while a callback, a destroy function, a codec or a store
+// runs, so all of these may use any cache.
 //
 // One result may depend on another (a kernel handle on its module): the dependent's payload holds a
 // reference to the other's result and releases it when destroyed. The module is then in use for as
@@ -62,7 +62,8 @@ struct zepi_build_counters {
 struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budget,
                                                  const struct zepi_build_store *store);
 
-// Nobody may be inside another function of this cache. Results still in use live on. NULL is fine.
+// No thread may be inside another function of this cache. Results still in use live on. NULL is
+// fine.
 void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 
 // Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED

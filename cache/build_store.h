@@ -43,11 +43,10 @@ struct zepi_build_store_ops {
     void (*remove)(void *self, const struct zepi_key *key);
 };
 
-// Bytes made from a payload.
+// A payload as bytes: the payload's own, which live as long.
 struct zepi_build_bytes {
     const void *bytes;
     size_t size;
-    void (*free)(void *bytes); // NULL: the bytes are the payload's own and live as long
 };
 
 // What became of stored bytes.
@@ -60,12 +59,11 @@ enum zepi_build_taken {
 // How a payload becomes bytes and comes back. Called under no lock.
 struct zepi_build_codec {
     // Returns false if this payload cannot be stored.
-    bool (*serialise)(void *user, const void *payload, struct zepi_build_bytes *out_bytes);
+    bool (*serialise)(const void *payload, struct zepi_build_bytes *out_bytes);
     // Fills payload, destroy and cost_bytes of a zeroed output from bytes that it copies (aligned
     // to 16 bytes, checksum already verified).
-    enum zepi_build_taken (*deserialise)(void *user, const void *bytes, size_t size,
+    enum zepi_build_taken (*deserialise)(const void *bytes, size_t size,
                                          struct zepi_build_output *output);
-    void *user; // borrowed
 };
 
 struct zepi_build_store {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 // Which folder keeps the files, and whether it can be trusted. The folder must be a folder (no
-// symbolic link) of the effective user that neither group nor others may write; else anybody could
-// plant code that runs as this user.
+// symbolic link) of the effective user that neither group nor others may write; else another user
+// could plant code that runs as this user.
 
 // Chooses the folder: `cache_dir` (of ZEPI_CACHE_DIR), else `xdg_cache_home`/zepi, else
 // `home`/.cache/zepi. NULL and empty strings count as unset; relative paths in the last two are

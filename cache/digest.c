@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cache/digest.h"
 
-// Compiled in: the library's streaming state may be put on the stack only by who was compiled with
-// the same version of it, and the call costs a hit on a short key less.
+// Compiled in: code that puts the library's streaming state on the stack must be compiled with the
+// same version of it, and a hit on a short key costs less without the call.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

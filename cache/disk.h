@@ -54,7 +54,7 @@ void zepi_disk_set_limit_bytes(struct zepi_disk *disk,
 // Whether the folder can be used now.
 enum zepi_cache_folder_state zepi_disk_state(const struct zepi_disk *disk);
 
-// ---- For people who look after a cache: disk_care.c ----
+// ---- Looking after a cache: disk_care.c ----
 
 enum zepi_disk_file_kind {
     ZEPI_DISK_FILE_RESULT,        // of this format version

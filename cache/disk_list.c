@@ -18,7 +18,8 @@ void zepi_disk_name_of(struct zepi_digest digest, char out_name[ZEPI_DISK_NAME_B
     snprintf(out_name, ZEPI_DISK_NAME_BYTES, "%s" SUFFIX "%d", hex, ZEPI_DISK_FORMAT_VERSION);
 }
 
-bool zepi_disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind)
+// Whether a name is one of ours, and of which kind.
+static bool disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind)
 {
     static const char temporary[] = ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX;
     if (strlen(name) >= ZEPI_DISK_NAME_BYTES)
@@ -81,7 +82,7 @@ bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
         return false;
     while ((at = readdir(listing))) {
         struct zepi_disk_item item;
-        if (!zepi_disk_name_parse(at->d_name, &item.kind))
+        if (!disk_name_parse(at->d_name, &item.kind))
             continue;
         memcpy(item.name, at->d_name, strlen(at->d_name) + 1);
         if (look_at(folder, &item) && !add(&list, &item))
@@ -110,12 +111,6 @@ static int compare_last_use(const void *a, const void *b)
     return (use_a > use_b) - (use_a < use_b);
 }
 
-void zepi_disk_list_sort(struct zepi_disk_list *list)
-{
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof(*list->items), compare_last_use);
-}
-
 static bool was_used_since(int folder, const struct zepi_disk_item *item)
 {
     struct zepi_disk_item now = *item;
@@ -137,7 +132,8 @@ bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_byt
         removed.files++;
         removed.bytes += item->size_bytes;
     }
-    zepi_disk_list_sort(&list);
+    if (list.count > 1)
+        qsort(list.items, list.count, sizeof(*list.items), compare_last_use);
     // Everything goes at a limit of 0: empty files, too.
     bool is_exceeded = limit_bytes == 0 || left.bytes - removed.bytes > limit_bytes;
     for (size_t i = 0; is_exceeded && i < list.count; i++) {

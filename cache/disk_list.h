@@ -16,9 +16,6 @@ enum { ZEPI_DISK_NAME_BYTES = 96 };
 // The name of a key's file in this format version.
 void zepi_disk_name_of(struct zepi_digest digest, char out_name[ZEPI_DISK_NAME_BYTES]);
 
-// Whether a name is one of ours, and of which kind.
-bool zepi_disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind);
-
 struct zepi_disk_item {
     char name[ZEPI_DISK_NAME_BYTES];
     enum zepi_disk_file_kind kind;
@@ -38,9 +35,6 @@ struct zepi_disk_list {
 // free, if the folder cannot be listed or there is no memory.
 bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder);
 void zepi_disk_list_finish(struct zepi_disk_list *list);
-
-// Oldest use first.
-void zepi_disk_list_sort(struct zepi_disk_list *list);
 
 // Sweeps leftovers; then, if the rest is more than `limit_bytes`, unlinks files, oldest use first,
 // until at most `target_bytes` are left. A file used since it was listed is passed over. Returns

@@ -19,7 +19,7 @@
 //
 // Integers are little endian; there is no padding. Tags and lengths make the string uniquely
 // decodable: the same bytes split differently over fields are a different key. The order of the
-// fields is part of the key, so whoever adds a set (specialization values, say) sorts it first.
+// fields is part of the key, so a set (specialization values, say) is sorted before it is added.
 //
 //     struct zepi_key key;
 //     zepi_key_init(&key, FORMAT);
@@ -45,8 +45,8 @@ struct zepi_key {
     uint8_t inline_bytes[ZEPI_KEY_INLINE_BYTES];
 };
 
-// Begins a key. `format_version` says how the fields are to be read: whoever changes their meaning
-// or order changes it.
+// Begins a key. `format_version` says how the fields are to be read: a change of their meaning or
+// order changes it.
 void zepi_key_init(struct zepi_key *key, uint32_t format_version);
 
 // Frees what the key holds. A key that was zeroed and never initialised is fine.

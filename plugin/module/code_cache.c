@@ -16,9 +16,8 @@ static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
 static struct zepi_disk *disk;
 
-static bool serialise(void *user, const void *payload, struct zepi_build_bytes *out_bytes)
+static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
 {
-    (void)user;
     const struct zepi_native_code *code = payload;
     *out_bytes = (struct zepi_build_bytes){.bytes = code->bytes, .size = code->size_bytes};
     return code->size_bytes > 0;
@@ -38,10 +37,9 @@ bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, s
     return true;
 }
 
-static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
+static enum zepi_build_taken deserialise(const void *bytes, size_t size,
                                          struct zepi_build_output *output)
 {
-    (void)user;
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
     return zepi_native_code_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
@@ -130,7 +128,7 @@ static struct zepi_build_cache *create_locked(void)
         new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
     if (new_budget) {
         const struct zepi_build_store store = {
-            .ops = &code_store_ops, .self = new_disk, .codec = {serialise, deserialise, NULL}};
+            .ops = &code_store_ops, .self = new_disk, .codec = {serialise, deserialise}};
         new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
     }
     if (!new_cache) {

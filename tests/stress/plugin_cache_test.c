@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cache under everybody's hands at once: threads of two contexts build a few modules and launch
+// The cache in many hands at once: threads of two contexts build a few modules and launch
 // their kernels, while one thread trims, clears and moves the limits, and one lists the modules.
 // Every number is checked.
 #include "test_env.h"

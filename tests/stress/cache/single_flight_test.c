@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Many threads, one key: one build at a time, one result for all, and nobody else waits.
+// Many threads, one key: one build at a time, one result for all, and no other thread waits.
 #include "cache_fixture.h"
 #include "test_env.h"
 

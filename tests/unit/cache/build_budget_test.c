@@ -271,7 +271,7 @@ Test(build_budget, evicts_a_module_after_its_kernels_in_one_trim)
 // ---- What is kept beside the caches ----
 
 struct beside {
-    struct zepi_build_result *results[4]; // held for nobody in particular
+    struct zepi_build_result *results[4]; // held for reuse
     int calls;
 };
 

@@ -98,10 +98,9 @@ Test(build_store, does_not_keep_spurious_failures)
     expect_built_in_each_process(&build);
 }
 
-static enum zepi_build_taken refuse(void *user, const void *bytes, size_t size,
+static enum zepi_build_taken refuse(const void *bytes, size_t size,
                                     struct zepi_build_output *output)
 {
-    (void)user;
     (void)bytes;
     (void)size;
     (void)output;
@@ -206,36 +205,5 @@ Test(build_store, forgets_a_key_that_is_removed)
     expect(both, &build);
     zepi_build_cache_remove(both.cache, &key);
     cr_assert_eq(expect(both, &build), FIXTURE_BUILT);
-    fixture_cache_destroy(&both);
-}
-
-static atomic_int frees;
-
-static void count_free(void *bytes)
-{
-    atomic_fetch_add(&frees, 1);
-    free(bytes);
-}
-
-static bool serialise_into_memory(void *user, const void *payload,
-                                  struct zepi_build_bytes *out_bytes)
-{
-    (void)user;
-    (void)payload;
-    *out_bytes = (struct zepi_build_bytes){strdup("made for the store"), 18, count_free};
-    return true;
-}
-
-Test(build_store, frees_the_bytes_that_a_codec_made)
-{
-    struct fixture_build build = {.text = "x", .log = ""};
-    store.codec.serialise = serialise_into_memory;
-    struct fixture_cache both = new_process();
-    expect(both, &build);
-    cr_assert_eq(frees, 1);
-    fixture_cache_destroy(&both);
-    build.text = "made for the store";
-    both = new_process();
-    cr_assert_eq(expect(both, &build), FIXTURE_FROM_STORE);
     fixture_cache_destroy(&both);
 }

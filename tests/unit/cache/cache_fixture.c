@@ -179,18 +179,16 @@ struct zepi_build_counters fixture_counters(struct zepi_build_cache *cache)
     return counters;
 }
 
-static bool serialise(void *user, const void *payload, struct zepi_build_bytes *out_bytes)
+static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
 {
-    (void)user;
     const struct payload *from = payload;
     *out_bytes = (struct zepi_build_bytes){.bytes = from->text, .size = strlen(from->text)};
     return true;
 }
 
-static enum zepi_build_taken deserialise(void *user, const void *bytes, size_t size,
+static enum zepi_build_taken deserialise(const void *bytes, size_t size,
                                          struct zepi_build_output *output)
 {
-    (void)user;
     output->payload = payload_create(bytes, size);
     output->destroy = payload_destroy;
     output->cost_bytes = size;
