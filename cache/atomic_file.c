@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/atomic_file.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,12 +38,12 @@ static int open_temporary(int folder, char out_name[NAME_BYTES])
         unsigned number = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
         snprintf(out_name, NAME_BYTES, ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX "%lx-%x-%016llx",
                  (unsigned long)getpid(), number, (unsigned long long)random_bits());
-        int fd = zepi_seam_open(folder, out_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        int fd = zepi_sys_open(folder, out_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd < 0 && errno == EEXIST)
             continue;
         if (fd < 0)
             return -1;
-        if (zepi_seam_try_lock(fd) == 0 || errno != EWOULDBLOCK)
+        if (zepi_sys_try_lock(fd) == 0 || errno != EWOULDBLOCK)
             return fd; // without locks a sweeper goes by the file's age
         // A sweeper was faster and is about to unlink it.
         close(fd);
@@ -94,7 +94,7 @@ static int write_all(int fd, struct iovec *parts, int part_count)
             part_count--;
             continue;
         }
-        ssize_t written = zepi_seam_write(fd, parts, part_count);
+        ssize_t written = zepi_sys_write(fd, parts, part_count);
         if (written < 0)
             return errno;
         if (written == 0)
@@ -138,11 +138,11 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
     // The order of files by last use wants finer times than the kernel's ticks. No harm if it
     // fails.
     if (error == 0)
-        (void)zepi_seam_touch(fd);
-    if (error == 0 && zepi_seam_rename(folder, temporary, name) != 0)
+        (void)zepi_sys_touch(fd);
+    if (error == 0 && zepi_sys_rename(folder, temporary, name) != 0)
         error = errno;
     if (error != 0)
-        (void)zepi_seam_unlink(folder, temporary);
+        (void)zepi_sys_unlink(folder, temporary);
     // Closed last: until the rename the lock says that the file is being written.
     close(fd);
     return error;
@@ -151,7 +151,7 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
 static int check(int fd, size_t max_size, size_t *out_size)
 {
     struct stat info;
-    if (zepi_seam_stat(fd, &info) != 0)
+    if (zepi_sys_stat(fd, &info) != 0)
         return errno;
     if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
         (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
@@ -165,7 +165,7 @@ static int check(int fd, size_t max_size, size_t *out_size)
 static int read_all(int fd, uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size;) {
-        ssize_t got = zepi_seam_read(fd, bytes + at, size - at);
+        ssize_t got = zepi_sys_read(fd, bytes + at, size - at);
         if (got < 0)
             return errno;
         if (got == 0)
@@ -181,13 +181,13 @@ int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
     uint8_t *bytes = NULL;
     size_t size = 0;
     // Not blocking: opening a pipe would wait for its writer.
-    int fd = zepi_seam_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd = zepi_sys_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return errno;
     int error = check(fd, max_size, &size);
     if (error != 0)
         goto close_file;
-    bytes = zepi_seam_allocate(size > 0 ? size : 1);
+    bytes = zepi_sys_allocate(size > 0 ? size : 1);
     if (!bytes) {
         error = ENOMEM;
         goto close_file;
@@ -197,14 +197,14 @@ int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
         goto free_bytes;
     // A read-only file system keeps the old time: the file is then good all the same.
     if (touch == ZEPI_ATOMIC_FILE_TOUCH)
-        (void)zepi_seam_touch(fd);
+        (void)zepi_sys_touch(fd);
     close(fd);
     *out_bytes = bytes;
     *out_size = size;
     return 0;
 
 free_bytes:
-    zepi_seam_free(bytes);
+    zepi_sys_free(bytes);
 close_file:
     close(fd);
     return error;
@@ -218,20 +218,20 @@ bool zepi_atomic_file_is_bad(int error)
 static bool is_abandoned(int fd)
 {
     struct stat info;
-    if (zepi_seam_try_lock(fd) == 0)
+    if (zepi_sys_try_lock(fd) == 0)
         return true;
-    if (errno == EWOULDBLOCK || zepi_seam_stat(fd, &info) != 0)
+    if (errno == EWOULDBLOCK || zepi_sys_stat(fd, &info) != 0)
         return false;
     return time(NULL) - info.st_mtime > ABANDONED_S;
 }
 
 bool zepi_atomic_file_sweep(int folder, const char *name)
 {
-    int fd = zepi_seam_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd = zepi_sys_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return false;
     // Unlinked while locked, so that of two sweepers one counts it. The name is never used again.
-    bool is_swept = is_abandoned(fd) && zepi_seam_unlink(folder, name) == 0;
+    bool is_swept = is_abandoned(fd) && zepi_sys_unlink(folder, name) == 0;
     close(fd);
     return is_swept;
 }

@@ -6,7 +6,7 @@
 
 struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limits)
 {
-    struct zepi_build_budget *budget = zepi_seam_allocate_lines(sizeof(*budget));
+    struct zepi_build_budget *budget = zepi_sys_allocate_lines(sizeof(*budget));
     if (budget)
         *budget = (struct zepi_build_budget){.limits = limits};
     return budget;
@@ -24,7 +24,7 @@ void zepi_build_budget_destroy(struct zepi_build_budget *budget)
     if (!budget)
         return;
     assert(!budget->by_use);
-    zepi_seam_free(budget);
+    zepi_sys_free(budget);
 }
 
 struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budget)

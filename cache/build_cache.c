@@ -17,7 +17,7 @@ struct build {
 struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budget,
                                                  const struct zepi_build_store *store)
 {
-    struct zepi_build_cache *cache = zepi_seam_allocate_lines(sizeof(*cache));
+    struct zepi_build_cache *cache = zepi_sys_allocate_lines(sizeof(*cache));
     if (!cache)
         return NULL;
     *cache = (struct zepi_build_cache){.budget = budget};
@@ -31,7 +31,7 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
     if (!cache)
         return;
     zepi_build_cache_clear(cache);
-    zepi_seam_free(cache);
+    zepi_sys_free(cache);
 }
 
 static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_key *key,

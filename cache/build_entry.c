@@ -11,7 +11,7 @@ static_assert(offsetof(struct zepi_build_entry, result) == 0,
 struct zepi_build_entry *zepi_build_entry_create(struct zepi_build_cache *cache,
                                                  const struct zepi_key *key)
 {
-    struct zepi_build_entry *entry = zepi_seam_allocate_lines(sizeof(*entry) + key->size);
+    struct zepi_build_entry *entry = zepi_sys_allocate_lines(sizeof(*entry) + key->size);
     if (!entry)
         return NULL;
     memset(entry, 0, sizeof(*entry));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cache/build_result.h"
 #include "cache/mutex.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <assert.h>
 #include <string.h>
 
 bool zepi_build_output_set_log(struct zepi_build_output *output, const char *text, size_t size)
 {
-    zepi_seam_free(output->log);
+    zepi_sys_free(output->log);
     output->log = NULL;
     output->log_size = 0;
     if (size == 0)
         return true;
-    char *log = size < SIZE_MAX ? zepi_seam_allocate(size + 1) : NULL;
+    char *log = size < SIZE_MAX ? zepi_sys_allocate(size + 1) : NULL;
     if (!log)
         return false;
     memcpy(log, text, size);
@@ -34,7 +34,7 @@ static void destroy_payload(struct zepi_build_output *output)
 void zepi_build_output_finish(struct zepi_build_output *output)
 {
     destroy_payload(output);
-    zepi_seam_free(output->log);
+    zepi_sys_free(output->log);
     *output = (struct zepi_build_output){0};
 }
 
@@ -57,7 +57,7 @@ void zepi_build_result_release(struct zepi_build_result *result)
     if (before > 1)
         return;
     zepi_build_output_finish(&result->output);
-    zepi_seam_free(result);
+    zepi_sys_free(result);
 }
 
 void zepi_build_result_publish(struct zepi_build_result *result, enum zepi_build_status status,

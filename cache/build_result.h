@@ -101,7 +101,7 @@ static inline int32_t zepi_build_result_code(const struct zepi_build_result *res
 // ---- For the cache ----
 
 // Begins a result in progress with one reference, built by the calling thread. `result` is the
-// first member of memory from zepi_seam_allocate_lines, which the last release frees.
+// first member of memory from zepi_sys_allocate_lines, which the last release frees.
 void zepi_build_result_init(struct zepi_build_result *result);
 
 // Ends the build and wakes the threads that wait. Consumes what `output` holds and zeroes it.

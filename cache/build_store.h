@@ -4,7 +4,7 @@
 
 #include "cache/build_result.h"
 #include "cache/key.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct zepi_build_record {
 // Frees what a loaded record owns, and zeroes it. A zeroed record is fine.
 static inline void zepi_build_record_finish(struct zepi_build_record *record)
 {
-    zepi_seam_free(record->storage);
+    zepi_sys_free(record->storage);
     *record = (struct zepi_build_record){0};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/cache_folder.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +48,13 @@ static void make_with_parents(const char *path)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        (void)zepi_seam_mkdir(part, 0700);
+        (void)zepi_sys_mkdir(part, 0700);
     }
 }
 
 static int open_last(const char *path)
 {
-    return zepi_seam_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    return zepi_sys_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
 static enum zepi_cache_folder_state state_of_error(int error)
@@ -73,7 +73,7 @@ static enum zepi_cache_folder_state state_of_error(int error)
 static enum zepi_cache_folder_state state_of_folder(int fd)
 {
     struct stat info;
-    if (zepi_seam_stat(fd, &info) != 0)
+    if (zepi_sys_stat(fd, &info) != 0)
         return ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
     if (info.st_uid != geteuid())
         return ZEPI_CACHE_FOLDER_FOREIGN;

@@ -3,7 +3,7 @@
 #include "cache/atomic_file.h"
 #include "cache/disk_list.h"
 #include "cache/disk_record.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ static char *copy_absolute(const char *path)
             folder[folder_length++] = '/';
         }
     }
-    char *copy = zepi_seam_allocate(folder_length + path_length + 1);
+    char *copy = zepi_sys_allocate(folder_length + path_length + 1);
     if (!copy)
         return NULL;
     if (folder_length > 0)
@@ -45,12 +45,12 @@ static char *copy_absolute(const char *path)
 
 struct zepi_disk *zepi_disk_create(const char *path, uint64_t limit_bytes)
 {
-    struct zepi_disk *disk = zepi_seam_allocate(sizeof(*disk));
+    struct zepi_disk *disk = zepi_sys_allocate(sizeof(*disk));
     if (!disk)
         return NULL;
     disk->path = copy_absolute(path);
     if (!disk->path) {
-        zepi_seam_free(disk);
+        zepi_sys_free(disk);
         return NULL;
     }
     atomic_init(&disk->limit_bytes, limit_bytes);
@@ -63,8 +63,8 @@ void zepi_disk_destroy(struct zepi_disk *disk)
 {
     if (!disk)
         return;
-    zepi_seam_free(disk->path);
-    zepi_seam_free(disk);
+    zepi_sys_free(disk->path);
+    zepi_sys_free(disk);
 }
 
 const char *zepi_disk_path(const struct zepi_disk *disk)
@@ -116,10 +116,10 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     bool is_good =
         error == 0 && zepi_disk_record_decode(bytes, size, &view) && is_of_key(&view, key);
     if (!is_good && (error == 0 || zepi_atomic_file_is_bad(error)))
-        (void)zepi_seam_unlink(folder, name);
+        (void)zepi_sys_unlink(folder, name);
     close(folder);
     if (!is_good) {
-        zepi_seam_free(bytes);
+        zepi_sys_free(bytes);
         return false;
     }
     *out_record = view.record;
@@ -174,7 +174,7 @@ static void disk_remove(void *self, const struct zepi_key *key)
         ZEPI_CACHE_FOLDER_USABLE)
         return;
     zepi_disk_name_of(zepi_key_digest(key), name);
-    (void)zepi_seam_unlink(folder, name);
+    (void)zepi_sys_unlink(folder, name);
     close(folder);
 }
 

@@ -3,7 +3,7 @@
 #include "cache/disk.h"
 #include "cache/disk_list.h"
 #include "cache/disk_record.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ static struct zepi_disk_tally *judge(int folder, const char *name, struct zepi_d
         zepi_disk_name_of(zepi_digest_of(view.key, view.key_size), expected);
         is_good = strcmp(expected, name) == 0;
     }
-    zepi_seam_free(bytes);
+    zepi_sys_free(bytes);
     return is_good ? &report->good : &report->bad;
 }
 
@@ -106,7 +106,7 @@ static bool verify_files(int folder, void *user)
             struct zepi_disk_tally *tally = judge(folder, item->name, report);
             add(tally, item->size_bytes);
             if (tally == &report->bad && verification->mode == ZEPI_DISK_REMOVE_BAD)
-                (void)zepi_seam_unlink(folder, item->name);
+                (void)zepi_sys_unlink(folder, item->name);
         }
     }
     zepi_disk_list_finish(&list);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk_list.h"
 #include "cache/atomic_file.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,12 +47,12 @@ static bool add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct zepi_disk_item *items = zepi_seam_allocate(capacity * sizeof(*items));
+        struct zepi_disk_item *items = zepi_sys_allocate(capacity * sizeof(*items));
         if (!items)
             return false;
         if (list->count > 0)
             memcpy(items, list->items, list->count * sizeof(*items));
-        zepi_seam_free(list->items);
+        zepi_sys_free(list->items);
         list->items = items;
         list->capacity = capacity;
     }
@@ -65,7 +65,7 @@ static bool add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
 static bool look_at(int folder, struct zepi_disk_item *item)
 {
     struct stat info;
-    if (zepi_seam_stat_at(folder, item->name, &info) != 0 || S_ISDIR(info.st_mode))
+    if (zepi_sys_stat_at(folder, item->name, &info) != 0 || S_ISDIR(info.st_mode))
         return false;
     item->size_bytes = (uint64_t)info.st_size;
     item->last_use_ns =
@@ -77,7 +77,7 @@ bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
 {
     struct zepi_disk_list list = {0};
     const struct dirent *at;
-    DIR *listing = zepi_seam_list(folder);
+    DIR *listing = zepi_sys_list(folder);
     if (!listing)
         return false;
     while ((at = readdir(listing))) {
@@ -100,7 +100,7 @@ no_memory:
 
 void zepi_disk_list_finish(struct zepi_disk_list *list)
 {
-    zepi_seam_free(list->items);
+    zepi_sys_free(list->items);
     *list = (struct zepi_disk_list){0};
 }
 
@@ -141,7 +141,7 @@ bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_byt
         if (target_bytes > 0 && left.bytes - removed.bytes <= target_bytes)
             break;
         if (item->kind == ZEPI_DISK_FILE_TEMPORARY || was_used_since(folder, item) ||
-            zepi_seam_unlink(folder, item->name) != 0)
+            zepi_sys_unlink(folder, item->name) != 0)
             continue;
         removed.files++;
         removed.bytes += item->size_bytes;

@@ -2,7 +2,7 @@
 #ifndef ZEPI_CACHE_HASH_H
 #define ZEPI_CACHE_HASH_H
 
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 // The one header of cache/ that includes uthash, and the rules for using it.
 //
@@ -13,8 +13,8 @@
 // it
 //   was, and the element's handle with `hh.tbl == NULL`; zepi_hash_was_added asks that.
 #define HASH_NONFATAL_OOM 1
-#define uthash_malloc(size) zepi_seam_allocate(size)
-#define uthash_free(memory, size) zepi_seam_free(memory)
+#define uthash_malloc(size) zepi_sys_allocate(size)
+#define uthash_free(memory, size) zepi_sys_free(memory)
 
 #include <uthash.h>
 

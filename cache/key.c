@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/key.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 enum { FIELD_HEAD_BYTES = 2 + 4 };
 
@@ -19,7 +19,7 @@ void zepi_key_init(struct zepi_key *key, uint32_t format_version)
 void zepi_key_finish(struct zepi_key *key)
 {
     if (key->bytes != key->inline_bytes)
-        zepi_seam_free(key->bytes);
+        zepi_sys_free(key->bytes);
     key->bytes = NULL;
     key->size = 0;
 }
@@ -32,7 +32,7 @@ bool zepi_key_grow(struct zepi_key *key, size_t size)
         size_t needed = key->size + FIELD_HEAD_BYTES + size;
         if (capacity < needed)
             capacity = needed;
-        bytes = zepi_seam_allocate(capacity);
+        bytes = zepi_sys_allocate(capacity);
     }
     if (!bytes) {
         // No room from here on: the next field comes here, too.
@@ -42,7 +42,7 @@ bool zepi_key_grow(struct zepi_key *key, size_t size)
     }
     memcpy(bytes, key->bytes, key->size);
     if (key->bytes != key->inline_bytes)
-        zepi_seam_free(key->bytes);
+        zepi_sys_free(key->bytes);
     key->bytes = bytes;
     key->capacity = capacity;
     return true;

@@ -75,7 +75,7 @@ static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard
     struct zepi_type_pool *pool = type->pool;
     const size_t stride = stride_of(type);
     const size_t size = sizeof(struct zepi_slab) + SLAB_OBJECTS * stride;
-    struct zepi_slab *slab = zepi_seam_allocate_lines(size);
+    struct zepi_slab *slab = zepi_sys_allocate_lines(size);
     if (!slab)
         return false;
     memset(slab, 0, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/compiler_libraries.h"
 
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <assert.h>
 #include <elf.h>
@@ -97,7 +97,7 @@ static bool is_loaded_file(int fd, const struct dl_phdr_info *info)
             continue;
         const size_t size = segment->p_filesz < sizeof(page) ? segment->p_filesz : sizeof(page);
         const void *loaded = (const void *)(info->dlpi_addr + segment->p_vaddr);
-        return zepi_seam_read(fd, page, size) == (ssize_t)size && memcmp(page, loaded, size) == 0;
+        return zepi_sys_read(fd, page, size) == (ssize_t)size && memcmp(page, loaded, size) == 0;
     }
     return false;
 }
@@ -110,7 +110,7 @@ static int64_t to_ns(struct timespec time)
 static bool read_file(int fd, struct zepi_compiler_library *library)
 {
     struct stat info;
-    if (zepi_seam_stat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    if (zepi_sys_stat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return false;
     library->inode = info.st_ino;
     library->size_bytes = (uint64_t)info.st_size;
@@ -126,7 +126,7 @@ static bool identify(const struct dl_phdr_info *info, struct zepi_compiler_libra
         return false;
     memcpy(library->path, info->dlpi_name, strlen(info->dlpi_name));
     read_build_id(info, library);
-    const int fd = zepi_seam_open(AT_FDCWD, library->path, O_RDONLY, 0);
+    const int fd = zepi_sys_open(AT_FDCWD, library->path, O_RDONLY, 0);
     if (fd < 0)
         return false;
     const bool is_good = read_file(fd, library) && is_loaded_file(fd, info);
@@ -181,7 +181,7 @@ bool zepi_compiler_libraries_are_unchanged(const struct zepi_compiler_libraries 
     bool are_unchanged = true;
     for (uint32_t i = 0; i < libraries->count && are_unchanged; i++) {
         struct zepi_compiler_library now = libraries->list[i];
-        const int fd = zepi_seam_open(AT_FDCWD, now.path, O_RDONLY, 0);
+        const int fd = zepi_sys_open(AT_FDCWD, now.path, O_RDONLY, 0);
         are_unchanged =
             fd >= 0 && read_file(fd, &now) && memcmp(&now, &libraries->list[i], sizeof(now)) == 0;
         if (fd >= 0)

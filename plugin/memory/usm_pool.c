@@ -467,7 +467,7 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
 {
     const uint32_t heap_count = heap_count_of(context, desc);
     const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
-    struct zepi_usm_pool *pool = zepi_seam_allocate_lines(size);
+    struct zepi_usm_pool *pool = zepi_sys_allocate_lines(size);
     if (!pool)
         return NULL;
     memset(pool, 0, size);
@@ -574,6 +574,6 @@ void zepi_usm_pools_finish(struct zepi_usm_pools *pools, struct zepi_context *co
     while (next) {
         struct zepi_usm_pool *pool = next;
         next = pool->next;
-        zepi_seam_free(pool);
+        zepi_sys_free(pool);
     }
 }

@@ -40,7 +40,7 @@ struct zepi_build_memo *zepi_build_memo_create(const struct zepi_module *input,
     const uint32_t count = input->context->device_count;
     // On cache lines of its own: each build from this input counts its references.
     const size_t size = sizeof(struct zepi_build_memo) + count * sizeof(struct zepi_key);
-    struct zepi_build_memo *memo = zepi_seam_allocate_lines(size);
+    struct zepi_build_memo *memo = zepi_sys_allocate_lines(size);
     if (!memo)
         return NULL;
     memset(memo, 0, size);

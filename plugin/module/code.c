@@ -92,7 +92,7 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
 zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result)
 {
     struct zepi_build_output output = {.payload = code, .destroy = zepi_code_destroy};
-    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
     if (!result)
         return zepi_fail_no_memory();
     zepi_build_result_init(result);
@@ -335,7 +335,7 @@ zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
                                   struct zepi_build_result **out_result)
 {
     struct zepi_build_output output = {0};
-    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
     if (!result)
         return zepi_fail_no_memory();
     zepi_build_result_init(result);

@@ -81,7 +81,7 @@ static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash,
     char message[512];
     if (size_bytes > SIZE_MAX - sizeof(struct zepi_interned))
         return zepi_fail_no_memory();
-    struct zepi_interned *interned = zepi_seam_allocate(sizeof(*interned) + size_bytes);
+    struct zepi_interned *interned = zepi_sys_allocate(sizeof(*interned) + size_bytes);
     if (!interned)
         return zepi_fail_no_memory();
     memset(interned, 0, sizeof(*interned));

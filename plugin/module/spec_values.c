@@ -106,7 +106,7 @@ struct zepi_spec_values *zepi_spec_values_with(const struct zepi_spec_values *ol
 {
     const uint32_t old_count = old ? old->count : 0;
     const uint32_t old_composites = old ? old->composite_count : 0;
-    struct zepi_spec_values *values = zepi_seam_allocate(
+    struct zepi_spec_values *values = zepi_sys_allocate(
         sizeof(*values) + ((size_t)old_count + count) * sizeof(values->entries[0]));
     bool is_good = values;
     if (is_good) {

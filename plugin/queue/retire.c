@@ -36,7 +36,7 @@ void zepi_retire_finish(struct zepi_retire *retire)
     while (next) {
         struct zepi_retire_slots *slots = next;
         next = atomic_load_explicit(&slots->next, memory_order_relaxed);
-        zepi_seam_free(slots);
+        zepi_sys_free(slots);
     }
 }
 
@@ -71,7 +71,7 @@ static struct zepi_retire_queue *next_queue(struct cursor *at)
 
 static struct zepi_retire_slots *create_slots(void)
 {
-    struct zepi_retire_slots *slots = zepi_seam_allocate_lines(sizeof(*slots));
+    struct zepi_retire_slots *slots = zepi_sys_allocate_lines(sizeof(*slots));
     if (slots)
         memset(slots, 0, sizeof(*slots));
     return slots;
@@ -130,7 +130,7 @@ zepi_result_t zepi_retire_add_queue(struct zepi_retire *retire, struct zepi_queu
         if (!more)
             return zepi_fail_no_memory();
     }
-    zepi_seam_free(more);
+    zepi_sys_free(more);
     *out_entry = entry;
     return ZEPI_SUCCESS;
 }

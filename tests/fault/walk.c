@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "walk.h"
 
-#include "cache/seam.h"
+#include "cache/sys.h"
 #include "test_env.h"
 
 #include <errno.h>
@@ -54,15 +54,15 @@ static atomic_uint unlinks;
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 zepi_plugin_init_fn *const walk_plugin_init = zepiPluginInit;
 
-static int fail_seam(enum zepi_seam_call call)
+static int fail_seam(enum zepi_sys_call call)
 {
-    if (call == ZEPI_SEAM_UNLINK)
+    if (call == ZEPI_SYS_UNLINK)
         atomic_fetch_add(&unlinks, 1);
-    if ((call == ZEPI_SEAM_ALLOCATE) != (seam_error == 0) || atomic_load(&left) == 0)
+    if ((call == ZEPI_SYS_ALLOCATE) != (seam_error == 0) || atomic_load(&left) == 0)
         return 0;
     // A file that is read in a thousand pieces, as compilers are, counts once.
-    const bool is_next_piece = atomic_exchange(&is_reading, call == ZEPI_SEAM_READ);
-    if (is_next_piece && call == ZEPI_SEAM_READ)
+    const bool is_next_piece = atomic_exchange(&is_reading, call == ZEPI_SYS_READ);
+    if (is_next_piece && call == ZEPI_SYS_READ)
         return 0;
     return atomic_fetch_sub(&left, 1) == 1 ? (seam_error ? seam_error : ENOMEM) : 0;
 }
@@ -71,7 +71,7 @@ void walk_begin(void)
 {
     ze_cpu = test_ze_cpu_use();
     test_plugin_load();
-    zepi_seam_set_hook(fail_seam);
+    zepi_sys_set_hook(fail_seam);
 }
 
 unsigned walk_unlinks(void)

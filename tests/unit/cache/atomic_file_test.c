@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/atomic_file.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>
@@ -47,7 +47,7 @@ static int read_text(const char *name, const char *expected)
         return error;
     cr_assert_eq(size, strlen(expected));
     cr_assert_arr_eq(bytes, expected, size);
-    zepi_seam_free(bytes);
+    zepi_sys_free(bytes);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/build_result.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <criterion/criterion.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static void count_destruction(void *payload)
 
 static struct zepi_build_result *begin(void)
 {
-    struct zepi_build_result *result = zepi_seam_allocate_lines(sizeof(*result));
+    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
     cr_assert_not_null(result);
     zepi_build_result_init(result);
     return result;

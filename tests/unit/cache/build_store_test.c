@@ -176,9 +176,9 @@ Test(build_store, keeps_what_there_was_no_memory_to_load)
 
 static atomic_int writes;
 
-static int count_writes(enum zepi_seam_call call)
+static int count_writes(enum zepi_sys_call call)
 {
-    if (call == ZEPI_SEAM_WRITE)
+    if (call == ZEPI_SYS_WRITE)
         atomic_fetch_add(&writes, 1);
     return 0;
 }
@@ -186,13 +186,13 @@ static int count_writes(enum zepi_seam_call call)
 Test(build_store, writes_what_was_built_and_not_what_was_loaded)
 {
     struct fixture_build build = {.text = "x", .log = ""};
-    zepi_seam_set_hook(count_writes);
+    zepi_sys_set_hook(count_writes);
     for (int i = 0; i < 3; i++) {
         struct fixture_cache both = new_process();
         expect(both, &build);
         fixture_cache_destroy(&both);
     }
-    zepi_seam_set_hook(NULL);
+    zepi_sys_set_hook(NULL);
     cr_assert_eq(writes, 1);
 }
 

@@ -213,7 +213,7 @@ static enum fixture_fault_length fault_length;
 static atomic_int calls_to_fault;
 static atomic_bool has_faulted;
 
-static int fault_hook(enum zepi_seam_call call)
+static int fault_hook(enum zepi_sys_call call)
 {
     if ((fault_mask & 1u << call) == 0)
         return 0;
@@ -231,11 +231,11 @@ void fixture_fault(unsigned mask, int n, int error, enum fixture_fault_length le
     fault_length = length;
     atomic_store(&calls_to_fault, n);
     atomic_store(&has_faulted, false);
-    zepi_seam_set_hook(fault_hook);
+    zepi_sys_set_hook(fault_hook);
 }
 
 bool fixture_fault_end(void)
 {
-    zepi_seam_set_hook(NULL);
+    zepi_sys_set_hook(NULL);
     return atomic_load(&has_faulted);
 }

@@ -7,7 +7,7 @@
 
 #include "cache/build_cache.h"
 #include "cache/disk.h"
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,10 +75,10 @@ extern const struct zepi_build_codec fixture_codec;
 // A disk as a store of texts.
 struct zepi_build_store fixture_disk_store(struct zepi_disk *disk);
 
-// Fails the n-th call (1 is the next) of the calls in `mask` (bit 1 << zepi_seam_call) with
+// Fails the n-th call (1 is the next) of the calls in `mask` (bit 1 << zepi_sys_call) with
 // `error`; with `forever`, all after it, too. 0 fails nothing. Counts from here on.
 enum fixture_fault_length { FIXTURE_FAULT_ONCE, FIXTURE_FAULT_FOREVER };
-#define FIXTURE_FAULT_ALLOCATIONS (1u << ZEPI_SEAM_ALLOCATE)
+#define FIXTURE_FAULT_ALLOCATIONS (1u << ZEPI_SYS_ALLOCATE)
 #define FIXTURE_FAULT_FILES (~FIXTURE_FAULT_ALLOCATIONS)
 void fixture_fault(unsigned mask, int n, int error, enum fixture_fault_length length);
 // Stops failing. Returns whether a call was made to fail since fixture_fault.

@@ -122,7 +122,7 @@ Test(disk_care, does_not_condemn_what_it_cannot_read_now)
     struct zepi_disk_report report;
     store(1);
     // The folder and the list succeed, the file does not open.
-    fixture_fault(1u << ZEPI_SEAM_OPEN, 2, EMFILE, FIXTURE_FAULT_FOREVER);
+    fixture_fault(1u << ZEPI_SYS_OPEN, 2, EMFILE, FIXTURE_FAULT_FOREVER);
     zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
     cr_assert(fixture_fault_end());
     cr_assert_eq(report.unreadable.files, 1);
@@ -170,9 +170,9 @@ static int stats_until_use;
 static char used_file[200];
 
 // Another process uses the file just before it would be unlinked.
-static int use_file_at_nth_stat(enum zepi_seam_call call)
+static int use_file_at_nth_stat(enum zepi_sys_call call)
 {
-    if (call == ZEPI_SEAM_STAT && --stats_until_use == 0)
+    if (call == ZEPI_SYS_STAT && --stats_until_use == 0)
         utimensat(AT_FDCWD, used_file, NULL, 0);
     return 0;
 }
@@ -192,9 +192,9 @@ Test(disk_care, passes_over_a_file_that_is_used_while_it_trims)
     cr_assert_eq(utimensat(AT_FDCWD, used_file, long_ago, 0), 0);
     // The folder, the three files listed, then the oldest before it is unlinked.
     stats_until_use = 5;
-    zepi_seam_set_hook(use_file_at_nth_stat);
+    zepi_sys_set_hook(use_file_at_nth_stat);
     zepi_disk_trim(disk, UINT64_C(2) * (PAYLOAD_BYTES + 200), &removed);
-    zepi_seam_set_hook(NULL);
+    zepi_sys_set_hook(NULL);
     cr_assert_eq(removed.files, 1);
     cr_assert_eq(access(used_file, F_OK), 0);
 }

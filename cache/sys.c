@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/seam.h"
+#include "cache/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,17 +14,17 @@
 
 enum { CACHE_LINE_BYTES = 64 };
 
-static _Atomic(zepi_seam_hook *) current_hook;
+static _Atomic(zepi_sys_hook *) current_hook;
 
-void zepi_seam_set_hook(zepi_seam_hook *hook)
+void zepi_sys_set_hook(zepi_sys_hook *hook)
 {
     atomic_store_explicit(&current_hook, hook, memory_order_release);
 }
 
-static bool fails(enum zepi_seam_call call)
+static bool fails(enum zepi_sys_call call)
 {
     // Acquire: what the test set up before it set the hook is visible to the hook.
-    zepi_seam_hook *hook = atomic_load_explicit(&current_hook, memory_order_acquire);
+    zepi_sys_hook *hook = atomic_load_explicit(&current_hook, memory_order_acquire);
     if (!hook)
         return false;
     int error = hook(call);
@@ -34,27 +34,27 @@ static bool fails(enum zepi_seam_call call)
     return true;
 }
 
-void *zepi_seam_allocate(size_t size)
+void *zepi_sys_allocate(size_t size)
 {
-    return fails(ZEPI_SEAM_ALLOCATE) ? NULL : malloc(size);
+    return fails(ZEPI_SYS_ALLOCATE) ? NULL : malloc(size);
 }
 
-void *zepi_seam_allocate_lines(size_t size)
+void *zepi_sys_allocate_lines(size_t size)
 {
-    if (fails(ZEPI_SEAM_ALLOCATE) || size > SIZE_MAX - CACHE_LINE_BYTES)
+    if (fails(ZEPI_SYS_ALLOCATE) || size > SIZE_MAX - CACHE_LINE_BYTES)
         return NULL;
     size_t whole_lines = (size + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
     return aligned_alloc(CACHE_LINE_BYTES, whole_lines);
 }
 
-void zepi_seam_free(void *memory)
+void zepi_sys_free(void *memory)
 {
     free(memory);
 }
 
-int zepi_seam_open(int folder, const char *name, int flags, mode_t mode)
+int zepi_sys_open(int folder, const char *name, int flags, mode_t mode)
 {
-    if (fails(ZEPI_SEAM_OPEN))
+    if (fails(ZEPI_SYS_OPEN))
         return -1;
     int fd;
     do
@@ -63,55 +63,55 @@ int zepi_seam_open(int folder, const char *name, int flags, mode_t mode)
     return fd;
 }
 
-int zepi_seam_stat(int fd, struct stat *out_stat)
+int zepi_sys_stat(int fd, struct stat *out_stat)
 {
-    return fails(ZEPI_SEAM_STAT) ? -1 : fstat(fd, out_stat);
+    return fails(ZEPI_SYS_STAT) ? -1 : fstat(fd, out_stat);
 }
 
-int zepi_seam_stat_at(int folder, const char *name, struct stat *out_stat)
+int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat)
 {
-    return fails(ZEPI_SEAM_STAT) ? -1 : fstatat(folder, name, out_stat, AT_SYMLINK_NOFOLLOW);
+    return fails(ZEPI_SYS_STAT) ? -1 : fstatat(folder, name, out_stat, AT_SYMLINK_NOFOLLOW);
 }
 
-ssize_t zepi_seam_read(int fd, void *bytes, size_t size)
+ssize_t zepi_sys_read(int fd, void *bytes, size_t size)
 {
-    if (fails(ZEPI_SEAM_READ))
+    if (fails(ZEPI_SYS_READ))
         return -1;
     return TEMP_FAILURE_RETRY(read(fd, bytes, size));
 }
 
-ssize_t zepi_seam_write(int fd, const struct iovec *parts, int part_count)
+ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count)
 {
-    if (fails(ZEPI_SEAM_WRITE))
+    if (fails(ZEPI_SYS_WRITE))
         return -1;
     return TEMP_FAILURE_RETRY(writev(fd, parts, part_count));
 }
 
-int zepi_seam_rename(int folder, const char *from, const char *to)
+int zepi_sys_rename(int folder, const char *from, const char *to)
 {
-    return fails(ZEPI_SEAM_RENAME) ? -1 : renameat(folder, from, folder, to);
+    return fails(ZEPI_SYS_RENAME) ? -1 : renameat(folder, from, folder, to);
 }
 
-int zepi_seam_unlink(int folder, const char *name)
+int zepi_sys_unlink(int folder, const char *name)
 {
-    return fails(ZEPI_SEAM_UNLINK) ? -1 : unlinkat(folder, name, 0);
+    return fails(ZEPI_SYS_UNLINK) ? -1 : unlinkat(folder, name, 0);
 }
 
-int zepi_seam_mkdir(const char *path, mode_t mode)
+int zepi_sys_mkdir(const char *path, mode_t mode)
 {
-    return fails(ZEPI_SEAM_MKDIR) ? -1 : mkdir(path, mode);
+    return fails(ZEPI_SYS_MKDIR) ? -1 : mkdir(path, mode);
 }
 
-int zepi_seam_try_lock(int fd)
+int zepi_sys_try_lock(int fd)
 {
-    if (fails(ZEPI_SEAM_LOCK))
+    if (fails(ZEPI_SYS_LOCK))
         return -1;
     return (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 }
 
-int zepi_seam_touch(int fd)
+int zepi_sys_touch(int fd)
 {
-    if (fails(ZEPI_SEAM_TOUCH))
+    if (fails(ZEPI_SYS_TOUCH))
         return -1;
     // Not UTIME_NOW: that is the time of the last tick, the same for many files.
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
@@ -119,9 +119,9 @@ int zepi_seam_touch(int fd)
     return futimens(fd, times);
 }
 
-DIR *zepi_seam_list(int folder)
+DIR *zepi_sys_list(int folder)
 {
-    if (fails(ZEPI_SEAM_LIST))
+    if (fails(ZEPI_SYS_LIST))
         return NULL;
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

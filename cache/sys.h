@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CACHE_SYS_H
+#define ZEPI_CACHE_SYS_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+// All calls of the allocator and the file system, with fault injection: a test sets a hook and
+// makes the n-th call fail. Without a hook a call costs one load and one branch more than the call
+// itself. cache/ makes no allocation and no file operation in another way.
+
+enum zepi_sys_call {
+    ZEPI_SYS_ALLOCATE,
+    ZEPI_SYS_OPEN,
+    ZEPI_SYS_STAT,
+    ZEPI_SYS_READ,
+    ZEPI_SYS_WRITE,
+    ZEPI_SYS_RENAME,
+    ZEPI_SYS_UNLINK,
+    ZEPI_SYS_MKDIR,
+    ZEPI_SYS_LOCK,
+    ZEPI_SYS_TOUCH,
+    ZEPI_SYS_LIST,
+};
+
+// Returns 0 for "make the call" or the errno that the call shall fail with instead of being made.
+// Called on the thread that makes the call, sometimes under a lock of the cache: it must not call
+// back into cache/.
+typedef int zepi_sys_hook(enum zepi_sys_call call);
+
+// For tests, before threads start. NULL takes the hook away.
+void zepi_sys_set_hook(zepi_sys_hook *hook);
+
+// `size` bytes, uninitialised and aligned for any object, or NULL.
+void *zepi_sys_allocate(size_t size);
+// The same on a cache line of its own, so that no other allocation shares its lines.
+void *zepi_sys_allocate_lines(size_t size);
+// Takes what either of the two returned; NULL is fine.
+void zepi_sys_free(void *memory);
+
+// As the system calls of the same name, with their errno. Interrupted calls are made again.
+int zepi_sys_open(int folder, const char *name, int flags, mode_t mode);
+int zepi_sys_stat(int fd, struct stat *out_stat);
+int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat); // follows no link
+ssize_t zepi_sys_read(int fd, void *bytes, size_t size);
+ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count);
+int zepi_sys_rename(int folder, const char *from, const char *to);
+int zepi_sys_unlink(int folder, const char *name);
+int zepi_sys_mkdir(const char *path, mode_t mode);
+int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: another has it
+int zepi_sys_touch(int fd);     // last modification becomes now, to the nanosecond
+DIR *zepi_sys_list(int folder); // a listing with a descriptor of its own; closedir() it
+
+#endif
