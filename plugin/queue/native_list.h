@@ -5,8 +5,8 @@
 #include "queue/queue.h"
 
 // Commands that a host recorded itself, through Level Zero, and that run in the order of a queue
-// later, as often as it likes. Runs of one list come one after the other, whatever their queues. Not
-// thread-safe: the owner lets one thread at a time run it.
+// later, as often as it likes. Runs of one list come one after the other, whatever their queues.
+// Not thread-safe: the owner lets one thread at a time run it.
 struct zepi_native_list {
     struct zepi_retired retired;
     struct zepi_context *context; // borrowed: whoever holds the list holds the context

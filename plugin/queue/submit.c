@@ -105,8 +105,7 @@ static zepi_result_t take_event_locked(struct zepi_submit *submit)
 }
 
 // Whether the driver has the memory of an event of another context on the queue's device.
-static bool is_known_on_device_of(const struct zepi_event *event,
-                                  const struct zepi_queue *queue)
+static bool is_known_on_device_of(const struct zepi_event *event, const struct zepi_queue *queue)
 {
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
