@@ -2,6 +2,7 @@
 #include "cpu_driver.h"
 
 #include "engine.h"
+#include "kernels/sub_groups.h"
 #include "log.h"
 #include "public.h"
 
@@ -157,6 +158,7 @@ static void log_failure(const struct shim_cpu_driver *cpu, ze_result_t result,
 struct program_list {
     size_t *sizes;
     const uint8_t **modules;
+    uint8_t **copies; // owned, of those in `modules` that are not the inputs' own
     const char **options;
     ze_module_constants_t *constants;
     const ze_module_constants_t **constant_pointers;
@@ -181,24 +183,37 @@ static bool fill_constants(const struct shim_module_input *input, struct program
     return true;
 }
 
-static bool fill_list(const struct shim_module_inputs *inputs, struct program_list *list)
+static bool fill_spirv(const struct shim_module_input *input, const struct shim_ze_info *info,
+                       struct program_list *list, uint32_t at)
+{
+    list->modules[at] = input->spirv;
+    list->sizes[at] = input->spirv_bytes;
+    if (!shim_sub_groups_require(input, info, &list->copies[at], &list->sizes[at]))
+        return false;
+    if (list->copies[at])
+        list->modules[at] = list->copies[at];
+    return true;
+}
+
+static bool fill_list(const struct shim_module_inputs *inputs, const struct shim_ze_info *info,
+                      struct program_list *list)
 {
     const size_t count = (size_t)inputs->count + 1;
     list->sizes = calloc(count, sizeof(*list->sizes));
     list->modules = calloc(count, sizeof(*list->modules));
+    list->copies = calloc(count, sizeof(*list->copies));
     list->options = calloc(count, sizeof(*list->options));
     list->constants = calloc(count, sizeof(*list->constants));
     list->constant_pointers = calloc(count, sizeof(*list->constant_pointers));
     list->ids = calloc(count, sizeof(*list->ids));
     list->values = calloc(count, sizeof(*list->values));
-    if (!list->sizes || !list->modules || !list->options || !list->constants ||
+    if (!list->sizes || !list->modules || !list->copies || !list->options || !list->constants ||
         !list->constant_pointers || !list->ids || !list->values)
         return false;
     for (uint32_t i = 0; i < inputs->count; i++) {
-        list->sizes[i] = inputs->inputs[i].spirv_bytes;
-        list->modules[i] = inputs->inputs[i].spirv;
         list->options[i] = inputs->inputs[i].options;
-        if (!fill_constants(&inputs->inputs[i], list, i))
+        if (!fill_spirv(&inputs->inputs[i], info, list, i) ||
+            !fill_constants(&inputs->inputs[i], list, i))
             return false;
     }
     return true;
@@ -211,9 +226,12 @@ static void free_list(struct program_list *list, uint32_t count)
             free(list->ids[i]);
         if (list->values)
             free(list->values[i]);
+        if (list->copies)
+            free(list->copies[i]);
     }
     free(list->sizes);
     free(list->modules);
+    free(list->copies);
     free(list->options);
     free(list->constants);
     free(list->constant_pointers);
@@ -246,11 +264,12 @@ static ze_result_t build_list(const struct shim_cpu_driver *cpu, const struct pr
 }
 
 ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
-                                  const struct shim_module_inputs *inputs)
+                                  const struct shim_module_inputs *inputs,
+                                  const struct shim_ze_info *info)
 {
     struct program_list list = {0};
     ze_module_handle_t module = NULL;
-    if (inputs->count == 0 || !fill_list(inputs, &list)) {
+    if (inputs->count == 0 || !fill_list(inputs, info, &list)) {
         free_list(&list, inputs->count);
         return NULL;
     }

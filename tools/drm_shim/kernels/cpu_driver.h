@@ -3,6 +3,7 @@
 #define DRM_SHIM_CPU_DRIVER_H
 
 #include "module_inputs.h"
+#include "ze_info.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
@@ -27,9 +28,11 @@ const struct shim_cpu_driver *shim_cpu_driver(void);
 // The process ends, and the driver's runtime with it: nothing can be executed any more.
 bool shim_cpu_driver_has_ended(void);
 
-// NULL: ze_cpu does not build the inputs, which is logged with the build log.
+// Builds what native code with this .ze_info was made of. NULL: ze_cpu does not build the inputs,
+// which is logged with the build log.
 ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
-                                  const struct shim_module_inputs *inputs);
+                                  const struct shim_module_inputs *inputs,
+                                  const struct shim_ze_info *info);
 
 // Launches a kernel whose state is set, and unlocks `kernel_mutex`, which the caller holds, once
 // the launch has a copy of that state. Then waits until the launch is complete.

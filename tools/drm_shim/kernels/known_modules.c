@@ -114,7 +114,7 @@ static bool build_module_locked(struct shim_known_module *module)
     if (module->was_tried)
         return module->cpu != NULL;
     module->was_tried = true;
-    module->cpu = cpu ? shim_cpu_build(cpu, &module->inputs) : NULL;
+    module->cpu = cpu ? shim_cpu_build(cpu, &module->inputs, &module->code.info) : NULL;
     return module->cpu != NULL;
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What the execution of kernels of native code has to get right.
+__global int runs = 5;
+
+struct mixed {
+    char small;
+    double wide;
+    short pair[2];
+    int number;
+};
+
+__kernel void tell_sub_groups(__global uint *out)
+{
+    out[get_global_id(0)] = get_max_sub_group_size();
+}
+
+__attribute__((intel_reqd_sub_group_size(16))) __kernel void need_16(__global uint *out)
+{
+    out[get_global_id(0)] = get_max_sub_group_size();
+}
+
+__kernel void count_runs(__global int *out)
+{
+    if (get_global_id(0) == 0)
+        out[0] = ++runs;
+}
+
+__kernel void take_apart(char before, struct mixed mixed, char unused, __global double *out)
+{
+    out[0] = before;
+    out[1] = mixed.small;
+    out[2] = mixed.wide;
+    out[3] = mixed.pair[1];
+    out[4] = mixed.number;
+}
+
+__kernel void number_groups(__global int *out)
+{
+    out[get_global_id(0)] = (int)(get_group_id(0) + 100 * get_num_groups(0));
+}
+
+__kernel void place_two(__local int *first, int scale, __local long *second, __global long *out)
+{
+    const int item = (int)get_local_id(0), last = (int)get_local_size(0) - 1;
+    first[item] = scale * item;
+    second[item] = -scale * item;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[item] = first[last - item] + 1000 * second[last - item];
+}
+
+__kernel void print_number(int number)
+{
+    printf("the number is %d\n", number);
+}

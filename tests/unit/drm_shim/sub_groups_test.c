@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sub_groups.h"
+
+#include "test_env.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct story {
+    struct shim_module_inputs inputs;
+    struct shim_ze_info info;
+    uint8_t *spirv;
+    size_t size_bytes;
+    struct zepi_spirv walk; // of `spirv`
+};
+
+static struct story require(const char *code, const char *info)
+{
+    struct story story = {0};
+    char message[256] = "";
+    struct test_bytes bytes = test_env_read_spirv(code);
+    cr_assert(shim_module_inputs_init_plain(&story.inputs, bytes.data, bytes.size_bytes, message,
+                                            sizeof(message)));
+    cr_assert(shim_ze_info_init(&story.info, info, strlen(info), message, sizeof(message)), "%s",
+              message);
+    cr_assert(
+        shim_sub_groups_require(story.inputs.inputs, &story.info, &story.spirv, &story.size_bytes));
+    if (story.spirv)
+        cr_assert_eq(
+            zepi_spirv_init(&story.walk, story.spirv, story.size_bytes, message, sizeof(message)),
+            ZEPI_SPIRV_OK, "%s", message);
+    free(bytes.data);
+    return story;
+}
+
+static void finish(struct story *story)
+{
+    zepi_spirv_finish(&story->walk);
+    free(story->spirv);
+    shim_ze_info_finish(&story->info);
+    shim_module_inputs_finish(&story->inputs);
+}
+
+static uint32_t size_of(const struct story *story, const char *kernel)
+{
+    const struct zepi_spirv_kernel *found = zepi_spirv_find_kernel(&story->walk, kernel);
+    cr_assert_not_null(found);
+    return found->required_sub_group_size;
+}
+
+#define KERNEL(name, simd_size)                                                                    \
+    "  - name: " name "\n    execution_env:\n      simd_size: " simd_size "\n"
+
+Test(sub_groups, have_the_size_of_the_machine_code_where_none_is_required)
+{
+    struct story story =
+        require("execution", "kernels:\n" KERNEL("tell_sub_groups", "32") KERNEL("need_16", "32"));
+    cr_assert_not_null(story.spirv);
+    cr_assert_eq(size_of(&story, "tell_sub_groups"), 32);
+    cr_assert_eq(size_of(&story, "need_16"), 16);
+    cr_assert_eq(size_of(&story, "count_runs"), 0); // of which nothing is known
+    finish(&story);
+}
+
+Test(sub_groups, are_left_alone_where_nothing_is_known)
+{
+    struct story story = require("execution", "kernels:\n" KERNEL("another", "32"));
+    cr_assert_null(story.spirv);
+    finish(&story);
+}
+
+Test(sub_groups, are_no_matter_of_spirv_that_does_not_use_them)
+{
+    struct story story = require("negate", "kernels:\n" KERNEL("negate", "32"));
+    cr_assert_null(story.spirv);
+    finish(&story);
+}
