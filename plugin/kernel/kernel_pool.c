@@ -67,7 +67,11 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
     struct zepi_ze_register_file file = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
     ze_kernel_preferred_group_size_properties_t preferred = {
-        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES, .pNext = &file};
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
+    // Intel's older drivers hang in a chain with a structure that they do not know. No extension
+    // names this one: drivers that know block arrays know it, too.
+    if (zepi_code_of(pool->code)->context->platform->optional.has_block_array)
+        preferred.pNext = &file;
     pool->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     pool->properties.pNext = &preferred;
     const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, lease->ze, &pool->properties);
