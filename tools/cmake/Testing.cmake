@@ -5,7 +5,7 @@
 #      77 for skipped (after printing the reason) and anything else for failed. Race tests are plain
 #      programs: Criterion's worker processes do not start under ThreadSanitizer.
 #   2. In tests/<tier>/CMakeLists.txt say
-#          zepi_add_test(NAME unit.lru SOURCES lru_test.c LIBS zepi_cache CRITERION)
+#          zepi_add_test(NAME unit.key SOURCES key_test.c LIBS zepi_cache CRITERION)
 #
 # zepi_add_test(NAME <tier>.<name> SOURCES <file>... [LIBS <target>...] [LABEL <tier>] [CRITERION]
 #               [TIMEOUT <seconds>] [SERIAL] [DISCRETE] [DEPENDS <target>...] [ARGS <argument>...])
