@@ -105,8 +105,8 @@ static void build_cache_count_locked(struct zepi_build_cache *cache, const struc
         *(build->calls == 0 ? &counters->store_hits : &counters->store_misses) += 1;
 }
 
-// The build of a placeholder is over: keeps it from now on, or takes it out. A third thing happens
-// to one that was taken out meanwhile: nothing.
+// The build of a placeholder is over: keeps it from now on, or takes it out. If it was taken out
+// meanwhile, it stays so.
 static void build_cache_keep_or_drop(struct zepi_build_cache *cache, const struct zepi_key *key,
                                      struct zepi_build_entry *entry, const struct build *build)
 {

@@ -25,7 +25,7 @@ struct zepi_build_cache; // opaque
 
 // Builds what the key stands for. Runs on the thread that asked, may take long, may ask any cache
 // for other keys, in an order that has no circle: caches of handles ask the cache of binaries, and
-// never the other way. Asking, from inside, for the key under construction is answered with
+// never the other way. Asking, from inside, for the key under construction returns
 // ZEPI_LOOKUP_RECURSIVE. May be called twice for one lookup, with a zeroed output each time: after
 // ZEPI_BUILD_OUT_OF_MEMORY.
 typedef enum zepi_build_status zepi_build_fn(void *user, struct zepi_build_output *output);
@@ -50,8 +50,8 @@ struct zepi_build_counters {
     uint64_t builds;       // calls of a build callback
     uint64_t failures;     // builds that ended in failure of any kind
     uint64_t evictions;    // entries that limits, a trim or lack of memory pushed out
-    uint64_t store_hits;   // misses that the store answered
-    uint64_t store_misses; // misses that it did not
+    uint64_t store_hits;   // misses that the store had
+    uint64_t store_misses; // misses that it did not have
     uint64_t build_ns;     // spent in build callbacks, nested ones counted in each
     uint64_t bytes;        // kept now, as charged to the budget
     uint64_t entries;
@@ -69,11 +69,9 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 // Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
 // *out_result is a new reference that the caller releases; otherwise NULL.
 //
-// - A kept result (success, or failure of the ZEPI_BUILD_FAILED kind) is returned without
-// building.
-// - A build in progress is waited for. If it fails spuriously, the waiters look up anew, one of
-// them
-//   builds and the others wait for that one.
+// - A kept result (ZEPI_BUILD_SUCCEEDED, ZEPI_BUILD_FAILED) is returned without building.
+// - A build in progress is waited for. If it fails spuriously, the waiting threads look up anew:
+//   one builds, and the others wait for that one.
 // - A spurious failure is returned to its own builder and is not kept.
 // - Out of memory: everything unused in the budget is evicted and the build is tried once more.
 //
@@ -83,11 +81,11 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
                                                       const struct zepi_build_request *request,
                                                       struct zepi_build_result **out_result);
 
-// Whether a cache keeps a result that it answered: not if it was forgotten meanwhile, or costs more
+// Whether a cache keeps a result that it returned: not if it was forgotten meanwhile, or costs more
 // than the limits allow. No lock: at this moment.
 bool zepi_build_cache_keeps(const struct zepi_build_result *result);
 
-// Counts a lookup that the caller answered itself, with a result that this cache keeps: as a hit,
+// Counts a lookup that the caller made itself, with a result that this cache keeps: as a hit,
 // and a use of the entry.
 void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result);
 

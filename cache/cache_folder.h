@@ -31,7 +31,7 @@ enum zepi_cache_folder_mode {
     ZEPI_CACHE_FOLDER_CREATE,
 };
 
-// Opens the folder. *out_fd is a descriptor that the caller closes, or -1 unless the answer is
+// Opens the folder. *out_fd is a descriptor that the caller closes, or -1 unless the folder is
 // USABLE.
 enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
                                                     enum zepi_cache_folder_mode mode, int *out_fd);

@@ -18,12 +18,10 @@
 //   miss. Files of another format version have other names: they are never read or judged, but
 //   count and age like the rest. Files with names of any other kind are not touched.
 // - The folder is opened and checked (cache_folder.h) for each operation, so that one that vanishes
-// or
-//   changes hands under way is noticed. A missing folder is made at the first store.
-// - Total size is bounded: after a store that exceeds the limit, the files whose last use
-// (modification
-//   time) is oldest go, down to seven eighths of the limit. Files that other processes write
-//   meanwhile are noticed at the latest every 64 stores.
+//   or changes hands under way is noticed. A missing folder is made at the first store.
+// - Total size is bounded: after a store that exceeds the limit, the files whose last use (time of
+//   modification) is oldest go, down to seven eighths of the limit. Files that other processes
+//   write meanwhile are noticed at the latest every 64 stores.
 // - Temporary files of dead writers are swept at the first store of a process and at each trim.
 //
 // Thread-safe. Nothing here fails a build: an error is a miss, or nothing stored.
