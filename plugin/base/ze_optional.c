@@ -95,6 +95,9 @@ static zepi_result_t find_queries(struct zepi_ze_optional *optional, ze_driver_h
         return result;
     result = find(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString", &function, &is_drivers);
     memcpy(&optional->intel_get_driver_version, &function, sizeof(function));
+    if (result == ZEPI_SUCCESS)
+        result = find(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize", &function, &is_drivers);
+    memcpy(&optional->kernel_get_argument_size, &function, sizeof(function));
     return result;
 }
 

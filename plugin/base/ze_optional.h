@@ -119,6 +119,9 @@ struct zepi_ze_optional {
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
+    // Of Intel's driver: zexKernelGetArgumentSize, with the driver's own handle. How many bytes the
+    // machine code reads of the argument at least.
+    ze_result_t(ZE_APICALL *kernel_get_argument_size)(ze_kernel_handle_t, uint32_t, uint32_t *);
     // 1.13
     ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,
                                                       struct zepi_ze_vector_widths *);

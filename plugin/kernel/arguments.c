@@ -46,6 +46,18 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
     }
 }
 
+// Of native code nothing tells the kind. The driver reads that many bytes, whatever it is given.
+static zepi_result_t check_native(const struct zepi_kernel_pool *pool, uint32_t index,
+                                  const zepi_argument_t *argument)
+{
+    const uint32_t least = pool->arguments[index].size_bytes;
+    if (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes < least)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
+                         pool->name, least, argument->size_bytes);
+    return ZEPI_SUCCESS;
+}
+
 static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t index,
                                const zepi_argument_t *argument)
 {
@@ -88,7 +100,8 @@ static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t ind
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
                          index, pool->name, (int)argument->kind);
     }
-    return pool->is_described ? check_described(pool, index, argument) : ZEPI_SUCCESS;
+    return pool->is_described ? check_described(pool, index, argument)
+                              : check_native(pool, index, argument);
 }
 
 // With what the kernel has itself. Drivers notice only when the kernel runs, if at all.

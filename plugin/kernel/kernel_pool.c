@@ -60,6 +60,22 @@ static bool has_known_size(const struct zepi_kernel_argument *argument)
     }
 }
 
+// Native code: the driver may tell how much it reads of each argument.
+static zepi_result_t ask_sizes(struct zepi_kernel_pool *pool, ze_kernel_handle_t ze)
+{
+    const struct zepi_ze_optional *optional =
+        &zepi_code_of(pool->code)->context->platform->optional;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!optional->kernel_get_argument_size)
+        return ZEPI_SUCCESS;
+    ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, ze);
+    for (uint32_t i = 0; i < pool->argument_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_check_ze_answer(
+            optional->kernel_get_argument_size(ze, i, &pool->arguments[i].size_bytes),
+            "zexKernelGetArgumentSize");
+    return result;
+}
+
 static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
 {
     const struct zepi_spirv_kernel *kernel =
@@ -85,7 +101,7 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
                                    ? pool->properties.maxSubgroupSize
                                    : 1;
     if (!kernel)
-        return ZEPI_SUCCESS;
+        return ask_sizes(pool, lease->ze);
     pool->is_described = true;
     pool->has_known_sizes = true;
     for (uint32_t i = 0; i < kernel->argument_count; i++) {

@@ -20,7 +20,7 @@
 // What is known about an argument before a launch.
 struct zepi_kernel_argument {
     uint8_t kind;        // enum zepi_spirv_argument_kind
-    uint32_t size_bytes; // of a value; 0: unknown
+    uint32_t size_bytes; // of a value; 0: unknown. Of native code: what the driver reads at least
 };
 
 struct zepi_kernel_pool {

@@ -314,7 +314,7 @@ static void check_copies(void)
 
 BOTH(copies_all_that_its_description_points_to, check_copies)
 
-// Nothing tells zepi how large the arguments of native code are, so the driver must.
+// The driver checks them, or tells how much it reads.
 static void check_native(void)
 {
     zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);

@@ -164,6 +164,18 @@ ze_result_t ZE_APICALL cpu_zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, 
     return result;
 }
 
+ze_result_t ZE_APICALL cpu_zexKernelGetArgumentSize(ze_kernel_handle_t hKernel, uint32_t argIndex,
+                                                    uint32_t *pArgSize)
+{
+    const struct cpu_program_kernel *code = ((const struct cpu_kernel *)hKernel)->code;
+    if (argIndex >= code->argument_count)
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+    if (pArgSize == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pArgSize = code->arguments[argIndex].size_bytes;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t cpu_kernel_check_group_size(const struct cpu_program_kernel *code, uint32_t x,
                                         uint32_t y, uint32_t z)
 {
