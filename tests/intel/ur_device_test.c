@@ -39,15 +39,6 @@ static const struct {
     ABILITY(ATOMIC_64),
 };
 
-static void set_up(void)
-{
-    uint32_t count;
-    ur_load();
-    UR_OK(urAdapterGet(1, &gear.adapter, &count));
-    UR_OK(urPlatformGet(gear.adapter, 1, &gear.platform, &count));
-    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &gear.device, &count));
-}
-
 static void tear_down(void)
 {
     UR_OK(urAdapterRelease(gear.adapter));
@@ -57,7 +48,7 @@ static void tear_down(void)
 static void the_device_is_described(void)
 {
     char version[16] = "";
-    set_up();
+    ur_load_device();
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         uint32_t answer = 0;
         UR_OK(urDeviceGetInfo(gear.device, numbers[i].question, sizeof(answer), &answer, NULL));
@@ -77,7 +68,7 @@ static void the_device_is_described(void)
 static void kernels_tell_their_registers(void)
 {
     uint32_t count = 0;
-    set_up();
+    ur_load_device();
     UR_OK(urContextCreate(1, &gear.device, NULL, &gear.context));
     ur_kernel_handle_t kernel = ur_kernel("empty", "empty");
     UR_OK(urKernelGetInfo(kernel, UR_KERNEL_INFO_NUM_REGS, sizeof(count), &count, NULL));

@@ -20,11 +20,7 @@ static void a_hang_is_a_lost_device(void)
 {
     const size_t one = 1, offset = 0;
     ur_event_handle_t event = NULL;
-    uint32_t count;
-    ur_load();
-    UR_OK(urAdapterGet(1, &gear.adapter, &count));
-    UR_OK(urPlatformGet(gear.adapter, 1, &gear.platform, &count));
-    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &gear.device, &count));
+    ur_load_device();
     UR_OK(urContextCreate(1, &gear.device, NULL, &gear.context));
     const ur_kernel_handle_t kernel = ur_kernel("empty", "empty");
     const ur_queue_handle_t queue = ur_queue(gear.device, 0);

@@ -17,11 +17,7 @@ static char *memory;
 
 static void set_up(void)
 {
-    uint32_t count;
-    ur_load();
-    UR_OK(urAdapterGet(1, &gear.adapter, &count));
-    UR_OK(urPlatformGet(gear.adapter, 1, &gear.platform, &count));
-    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &gear.device, &count));
+    ur_load_device();
     UR_OK(urContextCreate(1, &gear.device, NULL, &gear.context));
     for (int i = 0; i < RANDOM_KERNELS; i++)
         kernels[i] = ur_kernel(i == EMPTY ? "empty" : "arguments", random_kernel_names[i]);

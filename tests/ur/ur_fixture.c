@@ -80,6 +80,15 @@ void ur_unload(void)
     library = NULL;
 }
 
+void ur_load_device(void)
+{
+    uint32_t count;
+    ur_load();
+    UR_OK(urAdapterGet(1, &gear.adapter, &count));
+    UR_OK(urPlatformGet(gear.adapter, 1, &gear.platform, &count));
+    UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &gear.device, &count));
+}
+
 void ur_set_up_devices(uint32_t device_count)
 {
     char number[16];

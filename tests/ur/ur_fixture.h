@@ -36,6 +36,7 @@ extern struct ur_gear {
 // Opens the adapter and fetches the tables; the driver was chosen before. Ends the process with a
 // message where that fails.
 void ur_load(void);
+void ur_load_device(void); // and finds the first device
 // Everything was released.
 void ur_unload(void);
 
