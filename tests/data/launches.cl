@@ -64,3 +64,14 @@ __kernel void use_local(__local int *own, int length, __global int *sums)
         sums[get_group_id(0)] = sum;
     }
 }
+
+// A structure of several words by value.
+struct words {
+    long words[4];
+};
+
+__kernel void store_words(struct words in, __global long *out)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = in.words[i];
+}

@@ -118,6 +118,20 @@ STORY(values_of_every_size_reach_the_kernel)
         EXPECT_EQ(out[i], expected[i]);
 }
 
+STORY(structures_of_several_words_reach_the_kernel)
+{
+    struct words {
+        long words[4];
+    };
+    sycl::queue queue = make_queue();
+    sycl::kernel store = kernel_of(queue.get_context(), "launches", "store_words");
+    shared_array<long> out(queue, 4);
+    launch(queue, store, sycl::range<1>(1), words{{1, -2, 1L << 40, -4}}, out.get());
+    const long expected[4] = {1, -2, 1L << 40, -4};
+    for (int i = 0; i < 4; i++)
+        EXPECT_EQ(out[i], expected[i]);
+}
+
 STORY(null_pointers_arrive_as_null)
 {
     sycl::queue queue = make_queue();

@@ -7,19 +7,21 @@
 
 #define WORDS_BYTES 12 // of three dimensions
 
-const uint8_t *shim_payload_at(const struct shim_kernel_info *info,
-                               const struct shim_walker *walker, uint32_t offset,
-                               uint32_t size_bytes)
+bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                       uint32_t offset, uint32_t size_bytes, void *out)
 {
-    if (offset < info->inline_bytes)
-        return offset + size_bytes <= info->inline_bytes &&
-                       offset + size_bytes <= walker->inline_size
-                   ? walker->inline_data + offset
-                   : NULL;
-    offset -= info->inline_bytes;
-    return walker->indirect && offset + size_bytes <= walker->indirect_size
-               ? walker->indirect + offset
-               : NULL;
+    const uint32_t left = offset < info->inline_bytes ? info->inline_bytes - offset : 0;
+    const uint32_t here = size_bytes < left ? size_bytes : left, there = size_bytes - here;
+    const uint64_t behind = (uint64_t)offset + here - info->inline_bytes; // unless all is inline
+    if (here > 0 && offset + here > walker->inline_size)
+        return false;
+    if (there > 0 && (!walker->indirect || behind + there > walker->indirect_size))
+        return false;
+    if (here > 0)
+        memcpy(out, walker->inline_data + offset, here);
+    if (there > 0)
+        memcpy((uint8_t *)out + here, walker->indirect + behind, there);
+    return true;
 }
 
 // Copies a number or three of the payload's first entry of that kind. False: there is none.
@@ -28,14 +30,9 @@ static bool copy_first(const struct shim_kernel_info *info, const struct shim_wa
 {
     for (uint32_t i = 0; i < info->payload_count; i++) {
         const struct shim_payload *payload = &info->payloads[i];
-        const uint8_t *bytes =
-            payload->kind == kind
-                ? shim_payload_at(info, walker, payload->offset, payload->size_bytes)
-                : NULL;
-        if (!bytes)
-            continue;
-        memcpy(out, bytes, payload->size_bytes < out_bytes ? payload->size_bytes : out_bytes);
-        return true;
+        const uint32_t size = payload->size_bytes < out_bytes ? payload->size_bytes : out_bytes;
+        if (payload->kind == kind && shim_payload_copy(info, walker, payload->offset, size, out))
+            return true;
     }
     return false;
 }
@@ -69,9 +66,9 @@ static uint64_t local_offset(const struct shim_kernel_info *info, const struct s
                              const struct shim_payload *payload)
 {
     uint64_t offset = 0;
-    const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, payload->size_bytes);
-    if (bytes && payload->size_bytes <= sizeof(offset))
-        memcpy(&offset, bytes, payload->size_bytes);
+    if (payload->size_bytes > sizeof(offset) ||
+        !shim_payload_copy(info, walker, payload->offset, payload->size_bytes, &offset))
+        return 0;
     return offset;
 }
 
@@ -127,9 +124,9 @@ static ze_result_t set_value(const struct shim_known_kernel *kernel,
         const struct shim_payload *payload = &info->payloads[i];
         if (payload->kind != SHIM_PAYLOAD_VALUE || payload->argument != argument)
             continue;
-        const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, payload->size_bytes);
-        if (bytes)
-            memcpy(value + payload->source_offset, bytes, payload->size_bytes);
+        if (!shim_payload_copy(info, walker, payload->offset, payload->size_bytes,
+                               value + payload->source_offset))
+            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
     }
     // The walk knows no size of some structures: the payload's then counts.
     return shim_cpu_driver()->kernel.pfnSetArgumentValue(
@@ -143,10 +140,9 @@ static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
     const struct shim_kernel_info *info = kernel->native->info;
     uint64_t address = 0;
     if (payload) {
-        const uint8_t *bytes = shim_payload_at(info, walker, payload->offset, sizeof(address));
-        if (payload->mode != SHIM_ADDRESS_STATELESS || !bytes)
+        if (payload->mode != SHIM_ADDRESS_STATELESS ||
+            !shim_payload_copy(info, walker, payload->offset, sizeof(address), &address))
             return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-        memcpy(&address, bytes, sizeof(address));
     }
     void *pointer = address ? shim_address_space_cpu_pointer(space, address) : NULL;
     return shim_cpu_driver()->kernel.pfnSetArgumentValue(kernel->cpu, argument, sizeof(pointer),

@@ -7,10 +7,10 @@
 
 // What a walker's payload says, by the kernel's .ze_info.
 
-// `size_bytes` at the offset, or NULL where the payload has none.
-const uint8_t *shim_payload_at(const struct shim_kernel_info *info,
-                               const struct shim_walker *walker, uint32_t offset,
-                               uint32_t size_bytes);
+// Copies `size_bytes` at the offset, which may begin in the inline data and end in the indirect
+// data. False where the payload has none.
+bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                       uint32_t offset, uint32_t size_bytes, void *out);
 
 void shim_payload_global_offset(const struct shim_kernel_info *info,
                                 const struct shim_walker *walker, uint32_t out_offset[3]);
