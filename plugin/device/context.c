@@ -48,7 +48,6 @@ static void context_destroy(void *object)
     struct zepi_context *context = object;
     say_farewell(context);
     zepi_unit_forget_context(context);
-    zepi_modules_destroy_resting(context);
     // The caches hand their handles to `retire`, which destroys them: no queue is left.
     zepi_handle_caches_destroy(context->caches);
     zepi_retire_finish(&context->retire);
@@ -121,7 +120,7 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     if (!context->devices) {
         result = zepi_fail_no_memory();
     } else {
-        context->caches = zepi_handle_caches_create(context);
+        context->caches = zepi_handle_caches_create();
         if (!context->caches)
             result = zepi_fail_no_memory();
     }

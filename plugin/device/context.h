@@ -5,7 +5,6 @@
 #include "base/object.h"
 #include "memory/usm_pool.h"
 #include "memory/virtual_memory.h"
-#include "module/rest.h"
 #include "queue/command_list.h"
 #include "queue/event_pool.h"
 #include "queue/queue_number.h"
@@ -30,7 +29,6 @@ struct zepi_context {
     struct zepi_retire retire; // queues, and handles that they may still use
     struct zepi_usm_pools usm;
     struct zepi_mappings mappings;
-    struct zepi_module_rest rest;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels
     _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
 };

@@ -10,120 +10,22 @@
 #include "kernel/work_size.h"
 #include "module/module.h"
 
-// What a kernel holds but for its module and what a front door gave it.
-static void finish(struct zepi_kernel *kernel)
+static void kernel_destroy(void *object)
 {
+    struct zepi_kernel *kernel = object;
     if (atomic_load_explicit(&kernel->exports, memory_order_acquire))
         zepi_kernel_destroy_exports(kernel);
     for (uint32_t i = 0; kernel->pools && i < kernel->context->device_count; i++)
         zepi_build_result_release(kernel->pools[i]);
     if ((void **)kernel->pools != kernel->inline_lists)
         zepi_free(kernel->pools);
-}
-
-static void kernel_destroy(void *object)
-{
-    struct zepi_kernel *kernel = object;
-    finish(kernel);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
     zepi_release(kernel->program);
     zepi_release(kernel->module);
 }
 
-static zepi_result_t kernel_recycle(void *object);
-ZEPI_DEFINE_RECYCLED_TYPE(kernel, kernel_destroy, kernel_recycle);
-
-// ---- Resting ----
-
-static void destroy_resting(struct zepi_kernel *kernel)
-{
-    finish(kernel);
-    zepi_object_discard_resting(kernel, &zepi_kernel_type);
-}
-
-static uint8_t place_of(const char *name)
-{
-    return (uint8_t)((strlen(name) ^ (unsigned char)name[0]) % ZEPI_MODULE_RESTING);
-}
-
-static bool may_rest(const struct zepi_kernel *kernel)
-{
-    return kernel->name && !kernel->adopted &&
-           atomic_load_explicit(&kernel->context->rest.is_on, memory_order_relaxed) &&
-           !atomic_load_explicit(&kernel->exports, memory_order_relaxed);
-}
-
-static zepi_result_t kernel_recycle(void *object)
-{
-    struct zepi_kernel *kernel = object;
-    struct zepi_module *module = kernel->module;
-    void *program = kernel->program;
-    if (!may_rest(kernel)) {
-        kernel_destroy(kernel);
-        zepi_object_discard(kernel);
-        return ZEPI_SUCCESS;
-    }
-    kernel->program = NULL;
-    zepi_object_rest(kernel);
-    // Release: who takes it sees it whole. Acquire: what was there, too.
-    kernel =
-        atomic_exchange_explicit(&module->resting[kernel->place], kernel, memory_order_acq_rel);
-    if (kernel)
-        destroy_resting(kernel);
-    zepi_release(program);
-    zepi_release(module);
-    return ZEPI_SUCCESS;
-}
-
-// The kernel of that name, if it rests: with one reference. Or NULL.
-static struct zepi_kernel *wake(struct zepi_module *module, const char *name)
-{
-    _Atomic(struct zepi_kernel *) *place = &module->resting[place_of(name)];
-    // Relaxed: only a hint.
-    if (!atomic_load_explicit(place, memory_order_relaxed))
-        return NULL;
-    struct zepi_kernel *none = NULL;
-    struct zepi_kernel *kernel = atomic_exchange_explicit(place, NULL, memory_order_acquire);
-    if (!kernel)
-        return NULL;
-    if (strcmp(kernel->name, name) == 0) {
-        zepi_retain(module);
-        zepi_object_revive(kernel, &zepi_kernel_type);
-        return kernel;
-    }
-    if (!atomic_compare_exchange_strong_explicit(place, &none, kernel, memory_order_release,
-                                                 memory_order_relaxed))
-        destroy_resting(kernel);
-    return NULL;
-}
-
-void zepi_kernels_destroy_resting(struct zepi_module *module)
-{
-    for (uint32_t i = 0; i < ZEPI_MODULE_RESTING; i++) {
-        // Relaxed: as above.
-        if (!atomic_load_explicit(&module->resting[i], memory_order_relaxed))
-            continue;
-        struct zepi_kernel *kernel =
-            atomic_exchange_explicit(&module->resting[i], NULL, memory_order_acquire);
-        if (kernel)
-            destroy_resting(kernel);
-    }
-}
-
-static void destroy_resting_in(void *user, struct zepi_module *module)
-{
-    (void)user;
-    zepi_kernels_destroy_resting(module);
-    zepi_release(module);
-}
-
-void zepi_kernels_destroy_resting_of(struct zepi_context *context)
-{
-    zepi_module_visit_all(context, destroy_resting_in, NULL);
-}
-
-// ---- Making ----
+ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
 static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
 {
@@ -136,7 +38,6 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
         if (result != ZEPI_SUCCESS)
             return result;
         kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
-        kernel->place = place_of(name);
     }
     for (uint32_t i = 0; i < module->context->device_count; i++)
         kernel->is_emulated =
@@ -193,8 +94,8 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
     return target;
 }
 
-static __attribute__((noinline)) zepi_result_t make(struct zepi_module *module, const char *name,
-                                                    struct zepi_kernel **out_kernel)
+static zepi_result_t make(struct zepi_module *module, const char *name,
+                          struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
     zepi_result_t result = create(module, &kernel);
@@ -202,7 +103,6 @@ static __attribute__((noinline)) zepi_result_t make(struct zepi_module *module, 
         return result;
     result = get_pools(kernel, name);
     if (result != ZEPI_SUCCESS) {
-        kernel->name = NULL;
         zepi_release(kernel);
         return result;
     }
@@ -213,7 +113,7 @@ static __attribute__((noinline)) zepi_result_t make(struct zepi_module *module, 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!name || !out_kernel)
@@ -223,14 +123,7 @@ zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "kernels are in executable modules; this one is %s",
                          zepi_module_state_name(module->state));
-    struct zepi_kernel *kernel = wake(module, name);
-    if (!kernel) {
-        result = make(module, name, &kernel);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
-    *out_kernel = kernel;
-    return ZEPI_SUCCESS;
+    return make(module, name, out_kernel);
 }
 
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,

@@ -8,15 +8,12 @@
 
 struct zepi_module;
 
-// A kernel of an executable module. It has no arguments: they come with each launch. After its last
-// release it rests in its module, for who asks for it next, until another one rests in its place,
-// the module goes, or the cache is trimmed.
+// A kernel of an executable module. It has no arguments: they come with each launch.
 struct zepi_kernel {
     struct zepi_object object;
-    struct zepi_module *module;   // retained, but for one that rests
+    struct zepi_module *module;   // retained
     struct zepi_context *context; // borrowed from the module
     const char *name;             // borrowed from the module
-    uint8_t place;                // where it rests
     bool is_emulated;             // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
@@ -54,11 +51,6 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
 zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
                                                  uint32_t work_dim, const size_t *group_size,
                                                  uint32_t *out_count);
-
-// The module goes: its kernels rest no longer.
-void zepi_kernels_destroy_resting(struct zepi_module *module);
-// The same for all modules of the context.
-void zepi_kernels_destroy_resting_of(struct zepi_context *context);
 
 // kernel_native.c
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,

@@ -6,7 +6,6 @@
 #include "module/build_memo.h"
 #include "module/module.h"
 #include "module/native_fit.h"
-#include "module/rest.h"
 #include "module/ze_module.h"
 
 static zepi_result_t check_required(const struct zepi_module *module,
@@ -294,15 +293,6 @@ static bool is_shared(const struct zepi_module *input, enum zepi_variables varia
     return true;
 }
 
-// An executable that nobody has any more, as if the cache had answered. NULL: there is none.
-static struct zepi_module *wake(struct zepi_module *input, const zepi_build_desc_t *desc)
-{
-    struct zepi_module *output = zepi_module_wake_executable(input, desc);
-    for (uint32_t i = 0; output && i < input->context->device_count; i++)
-        zepi_code_count_hit(input->context, i, output->parts[0].code[i], desc);
-    return output;
-}
-
 // The memo of a plain image's bytes, if it fits: a reference, and the input's memo from now on.
 static struct zepi_build_memo *find_memo_of_code(struct zepi_module *input,
                                                  const struct zepi_spec_values *values,
@@ -344,15 +334,6 @@ static zepi_result_t make_by_memo(struct zepi_module *input, struct zepi_build_m
     return ZEPI_SUCCESS;
 }
 
-// The build that a memo remembers.
-static zepi_result_t build_by_memo(struct zepi_module *input, struct zepi_build_memo *memo,
-                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
-{
-    // The memo may be the input's since a moment ago.
-    *out_module = wake(input, desc);
-    return *out_module ? ZEPI_SUCCESS : make_by_memo(input, memo, desc, out_module);
-}
-
 static __attribute__((noinline)) zepi_result_t build_slowly(struct zepi_module *input,
                                                             const zepi_build_desc_t *desc,
                                                             enum zepi_variables variables,
@@ -368,7 +349,7 @@ static __attribute__((noinline)) zepi_result_t build_slowly(struct zepi_module *
         memo = may_remember ? find_memo_of_code(input, values, desc) : NULL;
     }
     if (memo) {
-        result = build_by_memo(input, memo, desc, &output);
+        result = make_by_memo(input, memo, desc, &output);
     } else {
         result = build_executable(input, values, desc, variables, &output);
         if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
@@ -392,13 +373,6 @@ static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
         result = zepi_build_options_check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (is_shared(input, variables)) {
-        struct zepi_module *output = wake(input, desc);
-        if (output) {
-            *out_executable = output;
-            return ZEPI_SUCCESS;
-        }
-    }
     return build_slowly(input, desc, variables, out_executable);
 }
 

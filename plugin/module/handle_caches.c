@@ -5,22 +5,10 @@
 #include "base/list.h"
 #include "base/options.h"
 #include "device/context.h"
-#include "kernel/kernel.h"
 #include "module/code_cache.h"
 #include "module/this_module.h"
 
-static void reclaim(void *user)
-{
-    zepi_modules_destroy_resting(user);
-}
-
-static void note_limits(struct zepi_context *context, struct zepi_build_limits limits)
-{
-    atomic_store_explicit(&context->rest.is_on, limits.bytes > 0 && limits.entries > 0,
-                          memory_order_relaxed);
-}
-
-struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *context)
+struct zepi_handle_caches *zepi_handle_caches_create(void)
 {
     const struct zepi_options *options = zepi_options();
     const struct zepi_build_limits limits = {
@@ -31,8 +19,6 @@ struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *contex
         return NULL;
     caches->budget = zepi_build_budget_create(limits);
     if (caches->budget) {
-        note_limits(context, limits);
-        zepi_build_budget_set_reclaim(caches->budget, reclaim, context);
         caches->modules = zepi_build_cache_create(caches->budget, NULL);
         caches->kernels = zepi_build_cache_create(caches->budget, NULL);
     }
@@ -55,17 +41,10 @@ void zepi_handle_caches_destroy(struct zepi_handle_caches *caches)
     zepi_free(caches);
 }
 
-// What is remembered outside the caches, and keeps their results in use.
-static void forget(struct zepi_context *context)
-{
-    zepi_unit_note_change();
-    zepi_modules_destroy_resting(context);
-    zepi_kernels_destroy_resting_of(context);
-}
-
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
 {
-    forget(context);
+    // Queues remember results of the caches, and keep them in use.
+    zepi_unit_note_change();
     zepi_build_budget_trim(context->caches->budget, bytes);
 }
 
@@ -102,8 +81,7 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
     if (!zepi_code_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
-    note_limits(context, handles);
-    forget(context);
+    zepi_unit_note_change();
     zepi_build_budget_set_limits(context->caches->budget, handles);
     zepi_build_budget_set_limits(
         zepi_code_budget(), (struct zepi_build_limits){limits.code_bytes, ZEPI_BUILD_UNLIMITED});
@@ -187,10 +165,8 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
-    forget(context);
+    zepi_unit_note_change();
     zepi_build_cache_clear(context->caches->kernels);
     zepi_build_cache_clear(context->caches->modules);
-    // What came to rest between the two.
-    zepi_modules_destroy_resting(context);
     return ZEPI_SUCCESS;
 }

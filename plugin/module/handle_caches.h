@@ -14,8 +14,8 @@ struct zepi_handle_caches {
     struct zepi_build_cache *kernels;
 };
 
-// NULL without memory. The context is borrowed.
-struct zepi_handle_caches *zepi_handle_caches_create(struct zepi_context *context);
+// NULL without memory.
+struct zepi_handle_caches *zepi_handle_caches_create(void);
 // Nobody holds a result any more. NULL is fine.
 void zepi_handle_caches_destroy(struct zepi_handle_caches *caches);
 

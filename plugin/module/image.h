@@ -29,9 +29,6 @@ struct zepi_image {
     uint32_t layout_count;
     zepi_device_t *devices; // owned list of borrowed devices; none: any that accepts it
     uint32_t device_count;
-    // What a module has that has this image alone; taken by the first such module.
-    struct zepi_module_images alone;
-    atomic_bool is_alone_taken;
     // Native images.
     uint32_t emulated_count;
     struct zepi_image_emulated *emulated; // owned; in the order of the buffer

@@ -4,21 +4,17 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "kernel/kernel.h"
 #include "kernel/named_kernel.h"
 #include "module/build_memo.h"
 #include "module/built_image.h"
 #include "module/native_handle.h"
-#include "module/rest.h"
 #include "module/this_module.h"
 
-// What a module holds but for its images and their context.
-static void finish(struct zepi_module *module)
+static void module_destroy(void *object)
 {
+    struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    if (module->state == ZEPI_MODULE_EXECUTABLE)
-        zepi_kernels_destroy_resting(module);
     struct zepi_named_kernels *named =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
     if (named)
@@ -36,37 +32,17 @@ static void finish(struct zepi_module *module)
         for (uint32_t at = 0; at < module->context->device_count; at++)
             zepi_build_result_release(part->code[at]);
     }
-    if (module->state == ZEPI_MODULE_INPUT) {
+    if (module->state == ZEPI_MODULE_INPUT)
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
-        zepi_spec_values_release(module->resting_values);
-    }
     zepi_build_memo_release(module->memo);
     if (module->options)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
         zepi_free(module->storage);
-}
-
-static zepi_result_t module_recycle(void *object)
-{
-    struct zepi_module *module = object;
-    if (zepi_module_rest(module))
-        return ZEPI_SUCCESS;
-    struct zepi_module_images *shared = module->shared;
-    finish(module);
-    zepi_object_discard(module);
-    zepi_module_images_leave(shared);
-    return ZEPI_SUCCESS;
-}
-
-ZEPI_DEFINE_RECYCLED_TYPE(module, NULL, module_recycle);
-
-void zepi_module_destroy_resting(struct zepi_module *module)
-{
-    finish(module);
     zepi_release(module->shared);
-    zepi_object_discard_resting(module, &zepi_module_type);
 }
+
+ZEPI_DEFINE_TYPE(module, module_destroy);
 
 const char *zepi_module_state_name(zepi_module_state_t state)
 {
@@ -109,7 +85,6 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
         zepi_release(shared);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
-    zepi_module_images_enter(shared);
     module->shared = shared;
     module->context = shared->context;
     module->images = shared->images;
@@ -379,19 +354,13 @@ static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_cou
     return ZEPI_SUCCESS;
 }
 
-// Known bytes, of which nothing else is said, often have a module that rests.
 zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
                                        size_t size_bytes, struct zepi_module **out_module)
 {
     struct zepi_interned *code;
     struct zepi_image *image;
-    const uint64_t hash = zepi_intern_hash(bytes, size_bytes);
-    struct zepi_module *module = zepi_module_wake_input(context, bytes, size_bytes, hash);
-    if (module) {
-        *out_module = module;
-        return ZEPI_SUCCESS;
-    }
-    zepi_result_t result = zepi_intern_by_hash(bytes, size_bytes, hash, true, &code);
+    struct zepi_module *module;
+    zepi_result_t result = zepi_intern(bytes, size_bytes, true, &code);
     if (result != ZEPI_SUCCESS) {
         zepi_error_prepend("image 0: ");
         return result;

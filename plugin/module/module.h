@@ -11,7 +11,6 @@
 
 struct zepi_built_images;
 struct zepi_context;
-struct zepi_kernel;
 
 // What objects and executables hold: code, for each device, and the images that it was made from.
 struct zepi_module_part {
@@ -25,11 +24,7 @@ struct zepi_module_part {
 // Lists of parts up to this size lie in the module itself: one image, two devices.
 #define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
 
-// Kernels without references that a module keeps.
-#define ZEPI_MODULE_RESTING 4
-
-// A SYCL module: device images in one state. Immutable, but for the values of an input. After its
-// last release it may rest (rest.h).
+// A SYCL module: device images in one state. Immutable, but for the values of an input.
 struct zepi_module {
     struct zepi_object object;
     struct zepi_module_images *shared; // reference; context, images and declarations are its
@@ -44,10 +39,9 @@ struct zepi_module {
     uint32_t part_count;
     atomic_bool is_published; // it is one of the context's modules
     // Inputs.
-    struct zepi_mutex values_mutex; // guards changes of the next four; nothing is called under it
+    struct zepi_mutex values_mutex; // guards changes of the next three; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
     _Atomic(struct zepi_spec_values *) values;
-    struct zepi_spec_values *resting_values; // reference; NULL: none; what it had when it rested
     // Reference; NULL: none. Of an input, of its last build; of an executable, which made it.
     struct zepi_build_memo *memo;
     const struct zepi_spec_values *last_built; // only compared: values of the last build
@@ -57,7 +51,6 @@ struct zepi_module {
     zepi_exports_t exports;                    // owned; each a struct zepi_code of its own
     _Atomic(struct zepi_built_images *) built; // owned; NULL: nobody asked for them
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
-    _Atomic(struct zepi_kernel *) resting[ZEPI_MODULE_RESTING]; // owned; kernels that were released
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };
@@ -80,8 +73,6 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
                                          uint32_t image_count, struct zepi_image *const *images,
                                          enum zepi_unusable_images unusable,
                                          struct zepi_module **out_module);
-// Destroys a module that rests.
-void zepi_module_destroy_resting(struct zepi_module *module);
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
 

@@ -65,64 +65,28 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
     return result;
 }
 
-static void finish(struct zepi_module_images *images)
+static void module_images_destroy(void *object)
 {
+    struct zepi_module_images *images = object;
     for (uint32_t i = 0; i < images->count; i++)
         zepi_release(images->images[i]);
     if (images->own_declarations)
         zepi_free(images->own_declarations);
     if (images->images != &images->only_image)
         zepi_free(images->images);
+    zepi_release(images->context);
 }
 
-static zepi_result_t module_images_recycle(void *object)
-{
-    struct zepi_module_images *images = object;
-    struct zepi_image *image = images->only_image;
-    if (images->is_inside) {
-        // Release: who takes it next writes after this.
-        atomic_store_explicit(&image->is_alone_taken, false, memory_order_release);
-        zepi_release(image);
-    } else {
-        finish(images);
-        zepi_object_discard(images);
-    }
-    return ZEPI_SUCCESS;
-}
-
-ZEPI_DEFINE_RECYCLED_TYPE(module_images, NULL, module_images_recycle);
-
-static struct zepi_module_images *take_inside(struct zepi_context *context,
-                                              struct zepi_image *image)
-{
-    if (atomic_exchange_explicit(&image->is_alone_taken, true, memory_order_acquire))
-        return NULL;
-    struct zepi_module_images *images = &image->alone;
-    images->context = context;
-    images->count = 1;
-    images->images = &images->only_image;
-    images->only_image = zepi_retain(image);
-    images->is_inside = true;
-    images->declarations = image->declarations;
-    images->declaration_count = image->declaration_count;
-    images->has_required = image->has_required;
-    zepi_object_revive(images, &zepi_module_images_type);
-    return images;
-}
+ZEPI_DEFINE_TYPE(module_images, module_images_destroy);
 
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *list,
                                         struct zepi_module_images **out_images)
 {
-    struct zepi_module_images *images = count == 1 ? take_inside(context, list[0]) : NULL;
-    if (images) {
-        *out_images = images;
-        return ZEPI_SUCCESS;
-    }
-    images = zepi_object_create(&zepi_module_images_type);
+    struct zepi_module_images *images = zepi_object_create(&zepi_module_images_type);
     if (!images)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    images->context = context;
+    images->context = zepi_retain(context);
     images->images = &images->only_image;
     if (count > 1) {
         images->images = zepi_allocate(count, sizeof(struct zepi_image *));
@@ -149,15 +113,4 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
         images->has_required = images->has_required || list[i]->has_required;
     *out_images = images;
     return ZEPI_SUCCESS;
-}
-
-void zepi_module_images_leave(struct zepi_module_images *images)
-{
-    struct zepi_context *context = images->context;
-    // Release: what this thread did with the context is over. Acquire: what others did.
-    const bool is_last =
-        atomic_fetch_sub_explicit(&images->awake_count, 1, memory_order_acq_rel) == 1;
-    zepi_release(images);
-    if (is_last)
-        zepi_release(context);
 }

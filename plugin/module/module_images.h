@@ -9,13 +9,10 @@ struct zepi_image;
 struct zepi_spec_declaration;
 
 // The images of a module in their context, shared with every module that is made from it: a build
-// from the cache touches one count of references for all of them. Immutable. That of a module of
-// one image lies in the image, where no other module has it.
+// from the cache touches one count of references for all of them. Immutable.
 struct zepi_module_images {
-    struct zepi_object object; // for its memory and references: no handle
-    // Retained while one of the modules does not rest (zepi_module_images_enter).
-    struct zepi_context *context;
-    atomic_uint awake_count; // of those modules
+    struct zepi_object object;    // for its memory and references: no handle
+    struct zepi_context *context; // retained
     // What the images declare together, sorted by id: the first image's own list if there is one
     // image.
     const struct zepi_spec_declaration *declarations;
@@ -25,27 +22,14 @@ struct zepi_module_images {
     uint32_t count;
     struct zepi_image **images; // retained; the list is owned, or only_image
     struct zepi_image *only_image;
-    bool is_inside; // its memory is that image's
 };
 
 extern const struct zepi_type zepi_module_images_type;
 
-// Retains the images. Those of an input must agree about the sizes of constants. One reference, in
-// *out_images.
+// Retains the context and the images. Those of an input must agree about the sizes of constants.
+// One reference, in *out_images.
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
                                         uint32_t count, struct zepi_image *const *images,
                                         struct zepi_module_images **out_images);
-
-// One more module with these images does not rest, whose maker holds the context. Threads that
-// build from images of their own write to nothing in common.
-static inline void zepi_module_images_enter(struct zepi_module_images *images)
-{
-    // Relaxed: the context is held.
-    if (atomic_fetch_add_explicit(&images->awake_count, 1, memory_order_relaxed) == 0)
-        zepi_retain(images->context);
-}
-
-// One less, and one reference less: the caller does not use the context any more.
-void zepi_module_images_leave(struct zepi_module_images *images);
 
 #endif

@@ -61,24 +61,15 @@ static __attribute__((noinline)) bool has_entries(const struct zepi_spec_values 
     return true;
 }
 
-// Without an allocation: they are what the module has, or had before it rested.
+// Without an allocation: they are what the module has.
 static bool put_known_values(struct zepi_module *module, uint32_t count,
                              const struct zepi_spec_entry *entries)
 {
-    bool is_done;
     zepi_mutex_lock(&module->values_mutex);
     // Relaxed: the mutex orders.
     const struct zepi_spec_values *old =
         atomic_load_explicit(&module->values, memory_order_relaxed);
-    if (old) {
-        is_done = has_entries(old, count, entries);
-    } else {
-        is_done = zepi_spec_values_are(module->resting_values, count, entries);
-        if (is_done) {
-            atomic_store_explicit(&module->values, module->resting_values, memory_order_relaxed);
-            module->resting_values = NULL;
-        }
-    }
+    const bool is_done = old && has_entries(old, count, entries);
     zepi_mutex_unlock(&module->values_mutex);
     return is_done;
 }

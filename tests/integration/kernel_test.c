@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernel objects that come and go: a released one rests in its module for who asks next, and is
-// nobody's handle meanwhile.
+// Kernel objects that come and go: the cache keeps the driver's kernels, and a released object is
+// no handle.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
@@ -60,7 +60,7 @@ static uint64_t made_kernels(void)
     return ze_cpu.get_count("zeKernelCreate") - ze_cpu.get_count("zeKernelDestroy");
 }
 
-Test(kernel, comes_back_as_what_it_was)
+Test(kernel, made_again_uses_the_kernels_in_the_cache)
 {
     for (int round = 0; round < 3; round++) {
         *data = 0;
@@ -78,7 +78,7 @@ Test(kernel, comes_back_as_what_it_was)
     }
 }
 
-Test(kernel, is_no_handle_while_it_rests)
+Test(kernel, is_no_handle_after_its_release)
 {
     zepi_kernel_t kernel = get(1);
     TEST_OK(launch(kernel));
@@ -92,7 +92,7 @@ Test(kernel, is_no_handle_while_it_rests)
     TEST_OK(zepi.release(again));
 }
 
-Test(kernel, rests_no_longer_than_the_cache_is_trimmed)
+Test(kernel, leaves_the_driver_when_the_cache_is_trimmed)
 {
     for (int i = 1; i <= KERNELS; i++)
         TEST_OK(zepi.release(get(i)));
@@ -130,7 +130,7 @@ Test(kernel, goes_with_its_module)
     cr_assert_eq(made_kernels(), 0);
 }
 
-Test(kernel, does_not_rest_with_a_handle_of_the_host)
+Test(kernel, is_destroyed_with_the_handles_that_the_host_got)
 {
     void *native;
     void *other;
@@ -144,7 +144,7 @@ Test(kernel, does_not_rest_with_a_handle_of_the_host)
     TEST_OK(zepi.release(kernel));
 }
 
-Test(kernel_off, does_not_rest)
+Test(kernel_off, is_destroyed_with_its_last_reference)
 {
     zepi_kernel_t kernel = get(2);
     TEST_OK(launch(kernel));

@@ -24,7 +24,7 @@ static const struct kind {
     const char *name;
     double limit; // 0: not judged
 } kinds[] = {
-    {"plain", 330}, {"values", 340}, {"options", 400}, {"changed", 1000}, {"whole", 1800},
+    {"plain", 330}, {"values", 340}, {"options", 400}, {"changed", 1000}, {"whole", 4500},
 };
 
 static bool is_kind(const char *kind, const char *name)

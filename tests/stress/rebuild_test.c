@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Programs that are made anew and released again under everybody's hands at once: threads of two
-// contexts make a few, some that another thread releases; one thread makes contexts of its own and
-// drops them with what rests there; one trims, and one lists the modules. Every number is checked.
+// Programs that are made anew and released again by many threads at once: threads of two contexts
+// make a few, some of which another thread releases; one thread makes contexts of its own and
+// releases them; one trims the caches, and one lists the modules. Every number is checked.
 #include "test_env.h"
 #include "test_plugin.h"
 #include "test_threads.h"
@@ -76,7 +76,6 @@ static void *work(void *user)
         zepi_module_t input;
         zepi_module_t executable;
         zepi_kernel_t kernel;
-        // Runs of one value, so that builds are remembered.
         const int32_t value = 2 + (round / 16 + (int32_t)worker->number) % VALUES;
         random = random * 1664525 + 1013904223;
         make(worker->context, value, &input, &executable);
@@ -103,7 +102,7 @@ static void *come_and_go(void *user)
             zepi_module_t executable;
             make(context, 2, &input, &executable);
             TEST_OK(zepi.release(input));
-            // The last one keeps its context, and rests in it while that goes.
+            // The last one keeps its context.
             if (i == 3)
                 TEST_OK(zepi.release(context));
             TEST_OK(zepi.release(executable));
