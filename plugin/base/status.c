@@ -84,18 +84,11 @@ void zepi_error_restore(const struct zepi_error *error)
         memcpy(texts->error, error->text, strlen(error->text) + 1);
 }
 
-bool zepi_build_log_is(uint64_t id)
-{
-    const struct zepi_thread_texts *texts = zepi_thread.texts;
-    return texts && texts->log_id == id;
-}
-
-void zepi_build_log_set(const char *log, size_t size_bytes, uint64_t id)
+void zepi_build_log_set(const char *log, size_t size_bytes)
 {
     struct zepi_thread_texts *texts = zepi_thread_texts();
     if (!texts)
         return;
-    texts->log_id = 0;
     if (texts->log)
         texts->log[0] = '\0';
     if (size_bytes >= texts->log_capacity) {
@@ -108,7 +101,6 @@ void zepi_build_log_set(const char *log, size_t size_bytes, uint64_t id)
     }
     memcpy(texts->log, log, size_bytes);
     texts->log[size_bytes] = '\0';
-    texts->log_id = id;
 }
 
 const char *zepi_build_log_get(void)

@@ -32,11 +32,8 @@ struct zepi_error {
 void zepi_error_save(struct zepi_error *out_error);
 void zepi_error_restore(const struct zepi_error *error);
 
-// The calling thread's last build log. Copies; an allocation that fails leaves it empty. `id` is of
-// what it is about, unique in the process; 0: of nothing that will be asked for again.
-void zepi_build_log_set(const char *log, size_t size_bytes, uint64_t id);
-// Whether the log is that of `id`.
-bool zepi_build_log_is(uint64_t id);
+// The calling thread's last build log. Copies; an allocation that fails leaves it empty.
+void zepi_build_log_set(const char *log, size_t size_bytes);
 const char *zepi_build_log_get(void);
 
 const char *zepi_result_name(zepi_result_t result);

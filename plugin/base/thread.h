@@ -20,7 +20,6 @@ struct zepi_thread_texts {
     char error[2048];
     char *log; // owned; NULL: none
     size_t log_capacity;
-    uint64_t log_id; // what the log is about; 0: nothing that will be asked for again
 };
 
 // In the static block of thread-local memory, which is small: it is found by one load, where other

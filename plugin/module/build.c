@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "module/build_memo.h"
 #include "module/module.h"
 #include "module/native_fit.h"
 #include "module/ze_module.h"
@@ -275,105 +274,21 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
     return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
-// ---- Builds that were asked for before ----
-
-// Whether a description, perhaps an older caller's, names devices.
-static bool has_devices(const zepi_build_desc_t *desc)
-{
-    return desc && desc->size == sizeof(*desc) && desc->device_count > 0;
-}
-
-// Whether the cache may answer such a build: a memo is a key of it.
-static bool is_shared(const struct zepi_module *input, enum zepi_variables variables)
-{
-    for (uint32_t i = 0; i < input->image_count && variables == ZEPI_VARIABLES_OWN; i++) {
-        if (zepi_image_has_variables(input->images[i]))
-            return false;
-    }
-    return true;
-}
-
-// The memo of a plain image's bytes, if it fits: a reference, and the input's memo from now on.
-static struct zepi_build_memo *find_memo_of_code(struct zepi_module *input,
-                                                 const struct zepi_spec_values *values,
-                                                 const zepi_build_desc_t *desc)
-{
-    if (input->image_count != 1 || !input->images[0]->is_plain)
-        return NULL;
-    struct zepi_build_memo *memo =
-        zepi_build_memo_of_code(input->images[0]->code, values, desc, input->context->device_count);
-    if (memo)
-        zepi_module_keep_memo(input, zepi_build_memo_retain(memo));
-    return memo;
-}
-
-// The executable around what the cache finds under the memo's keys.
-static zepi_result_t make_by_memo(struct zepi_module *input, struct zepi_build_memo *memo,
-                                  const zepi_build_desc_t *desc, struct zepi_module **out_module)
+static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
+                           enum zepi_variables variables, zepi_module_t *out_executable)
 {
     struct zepi_module *output;
-    struct zepi_build_options options = memo->options;
-    zepi_result_t result = zepi_module_make_from(input, ZEPI_MODULE_EXECUTABLE, 1, &output);
+    zepi_result_t result = check_input(input, out_executable);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (desc)
-        zepi_build_options_set_log(&options, desc);
-    struct zepi_module_part *part = &output->parts[0];
-    part->image_count = 1;
-    part->images[0] = input->images[0];
-    part->values[0] = zepi_spec_values_retain(memo->values);
-    for (uint32_t i = 0; i < memo->key_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_code_get_by_key(input->context, i, input->images[0], memo->values, &options,
-                                      ZEPI_CODE_EXECUTABLE, &memo->keys[i], &part->code[i]);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(output);
-        return result;
-    }
-    output->memo = zepi_build_memo_retain(memo);
-    *out_module = output;
-    return ZEPI_SUCCESS;
-}
-
-static __attribute__((noinline)) zepi_result_t build_slowly(struct zepi_module *input,
-                                                            const zepi_build_desc_t *desc,
-                                                            enum zepi_variables variables,
-                                                            zepi_module_t *out_executable)
-{
-    struct zepi_build_memo *memo;
-    struct zepi_module *output;
-    zepi_result_t result;
-    const bool may_remember = is_shared(input, variables);
-    struct zepi_spec_values *values = zepi_module_snapshot_with_memo(input, &memo);
-    if (!may_remember || !zepi_build_memo_fits(memo, values, desc)) {
-        zepi_build_memo_release(memo);
-        memo = may_remember ? find_memo_of_code(input, values, desc) : NULL;
-    }
-    if (memo) {
-        result = make_by_memo(input, memo, desc, &output);
-    } else {
-        result = build_executable(input, values, desc, variables, &output);
-        if (result == ZEPI_SUCCESS && may_remember && !has_devices(desc))
-            zepi_module_remember_build(input, values, desc);
-    }
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = build_executable(input, values, desc, variables, &output);
     zepi_spec_values_release(values);
-    zepi_build_memo_release(memo);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_module_publish(output);
     *out_executable = output;
     return ZEPI_SUCCESS;
-}
-
-static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
-                           enum zepi_variables variables, zepi_module_t *out_executable)
-{
-    zepi_result_t result = check_input(input, out_executable);
-    // One of another size is read by who builds: no memo fits it.
-    if (result == ZEPI_SUCCESS && desc && desc->size == sizeof(*desc))
-        result = zepi_build_options_check(desc);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    return build_slowly(input, desc, variables, out_executable);
 }
 
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,

@@ -57,7 +57,8 @@ bool zepi_build_options_are_plain(const char *text, size_t *out_length)
     return text[length] == '\0';
 }
 
-zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc)
+// Whether flags and choices are allowed.
+static zepi_result_t check(const zepi_build_desc_t *desc)
 {
     const zepi_build_flags_t known = ZEPI_BUILD_DEBUG | ZEPI_BUILD_LOG_FAILURES;
     if (desc->flags & ~known)
@@ -127,14 +128,16 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
             return result;
         desc = &copy;
     }
-    const zepi_result_t result = zepi_build_options_check(desc);
+    const zepi_result_t result = check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     options->native_policy = desc->native_policy;
     options->link_method =
         desc->link_method != ZEPI_LINK_AUTO ? desc->link_method : zepi_options()->link_method;
     options->is_link_method_forced = desc->link_method != ZEPI_LINK_AUTO;
-    zepi_build_options_set_log(options, desc);
+    options->log = desc->log;
+    options->log_data = desc->log_data;
+    options->logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
     options->variables = ZEPI_VARIABLES_SHARED;
     options->devices = desc->devices;
     options->device_count = desc->device_count;

@@ -39,15 +39,6 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
 
-// Who gets the log: as a description of this version's size says.
-static inline void zepi_build_options_set_log(struct zepi_build_options *options,
-                                              const zepi_build_desc_t *desc)
-{
-    options->log = desc->log;
-    options->log_data = desc->log_data;
-    options->logs_successes = !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
-}
-
 // Whether the devices that the caller named are the context's.
 zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
                                                const struct zepi_context *context);
@@ -61,9 +52,6 @@ static inline bool zepi_build_options_want(const struct zepi_build_options *opti
     }
     return options->device_count == 0;
 }
-
-// Whether flags and choices of a description of this version's size are allowed.
-zepi_result_t zepi_build_options_check(const zepi_build_desc_t *desc);
 
 // Whether the text is canonical already, and needs no look at its quotes; *out_length is then its
 // length.

@@ -23,6 +23,7 @@ static void destroy_now(struct zepi_retired *retired)
     }
     for (uint32_t i = 0; i < code->source_count; i++)
         zepi_intern_release(code->sources[i]);
+    zepi_intern_release(code->container);
     zepi_free(code->sources);
     zepi_free(code->options);
     zepi_free(code);
@@ -87,6 +88,21 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
     code->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     *out_code = code;
     return ZEPI_SUCCESS;
+}
+
+static uint64_t blob_size(const struct zepi_interned *blob)
+{
+    return blob ? blob->size_bytes : 0;
+}
+
+uint64_t zepi_code_cost_bytes(const struct zepi_code *code, uint64_t native_size_bytes)
+{
+    uint64_t cost = native_size_bytes + blob_size(code->container);
+    for (uint32_t i = 0; i < code->source_count; i++)
+        cost += blob_size(code->sources[i]);
+    for (uint32_t i = 0; i < code->unit_count; i++)
+        cost += blob_size(code->units[i].native);
+    return cost;
 }
 
 zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result)
@@ -202,18 +218,18 @@ static zepi_result_t compile(void *user, struct zepi_text *log, ze_module_handle
         out_module);
 }
 
-static bool make_code_key(struct zepi_key *key, const struct code_request *request)
+// What decides a build beside the device.
+static void begin_key(struct zepi_key *key, const struct code_request *request)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
     zepi_key_add_u32(key, ZEPI_KEY_KIND, request->kind);
     zepi_key_add_image(key, request->image, request->values);
     zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
-    zepi_key_add_device(key, request->device);
-    if (zepi_key_seal(key))
-        return true;
-    zepi_key_finish(key);
-    zepi_fail_no_memory();
-    return false;
+}
+
+static zepi_result_t end_key(struct zepi_key *key)
+{
+    return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // Code from SPIR-V, through the cache of machine code.
@@ -225,9 +241,11 @@ static zepi_result_t make_from_spirv(struct code_request *request, struct zepi_t
     struct zepi_interned *spirv = request->image->code;
     struct zepi_key key;
     ze_module_handle_t module;
-    if (!make_code_key(&key, request))
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_result_t result = zepi_machine_code_get(&source, &key, log, &module, out_size_bytes);
+    begin_key(&key, request);
+    zepi_key_add_device(&key, request->device);
+    zepi_result_t result = end_key(&key);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_machine_code_get(&source, &key, log, &module, out_size_bytes);
     zepi_key_finish(&key);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -266,32 +284,9 @@ static enum zepi_build_status make_code(void *user, struct zepi_build_output *ou
     if (result == ZEPI_SUCCESS) {
         output->payload = code;
         output->destroy = zepi_code_destroy;
-        output->cost_bytes = size_bytes ? size_bytes : bytes->size_bytes;
+        output->cost_bytes = zepi_code_cost_bytes(code, size_bytes);
     }
     return zepi_code_end_build(output, result, &log);
-}
-
-zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
-                                 const struct zepi_image *image,
-                                 const struct zepi_spec_values *values,
-                                 const struct zepi_build_options *options, enum zepi_code_kind kind)
-{
-    zepi_key_init(key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, kind);
-    zepi_key_add_image(key, image, values);
-    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, options->text, options->length);
-    zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
-    return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
-// Of a success or a failure. The thread is known to have the former's already if it is the last one
-// that it got.
-static const char *set_log(const struct zepi_build_result *result, size_t *out_size_bytes)
-{
-    const char *log = zepi_build_log(result, out_size_bytes);
-    zepi_build_log_set(log, *out_size_bytes,
-                       zepi_build_result_has_succeeded(result) ? zepi_code_of(result)->id : 0);
-    return log;
 }
 
 // The log reaches the callback and the thread whether it was built now or long ago.
@@ -299,22 +294,10 @@ static void hand_out_log(const struct zepi_build_options *options, struct zepi_d
                          const struct zepi_build_result *result)
 {
     size_t size_bytes;
-    const char *log = set_log(result, &size_bytes);
+    const char *log = zepi_build_log(result, &size_bytes);
+    zepi_build_log_set(log, size_bytes);
     if (options->log && (options->logs_successes || !zepi_build_result_has_succeeded(result)))
         options->log(options->log_data, device, log, size_bytes);
-}
-
-void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
-                         struct zepi_build_result *result, const zepi_build_desc_t *desc)
-{
-    size_t size_bytes;
-    const bool has_callback = desc && desc->log && !(desc->flags & ZEPI_BUILD_LOG_FAILURES);
-    zepi_build_cache_count_hit(context->caches->modules, result);
-    if (!has_callback && zepi_build_log_is(zepi_code_of(result)->id))
-        return;
-    const char *log = set_log(result, &size_bytes);
-    if (has_callback)
-        desc->log(desc->log_data, context->devices[device_index], log, size_bytes);
 }
 
 // What became of a build. Consumes the result unless it succeeded.
@@ -387,12 +370,12 @@ zepi_result_t zepi_code_find_or_build(struct zepi_context *context, uint32_t dev
     }
 }
 
-zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device_index,
-                                   struct zepi_image *image, const struct zepi_spec_values *values,
-                                   const struct zepi_build_options *options,
-                                   enum zepi_code_kind kind, const struct zepi_key *key,
-                                   struct zepi_build_result **out_result)
+zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
+                            struct zepi_image *image, const struct zepi_spec_values *values,
+                            const struct zepi_build_options *options, enum zepi_code_kind kind,
+                            struct zepi_build_result **out_result)
 {
+    struct zepi_key key;
     struct code_request request = {.context = context,
                                    .device = context->devices[device_index],
                                    .image = image,
@@ -400,24 +383,14 @@ zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device
                                    .options = options,
                                    .kind = kind};
     const struct zepi_build_request build = {.build = make_code, .user = &request};
-    return key ? zepi_code_find_or_build(context, device_index, key, &build, options, out_result)
-               : zepi_code_build_private(context, device_index, &build, options, out_result);
-}
-
-zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
-                            struct zepi_image *image, const struct zepi_spec_values *values,
-                            const struct zepi_build_options *options, enum zepi_code_kind kind,
-                            struct zepi_build_result **out_result)
-{
-    struct zepi_key key;
     if (options->variables == ZEPI_VARIABLES_OWN && kind == ZEPI_CODE_EXECUTABLE &&
         zepi_image_has_variables(image))
-        return zepi_code_get_by_key(context, device_index, image, values, options, kind, NULL,
-                                    out_result);
-    zepi_result_t result = zepi_code_key_init(&key, device_index, image, values, options, kind);
+        return zepi_code_build_private(context, device_index, &build, options, out_result);
+    begin_key(&key, &request);
+    zepi_key_add_u32(&key, ZEPI_KEY_DEVICE_INDEX, device_index);
+    zepi_result_t result = end_key(&key);
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_get_by_key(context, device_index, image, values, options, kind, &key,
-                                      out_result);
+        result = zepi_code_find_or_build(context, device_index, &key, &build, options, out_result);
     zepi_key_finish(&key);
     return result;
 }

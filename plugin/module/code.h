@@ -23,7 +23,8 @@ struct zepi_code_unit {
     uint32_t group; // units of one group were linked with each other
 };
 
-// Compiled code on one device: the payload of the context's cache of modules. Immutable.
+// Compiled code on one device: the payload of the context's cache of modules. Immutable. It keeps
+// the bytes that it was made from, so that they are known when a host hands them in again.
 struct zepi_code {
     struct zepi_retired retired;
     struct zepi_context *context; // borrowed: whoever holds code holds the context
@@ -36,7 +37,9 @@ struct zepi_code {
     // units, number i is that of unit i.
     uint32_t source_count;
     struct zepi_interned **sources; // owned list
-    uint32_t unit_count;            // several if linked by zeModuleDynamicLink
+    // Reference: native code of several units, as it was handed in; else NULL.
+    struct zepi_interned *container;
+    uint32_t unit_count; // several if linked by zeModuleDynamicLink
     struct zepi_code_unit units[];
 };
 
@@ -60,24 +63,6 @@ zepi_result_t zepi_code_get(struct zepi_context *context, uint32_t device_index,
                             struct zepi_image *image, const struct zepi_spec_values *values,
                             const struct zepi_build_options *options, enum zepi_code_kind kind,
                             struct zepi_build_result **out_result);
-
-// The same in two steps: the key of a lookup, to be finished in any case, and the lookup. Without a
-// key (NULL) it is built for the caller alone.
-zepi_result_t zepi_code_key_init(struct zepi_key *key, uint32_t device_index,
-                                 const struct zepi_image *image,
-                                 const struct zepi_spec_values *values,
-                                 const struct zepi_build_options *options,
-                                 enum zepi_code_kind kind);
-zepi_result_t zepi_code_get_by_key(struct zepi_context *context, uint32_t device_index,
-                                   struct zepi_image *image, const struct zepi_spec_values *values,
-                                   const struct zepi_build_options *options,
-                                   enum zepi_code_kind kind, const struct zepi_key *key,
-                                   struct zepi_build_result **out_result);
-
-// For a caller that holds the result of such a key, found before: counts a hit, and hands out the
-// log, as `desc` (may be NULL) asks.
-void zepi_code_count_hit(struct zepi_context *context, uint32_t device_index,
-                         struct zepi_build_result *result, const zepi_build_desc_t *desc);
 
 // The same for any key of the context's cache of modules: the result's payload is a struct
 // zepi_code on that device. Hands out the log in any case.
@@ -109,6 +94,9 @@ zepi_result_t zepi_code_create(struct zepi_context *context, struct zepi_device 
                                zepi_ownership_t ownership, uint32_t source_count,
                                struct zepi_interned *const *sources, struct zepi_code **out_code);
 void zepi_code_destroy(void *code);
+// What it costs to keep the code: the driver's share, about as large as its native code, and the
+// bytes that it was made from.
+uint64_t zepi_code_cost_bytes(const struct zepi_code *code, uint64_t native_size_bytes);
 
 // A result that is in no cache, with the code as its payload, which it consumes on success.
 zepi_result_t zepi_code_wrap(struct zepi_code *code, struct zepi_build_result **out_result);

@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "module/code_key.h"
 
-// One value at its real size; the usual sizes without a call.
-static void add_value(struct zepi_key *key, uint32_t id, const uint8_t value[8], uint8_t size_bytes)
-{
-    if (size_bytes == 4)
-        zepi_key_add_numbered(key, ZEPI_KEY_VALUE, id, value, 4);
-    else if (size_bytes == 8)
-        zepi_key_add_numbered(key, ZEPI_KEY_VALUE, id, value, 8);
-    else
-        zepi_key_add_numbered(key, ZEPI_KEY_VALUE, id, value, size_bytes);
-}
-
-// Bytes beyond the size are zero on both sides.
-static bool is_same(const uint8_t a[8], const uint8_t b[8])
-{
-    uint64_t left;
-    uint64_t right;
-    memcpy(&left, a, sizeof(left));
-    memcpy(&right, b, sizeof(right));
-    return left == right;
-}
-
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_image *image,
                         const struct zepi_spec_values *values)
 {
@@ -44,7 +23,8 @@ void zepi_key_add_image(struct zepi_key *key, const struct zepi_image *image,
             value = (set++)->value;
         else if (!image->has_own_defaults)
             continue;
-        if (!is_same(value, spirv->constants[i].default_value))
-            add_value(key, declaration->id, value, declaration->size_bytes);
+        if (memcmp(value, spirv->constants[i].default_value, declaration->size_bytes) != 0)
+            zepi_key_add_numbered(key, ZEPI_KEY_VALUE, declaration->id, value,
+                                  declaration->size_bytes);
     }
 }

@@ -2,7 +2,6 @@
 #include "module/intern.h"
 
 #include "base/alloc.h"
-#include "module/build_memo.h"
 #include "module/image_build.h"
 
 #define BUCKETS 256
@@ -13,8 +12,9 @@
 static struct zepi_mutex mutex;
 static struct zepi_interned *buckets[BUCKETS];
 
-// The last word is at the end.
-uint64_t zepi_intern_hash(const void *all_bytes, size_t size_bytes)
+// Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
+// differ sooner or later: what is found by it is compared.
+static uint64_t hash_samples(const void *all_bytes, size_t size_bytes)
 {
     const uint8_t *bytes = all_bytes;
     uint64_t hash = size_bytes;
@@ -66,10 +66,6 @@ static inline struct zepi_interned *find_locked(const void *bytes, size_t size_b
 
 static void destroy(struct zepi_interned *interned)
 {
-    for (unsigned i = 0; i < ZEPI_BUILD_MEMOS; i++) {
-        zepi_build_memo_release(interned->memos[i]);
-        zepi_spec_values_release(interned->last_values[i]);
-    }
     zepi_free(interned->declarations);
     zepi_spirv_finish(&interned->spirv);
     zepi_free(interned);
@@ -135,9 +131,10 @@ static __attribute__((noinline)) zepi_result_t add(const void *bytes, size_t siz
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_intern_by_hash(const void *bytes, size_t size_bytes, uint64_t hash,
-                                  bool is_spirv, struct zepi_interned **out_interned)
+zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
+                          struct zepi_interned **out_interned)
 {
+    const uint64_t hash = hash_samples(bytes, size_bytes);
     zepi_mutex_lock(&mutex);
     struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
     zepi_mutex_unlock(&mutex);
@@ -145,13 +142,6 @@ zepi_result_t zepi_intern_by_hash(const void *bytes, size_t size_bytes, uint64_t
         return add(bytes, size_bytes, hash, is_spirv, out_interned);
     *out_interned = interned;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
-                          struct zepi_interned **out_interned)
-{
-    return zepi_intern_by_hash(bytes, size_bytes, zepi_intern_hash(bytes, size_bytes), is_spirv,
-                               out_interned);
 }
 
 void zepi_intern_release(struct zepi_interned *interned)

@@ -171,7 +171,7 @@ static enum zepi_build_status make_linked(void *user, struct zepi_build_output *
     if (result == ZEPI_SUCCESS) {
         output->payload = code;
         output->destroy = zepi_code_destroy;
-        output->cost_bytes = size_bytes;
+        output->cost_bytes = zepi_code_cost_bytes(code, size_bytes);
     } else if (result == ZEPI_ERROR_LINK_FAILURE && !log.bytes) {
         const char *text = zepi_last_error(NULL);
         zepi_text_append(&log, text, strlen(text));

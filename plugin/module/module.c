@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "kernel/named_kernel.h"
-#include "module/build_memo.h"
 #include "module/built_image.h"
 #include "module/native_handle.h"
 #include "module/this_module.h"
@@ -34,7 +33,6 @@ static void module_destroy(void *object)
     }
     if (module->state == ZEPI_MODULE_INPUT)
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
-    zepi_build_memo_release(module->memo);
     if (module->options)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
@@ -160,47 +158,6 @@ struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
         zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
     zepi_mutex_unlock(&module->values_mutex);
     return values;
-}
-
-struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *module,
-                                                        struct zepi_build_memo **out_memo)
-{
-    zepi_mutex_lock(&module->values_mutex);
-    struct zepi_spec_values *values =
-        zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
-    *out_memo = zepi_build_memo_retain(module->memo);
-    zepi_mutex_unlock(&module->values_mutex);
-    return values;
-}
-
-void zepi_module_keep_memo(struct zepi_module *module, struct zepi_build_memo *memo)
-{
-    zepi_mutex_lock(&module->values_mutex);
-    struct zepi_build_memo *old = module->memo;
-    module->memo = memo;
-    zepi_mutex_unlock(&module->values_mutex);
-    zepi_build_memo_release(old);
-}
-
-void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
-                                const zepi_build_desc_t *desc)
-{
-    if (module->image_count != 1 || module->images[0]->format != ZEPI_IMAGE_SPIRV ||
-        (desc && desc->size != sizeof(*desc)))
-        return;
-    zepi_mutex_lock(&module->values_mutex);
-    bool is_second = module->last_built == values;
-    module->last_built = values;
-    zepi_mutex_unlock(&module->values_mutex);
-    const struct zepi_image *image = module->images[0];
-    if (image->is_plain && zepi_build_memo_note_values(image->code, values))
-        is_second = true;
-    struct zepi_build_memo *memo = is_second ? zepi_build_memo_create(module, values, desc) : NULL;
-    if (!memo)
-        return;
-    if (image->is_plain)
-        zepi_build_memo_keep(image->code, memo);
-    zepi_module_keep_memo(module, memo);
 }
 
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,

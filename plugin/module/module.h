@@ -39,12 +39,9 @@ struct zepi_module {
     uint32_t part_count;
     atomic_bool is_published; // it is one of the context's modules
     // Inputs.
-    struct zepi_mutex values_mutex; // guards changes of the next three; nothing is called under it
+    struct zepi_mutex values_mutex; // guards changes of the next; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
     _Atomic(struct zepi_spec_values *) values;
-    // Reference; NULL: none. Of an input, of its last build; of an executable, which made it.
-    struct zepi_build_memo *memo;
-    const struct zepi_spec_values *last_built; // only compared: values of the last build
     // Objects and executables.
     struct zepi_module_part *parts;
     char *options;                             // owned; canonical, that an object was compiled with
@@ -83,15 +80,6 @@ void zepi_module_visit_all(const struct zepi_context *context,
 
 // The values of an input at this moment. Owned reference; NULL: none are set.
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
-// The same with the input's memo, an owned reference, too; NULL: none.
-struct zepi_spec_values *zepi_module_snapshot_with_memo(struct zepi_module *module,
-                                                        struct zepi_build_memo **out_memo);
-// Replaces the input's memo by this one, a reference that it consumes.
-void zepi_module_keep_memo(struct zepi_module *module, struct zepi_build_memo *memo);
-// After a build with these values that did not fit the memo: remembers it, the second time.
-void zepi_module_remember_build(struct zepi_module *module, struct zepi_spec_values *values,
-                                const zepi_build_desc_t *desc);
-
 // The code that has a kernel for a device of the context, borrowed; NULL: none.
 struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
                                                 uint32_t device_index, const char *kernel_name);

@@ -112,7 +112,7 @@ static zepi_result_t load_members(struct zepi_context *context, struct zepi_devi
 }
 
 static zepi_result_t load_container(struct zepi_context *context, struct zepi_device *device,
-                                    const struct zepi_interned *image, enum zepi_code_kind kind,
+                                    struct zepi_interned *image, enum zepi_code_kind kind,
                                     struct zepi_text *log, struct zepi_code **out_code)
 {
     const char *reason;
@@ -126,6 +126,8 @@ static zepi_result_t load_container(struct zepi_context *context, struct zepi_de
     if (result == ZEPI_SUCCESS) {
         zepi_container_unpack(image->bytes, members);
         result = load_members(context, device, count, members, fresh, kind, log, out_code);
+        if (result == ZEPI_SUCCESS)
+            (*out_code)->container = zepi_intern_retain(image);
     }
     zepi_free(members);
     zepi_free(fresh);
@@ -133,7 +135,7 @@ static zepi_result_t load_container(struct zepi_context *context, struct zepi_de
 }
 
 zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
-                                     const struct zepi_interned *image, enum zepi_code_kind kind,
+                                     struct zepi_interned *image, enum zepi_code_kind kind,
                                      struct zepi_text *log, struct zepi_code **out_code)
 {
     if (zepi_container_is(image->bytes, image->size_bytes))

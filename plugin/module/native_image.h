@@ -32,7 +32,7 @@ zepi_result_t zepi_code_create_fresh(struct zepi_context *context, struct zepi_d
 // Code from a native image: the driver's bytes, or a container of several, which are linked if an
 // executable is asked for. *out_code is owned.
 zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
-                                     const struct zepi_interned *image, enum zepi_code_kind kind,
+                                     struct zepi_interned *image, enum zepi_code_kind kind,
                                      struct zepi_text *log, struct zepi_code **out_code);
 
 #endif

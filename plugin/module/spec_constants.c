@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
-#include "module/build_memo.h"
 #include "module/built_image.h"
 #include "module/module.h"
 #include "module/this_module.h"
@@ -39,74 +38,24 @@ static zepi_result_t check_value(const struct zepi_module *module, uint32_t id, 
                        : fail_unknown(module, id);
 }
 
-// What the module's image was built with before, if it is these entries: shared by modules that set
-// the same. A reference, or NULL.
-static struct zepi_spec_values *find_known(const struct zepi_module *module, uint32_t count,
-                                           const struct zepi_spec_entry *entries)
-{
-    return module->image_count == 1 && module->images[0]->is_plain
-               ? zepi_build_memo_values_of_code(module->images[0]->code, count, entries)
-               : NULL;
-}
-
-static __attribute__((noinline)) bool has_entries(const struct zepi_spec_values *values,
-                                                  uint32_t count,
-                                                  const struct zepi_spec_entry *entries)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zepi_spec_entry *entry = zepi_spec_values_find(values, entries[i].id);
-        if (!entry || !zepi_spec_entry_equals(entry, &entries[i]))
-            return false;
-    }
-    return true;
-}
-
-// Without an allocation: they are what the module has.
-static bool put_known_values(struct zepi_module *module, uint32_t count,
-                             const struct zepi_spec_entry *entries)
-{
-    zepi_mutex_lock(&module->values_mutex);
-    // Relaxed: the mutex orders.
-    const struct zepi_spec_values *old =
-        atomic_load_explicit(&module->values, memory_order_relaxed);
-    const bool is_done = old && has_entries(old, count, entries);
-    zepi_mutex_unlock(&module->values_mutex);
-    return is_done;
-}
-
 // Replaces the module's values by a set with these entries in it.
-static __attribute__((noinline)) zepi_result_t
-put_new_values(struct zepi_module *module, uint32_t count, const struct zepi_spec_entry *entries,
-               const struct zepi_spec_composite *composite)
-{
-    struct zepi_spec_values *known = composite ? NULL : find_known(module, count, entries);
-    zepi_mutex_lock(&module->values_mutex);
-    // Relaxed: the mutex orders.
-    struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
-    const bool is_known = known && !old;
-    struct zepi_spec_values *values =
-        is_known ? known : zepi_spec_values_with(old, count, entries, composite);
-    if (values)
-        atomic_store_explicit(&module->values, values, memory_order_relaxed);
-    zepi_mutex_unlock(&module->values_mutex);
-    if (!is_known)
-        zepi_spec_values_release(known);
-    if (!values)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_spec_values_release(old);
-    return ZEPI_SUCCESS;
-}
-
 static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
                                 const struct zepi_spec_entry *entries,
                                 const struct zepi_spec_composite *composite)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (composite || !put_known_values(module, count, entries))
-        result = put_new_values(module, count, entries, composite);
-    if (result == ZEPI_SUCCESS && module->unit)
+    zepi_mutex_lock(&module->values_mutex);
+    // Relaxed: the mutex orders.
+    struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
+    struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
+    if (values)
+        atomic_store_explicit(&module->values, values, memory_order_relaxed);
+    zepi_mutex_unlock(&module->values_mutex);
+    if (!values)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_spec_values_release(old);
+    if (module->unit)
         zepi_unit_note_change();
-    return result;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,

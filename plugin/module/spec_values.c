@@ -47,24 +47,6 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
     return NULL;
 }
 
-bool zepi_spec_values_equal_slowly(const struct zepi_spec_values *a,
-                                   const struct zepi_spec_values *b)
-{
-    if (!a || !b || a->count != b->count || a->composite_count != b->composite_count)
-        return false;
-    if (memcmp(a->entries, b->entries, a->count * sizeof(a->entries[0])) != 0)
-        return false;
-    for (uint32_t i = 0; i < a->composite_count; i++) {
-        const struct zepi_spec_composite *composite = &a->composites[i];
-        const struct zepi_spec_composite *other =
-            zepi_spec_values_find_composite(b, composite->name);
-        if (!other || other->size_bytes != composite->size_bytes ||
-            memcmp(other->bytes, composite->bytes, composite->size_bytes) != 0)
-            return false;
-    }
-    return true;
-}
-
 static void put(struct zepi_spec_values *values, const struct zepi_spec_entry *entry)
 {
     const uint32_t at = lower_bound(values->entries, values->count, entry->id);

@@ -28,7 +28,7 @@ struct zepi_spec_declaration {
 struct zepi_spec_entry {
     uint32_t id;
     uint8_t size_bytes;
-    uint8_t unused[3]; // zero: entries are compared as bytes
+    uint8_t unused[3]; // zero
     uint8_t value[8];  // first size_bytes; the rest zero
 };
 
@@ -55,12 +55,6 @@ static inline uint32_t zepi_spec_lower_bound(const void *list, size_t size_bytes
     return low;
 }
 
-static inline bool zepi_spec_entry_equals(const struct zepi_spec_entry *a,
-                                          const struct zepi_spec_entry *b)
-{
-    return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 // The bytes of a composite as they were set: what lies between its elements is kept with them.
 struct zepi_spec_composite {
     char *name; // owned
@@ -77,19 +71,6 @@ struct zepi_spec_values {
     struct zepi_spec_entry entries[];
 };
 
-// Whether they are these entries and nothing else. NULL values are none.
-static inline bool zepi_spec_values_are(const struct zepi_spec_values *values, uint32_t count,
-                                        const struct zepi_spec_entry *entries)
-{
-    if (!values || values->count != count || values->composite_count > 0)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!zepi_spec_entry_equals(&values->entries[i], &entries[i]))
-            return false;
-    }
-    return true;
-}
-
 static inline struct zepi_spec_values *zepi_spec_values_retain(struct zepi_spec_values *values)
 {
     // Relaxed: a reference is made from a reference.
@@ -104,16 +85,6 @@ const struct zepi_spec_entry *zepi_spec_values_find(const struct zepi_spec_value
                                                     uint32_t id);
 const struct zepi_spec_composite *
 zepi_spec_values_find_composite(const struct zepi_spec_values *values, const char *name);
-
-// Whether two sets have the same values; composites as they were set count, too. Either may be
-// NULL.
-bool zepi_spec_values_equal_slowly(const struct zepi_spec_values *a,
-                                   const struct zepi_spec_values *b);
-static inline bool zepi_spec_values_are_equal(const struct zepi_spec_values *a,
-                                              const struct zepi_spec_values *b)
-{
-    return a == b || zepi_spec_values_equal_slowly(a, b);
-}
 
 // A new set: `old` (may be NULL) with `count` entries (any order, ids may repeat: the last counts)
 // and, if `composite` is not NULL, that composite's bytes. One reference, or NULL without memory

@@ -267,6 +267,18 @@ Test(rebuild, modules_are_listed_until_their_release)
     TEST_OK(zepi.unit_unregister(&unit));
 }
 
+Test(rebuild, the_bytes_of_a_program_count_in_the_limits)
+{
+    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const uint64_t before = counters().bytes;
+    size_t native_bytes = 0;
+    const struct program program = make(gear.context, 5, NULL);
+    TEST_OK(zepi.module_get_native_binary(program.executable, gear.device, &native_bytes, NULL));
+    cr_assert_gt(native_bytes, 0);
+    cr_assert_geq(counters().bytes - before, native_bytes + image.size_bytes);
+    drop(&program);
+}
+
 Test(rebuild, limits_hold_while_programs_come_and_go)
 {
     zepi_cache_limits_t limits = {.size = sizeof(limits)};
