@@ -153,11 +153,13 @@ Test(virtual_memory, physical_memory_stays_until_its_last_page_is_unmapped)
 
 Test(virtual_memory, freeing_a_reservation_unmaps_what_is_in_it)
 {
-    ur_physical_mem_handle_t physical = make_physical(1);
     char *start = reserve(2);
-    map(start, 1, physical, 0);
-    map(start + page, 1, physical, 0);
-    UR_OK(urPhysicalMemRelease(physical));
+    // Intel's driver maps memory of a device once.
+    for (int i = 0; i < 2; i++) {
+        ur_physical_mem_handle_t physical = make_physical(1);
+        map(start + i * page, 1, physical, 0);
+        UR_OK(urPhysicalMemRelease(physical));
+    }
     UR_OK(urVirtualMemFree(gear.context, start, 2 * page));
 }
 
@@ -293,7 +295,7 @@ Test(virtual_memory, refuses_wrong_arguments)
                                  UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY),
              UR_RESULT_ERROR_INVALID_VALUE);
     UR_FAILS(urVirtualMemUnmap(context, NULL, page), UR_RESULT_ERROR_INVALID_NULL_POINTER);
-    UR_FAILS(urVirtualMemUnmap(context, range, page), UR_RESULT_ERROR_INVALID_VALUE);
+    UR_OK(urVirtualMemUnmap(context, range, page)); // nothing is mapped there
     UR_FAILS(urVirtualMemSetAccess(context, range, page, 0x100),
              UR_RESULT_ERROR_INVALID_ENUMERATION);
     UR_FAILS(urVirtualMemFree(context, range, page), UR_RESULT_ERROR_INVALID_VALUE);

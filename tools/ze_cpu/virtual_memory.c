@@ -260,9 +260,18 @@ static bool split_locked(struct reservation *reservation, uintptr_t address)
     return true;
 }
 
-// Makes mappings begin and end where the range does, all of which must be mapped.
-static ze_result_t cut_out_locked(struct reservation *reservation, const void *pointer, size_t size,
-                                  const char *function)
+// Makes mappings begin and end where the range does.
+static ze_result_t cut_out_locked(struct reservation *reservation, const void *pointer, size_t size)
+{
+    return split_locked(reservation, (uintptr_t)pointer) &&
+                   split_locked(reservation, (uintptr_t)pointer + size)
+               ? ZE_RESULT_SUCCESS
+               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// Refuses a range that is not mapped from one end to the other.
+static ze_result_t check_mapped_locked(const struct reservation *reservation, const void *pointer,
+                                       size_t size, const char *function)
 {
     uintptr_t address = (uintptr_t)pointer;
     const uintptr_t end = address + size;
@@ -274,14 +283,13 @@ static ze_result_t cut_out_locked(struct reservation *reservation, const void *p
         }
         address = mapping->address + mapping->size_bytes;
     }
-    return split_locked(reservation, (uintptr_t)pointer) && split_locked(reservation, end)
-               ? ZE_RESULT_SUCCESS
-               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t unmap_locked(struct reservation *reservation, const void *pointer, size_t size)
 {
-    ze_result_t result = cut_out_locked(reservation, pointer, size, "zeVirtualMemUnmap");
+    // As with Intel's driver, some of the range may not be mapped, or all.
+    ze_result_t result = cut_out_locked(reservation, pointer, size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (mmap((void *)pointer, size, PROT_NONE, INACCESSIBLE | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -314,7 +322,9 @@ static ze_result_t set_access_locked(struct reservation *reservation, const void
                                      size_t size, ze_memory_access_attribute_t access)
 {
     ze_result_t result =
-        cut_out_locked(reservation, pointer, size, "zeVirtualMemSetAccessAttribute");
+        check_mapped_locked(reservation, pointer, size, "zeVirtualMemSetAccessAttribute");
+    if (result == ZE_RESULT_SUCCESS)
+        result = cut_out_locked(reservation, pointer, size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     const uintptr_t end = (uintptr_t)pointer + size;

@@ -267,8 +267,7 @@ static void refuse_ranges(const struct fixture *fixture, const struct place *pla
                 zeVirtualMemFree(fixture->context, address, page));
     MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 zeVirtualMemFree(fixture->context, address + page, (PAGES - 1) * page));
-    MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                zeVirtualMemUnmap(fixture->context, address, page));
+    MUST(zeVirtualMemUnmap(fixture->context, address, page)); // nothing is mapped there
     MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 zeVirtualMemSetAccessAttribute(fixture->context, address, page,
                                                ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
@@ -293,8 +292,8 @@ static void refuse_mappings(const struct fixture *fixture, const struct place *p
     MUST(zeVirtualMemMap(fixture->context, address + page, page, memory, 0, access));
     MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 zeVirtualMemMap(fixture->context, address, 2 * page, memory, 0, access));
-    MUST_REFUSE(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                zeVirtualMemUnmap(fixture->context, address, 2 * page));
+    MUST(zeVirtualMemUnmap(fixture->context, address, 2 * page)); // half of which is mapped
+    MUST(zeVirtualMemMap(fixture->context, address + page, page, memory, 0, access));
     MUST_REFUSE(ZE_RESULT_ERROR_INVALID_SIZE,
                 zeVirtualMemMap(fixture->context, address, page, memory, 2 * page, access));
     MUST_REFUSE(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
