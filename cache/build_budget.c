@@ -12,13 +12,6 @@ struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limi
     return budget;
 }
 
-void zepi_build_budget_set_reclaim(struct zepi_build_budget *budget, void (*reclaim)(void *user),
-                                   void *user)
-{
-    budget->reclaim = reclaim;
-    budget->reclaim_user = user;
-}
-
 void zepi_build_budget_destroy(struct zepi_build_budget *budget)
 {
     if (!budget)
@@ -49,14 +42,6 @@ static bool is_exceeded_locked(const struct zepi_build_budget *budget,
     return budget->bytes > limits.bytes || budget->entries > limits.entries;
 }
 
-static bool is_exceeded(struct zepi_build_budget *budget, struct zepi_build_limits limits)
-{
-    zepi_mutex_lock(&budget->mutex);
-    const bool is_exceeded = is_exceeded_locked(budget, limits);
-    zepi_mutex_unlock(&budget->mutex);
-    return is_exceeded;
-}
-
 // Only the cache holds the result. It stays so while the lock is held: a reference is made by the
 // cache, or by a holder, and there is none.
 static bool is_unused_locked(const struct zepi_build_entry *entry)
@@ -84,10 +69,6 @@ static bool take_oldest_locked(struct zepi_build_budget *budget, struct zepi_bui
 static void evict_down_to(struct zepi_build_budget *budget, struct zepi_build_limits limits)
 {
     bool is_found = true;
-    if (!is_exceeded(budget, limits))
-        return;
-    if (budget->reclaim)
-        budget->reclaim(budget->reclaim_user);
     while (is_found) {
         struct zepi_build_victims victims = {0};
         zepi_mutex_lock(&budget->mutex);

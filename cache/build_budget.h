@@ -33,12 +33,6 @@ struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limi
 // NULL is fine.
 void zepi_build_budget_destroy(struct zepi_build_budget *budget);
 
-// Called before anything is evicted, on the evicting thread and under no lock: gives up what is
-// kept for reuse beside the caches, and holds results. Set before the caches are
-// used.
-void zepi_build_budget_set_reclaim(struct zepi_build_budget *budget, void (*reclaim)(void *user),
-                                   void *user);
-
 // Takes effect at once: evicts down to the new limits before it returns. Destroy functions run on
 // the calling thread.
 void zepi_build_budget_set_limits(struct zepi_build_budget *budget,

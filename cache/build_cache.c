@@ -152,8 +152,7 @@ static struct zepi_build_result *build_cache_hit_locked(struct zepi_build_entry 
     struct zepi_build_counters *counters = &entry->cache->counters;
     counters->hits++;
     zepi_build_entry_use_locked(entry);
-    // Relaxed: the mutex orders.
-    counters->waits += !atomic_load_explicit(&entry->is_kept, memory_order_relaxed);
+    counters->waits += !entry->is_kept;
     return zepi_build_result_retain(&entry->result);
 }
 
@@ -250,22 +249,6 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
     if (result && zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS)
         return build_cache_end_lookup(result, out_result);
     return build_cache_find_or_build_slowly(cache, key, request, result, out_result);
-}
-
-bool zepi_build_cache_keeps(const struct zepi_build_result *result)
-{
-    // Relaxed: a limit or a removal beside this call came before or after.
-    return atomic_load_explicit(&((const struct zepi_build_entry *)result)->is_kept,
-                                memory_order_relaxed);
-}
-
-void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result)
-{
-    struct zepi_build_entry *entry = (struct zepi_build_entry *)result;
-    zepi_mutex_lock(&cache->budget->mutex);
-    cache->counters.hits++;
-    zepi_build_entry_use_locked(entry);
-    zepi_mutex_unlock(&cache->budget->mutex);
 }
 
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key)

@@ -81,14 +81,6 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
                                                       const struct zepi_build_request *request,
                                                       struct zepi_build_result **out_result);
 
-// Whether a cache keeps a result that it returned: not if it was forgotten meanwhile, or costs more
-// than the limits allow. No lock: at this moment.
-bool zepi_build_cache_keeps(const struct zepi_build_result *result);
-
-// Counts a lookup that the caller made itself, with a result that this cache keeps: as a hit,
-// and a use of the entry.
-void zepi_build_cache_count_hit(struct zepi_build_cache *cache, struct zepi_build_result *result);
-
 // Forgets a key here and in the store: for a result that proved useless (a driver refused the
 // binary).
 void zepi_build_cache_remove(struct zepi_build_cache *cache, const struct zepi_key *key);

@@ -36,8 +36,7 @@ bool zepi_build_entry_add_locked(struct zepi_build_entry *entry, const struct ze
 void zepi_build_entry_use_locked(struct zepi_build_entry *entry)
 {
     struct zepi_build_budget *budget = entry->cache->budget;
-    // Relaxed: the mutex orders.
-    if (!atomic_load_explicit(&entry->is_kept, memory_order_relaxed) || !entry->next)
+    if (!entry->next)
         return;
     DL_DELETE2(budget->by_use, entry, previous, next);
     DL_APPEND2(budget->by_use, entry, previous, next);
@@ -53,8 +52,7 @@ void zepi_build_entry_keep_locked(struct zepi_build_entry *entry, uint64_t cost_
     budget->entries++;
     cache->counters.bytes += cost_bytes;
     cache->counters.entries++;
-    // Relaxed: the mutex orders; a thread without it gets a hint.
-    atomic_store_explicit(&entry->is_kept, true, memory_order_relaxed);
+    entry->is_kept = true;
 }
 
 void zepi_build_entry_take_locked(struct zepi_build_entry *entry,
@@ -65,8 +63,8 @@ void zepi_build_entry_take_locked(struct zepi_build_entry *entry,
     assert(entry->is_listed);
     HASH_DEL(cache->entries, entry);
     entry->is_listed = false;
-    if (atomic_load_explicit(&entry->is_kept, memory_order_relaxed)) {
-        atomic_store_explicit(&entry->is_kept, false, memory_order_relaxed);
+    if (entry->is_kept) {
+        entry->is_kept = false;
         DL_DELETE2(budget->by_use, entry, previous, next);
         budget->bytes -= entry->cost_bytes;
         budget->entries--;

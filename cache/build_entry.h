@@ -9,7 +9,6 @@
 #include "cache/key.h"
 #include "cache/mutex.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,15 +18,13 @@
 // it for a look into a hash table, a change around a build for little more.
 
 struct zepi_build_budget {
-    // Guards all members below but `reclaim`, and the entries and counters of the budget's caches.
+    // Guards all members below, and the entries and counters of the budget's caches.
     // Under it: allocation of hash buckets, and no callback, destroy function, store or wait.
     struct zepi_mutex mutex;
     struct zepi_build_limits limits;
     uint64_t bytes; // of the kept entries, their costs
     uint64_t entries;
     struct zepi_build_entry *by_use; // the kept entries of all caches, oldest use first; utlist
-    void (*reclaim)(void *user);     // NULL: there is nothing
-    void *reclaim_user;
 };
 
 struct zepi_build_cache {
@@ -47,10 +44,9 @@ struct zepi_build_entry {
     struct zepi_build_entry *next; // by use, while kept; else of the victims
     struct zepi_build_entry *previous;
     uint64_t cost_bytes;
-    bool is_listed;      // in the cache
-    atomic_bool is_kept; // in the order of use, and charged: once the build is over. Read by any
-                         // thread, as a hint.
-    uint8_t key[];       // constant
+    bool is_listed; // in the cache
+    bool is_kept;   // in the order of use, and charged: once the build is over
+    uint8_t key[];  // constant
 };
 
 // A placeholder for the key, in progress, built by the calling thread, with one reference; or NULL.
@@ -68,8 +64,8 @@ zepi_build_entry_find_locked(const struct zepi_build_cache *cache, const struct 
     return entry;
 }
 
-// A kept entry is used now: it becomes the last in the order of use. Without effect on one that is
-// not kept.
+// A kept entry is used now: it becomes the last in the order of use. Without effect on one
+// whose build is not over.
 void zepi_build_entry_use_locked(struct zepi_build_entry *entry);
 
 // Keeps an entry of a cache, as just used.
