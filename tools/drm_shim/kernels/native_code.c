@@ -2,8 +2,6 @@
 #include "native_code.h"
 
 #include <elf.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,19 +13,8 @@ struct reading {
     const uint8_t *bytes;
     size_t size_bytes;
     Elf64_Ehdr header;
-    char *message;
-    size_t message_size;
+    struct shim_refusal refusal;
 };
-
-__attribute__((format(printf, 2, 3))) static bool refuse(const struct reading *reading,
-                                                         const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reading->message, reading->message_size, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 static bool read_header(const void *bytes, size_t size_bytes, Elf64_Ehdr *header)
 {
@@ -89,7 +76,8 @@ static bool read_relocations(const struct reading *reading, size_t text,
             section.sh_type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
         if (!is_inside(reading, &section) ||
             section.sh_size / kernel->relocation_bytes > UINT32_MAX)
-            return refuse(reading, "relocations of %s reach beyond the end", kernel->name);
+            return shim_refuse(&reading->refusal, "relocations of %s reach beyond the end",
+                               kernel->name);
         kernel->relocations = reading->bytes + section.sh_offset;
         kernel->relocation_count = (uint32_t)(section.sh_size / kernel->relocation_bytes);
     }
@@ -101,12 +89,12 @@ static bool read_kernels(const struct reading *reading, struct shim_native_code 
     const size_t count = reading->header.e_shnum;
     code->kernels = calloc(count + 1, sizeof(*code->kernels));
     if (!code->kernels)
-        return refuse(reading, "out of memory");
+        return shim_refuse(&reading->refusal, "out of memory");
     for (size_t i = 0; i < count; i++) {
         const Elf64_Shdr section = section_at(reading, i);
         const char *name = string_at(reading, reading->header.e_shstrndx, section.sh_name);
         if (!name || !is_inside(reading, &section))
-            return refuse(reading, "section %zu reaches beyond the end", i);
+            return shim_refuse(&reading->refusal, "section %zu reaches beyond the end", i);
         if (section.sh_type == SHT_NOBITS || strncmp(name, TEXT, strlen(TEXT)) != 0 ||
             section.sh_size == 0)
             continue;
@@ -167,14 +155,14 @@ static bool read_variables(const struct reading *reading, struct shim_native_cod
         const size_t count = section.sh_size / sizeof(Elf64_Sym);
         code->variables = calloc(count + 1, sizeof(*code->variables));
         if (!code->variables)
-            return refuse(reading, "out of memory");
+            return shim_refuse(&reading->refusal, "out of memory");
         for (size_t at = 0; at < count; at++) {
             Elf64_Sym symbol;
             memcpy(&symbol, reading->bytes + section.sh_offset + at * sizeof(symbol),
                    sizeof(symbol));
             const char *name = string_at(reading, section.sh_link, symbol.st_name);
             if (!name)
-                return refuse(reading, "symbol %zu has no name", at);
+                return shim_refuse(&reading->refusal, "symbol %zu has no name", at);
             if (is_variable(reading, &symbol))
                 code->variables[code->variable_count++] =
                     (struct shim_native_variable){name, symbol.st_value, symbol.st_size};
@@ -186,14 +174,14 @@ static bool read_variables(const struct reading *reading, struct shim_native_cod
 bool shim_native_code_init(struct shim_native_code *out_code, const void *bytes, size_t size_bytes,
                            char *message, size_t message_size)
 {
-    struct reading reading = {
-        .size_bytes = size_bytes, .message = message, .message_size = message_size};
+    struct reading reading = {.size_bytes = size_bytes, .refusal = {message, message_size}};
     *out_code = (struct shim_native_code){0};
     if (!read_header(bytes, size_bytes, &reading.header))
-        return refuse(&reading, "%zu bytes are no ELF file of an Intel GPU", size_bytes);
+        return shim_refuse(&reading.refusal, "%zu bytes are no ELF file of an Intel GPU",
+                           size_bytes);
     out_code->bytes = malloc(size_bytes);
     if (!out_code->bytes)
-        return refuse(&reading, "out of memory");
+        return shim_refuse(&reading.refusal, "out of memory");
     memcpy(out_code->bytes, bytes, size_bytes);
     out_code->size_bytes = size_bytes;
     reading.bytes = out_code->bytes;

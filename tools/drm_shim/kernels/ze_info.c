@@ -11,16 +11,14 @@
 // A document while it is read, and where its first error goes.
 struct reading {
     yaml_document_t document;
-    char *message;
-    size_t message_size;
+    struct shim_refusal refusal;
 };
 
-__attribute__((format(printf, 2, 3))) static bool refuse(const struct reading *reading,
-                                                         const char *format, ...)
+bool shim_refuse(const struct shim_refusal *refusal, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reading->message, reading->message_size, format, arguments);
+    vsnprintf(refusal->message, refusal->message_size, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -62,8 +60,8 @@ static bool read_word(struct reading *reading, const yaml_node_t *node, const ch
     errno = 0;
     const unsigned long long number = text && text[0] != '-' ? strtoull(text, &end, 0) : 0;
     if (!text || end == text || !end || *end != '\0' || errno != 0 || number > UINT32_MAX)
-        return refuse(reading, ".ze_info: %s is '%s', expected a number of 32 bits", key,
-                      text ? text : "no scalar");
+        return shim_refuse(&reading->refusal, ".ze_info: %s is '%s', expected a number of 32 bits",
+                           key, text ? text : "no scalar");
     *out_number = (uint32_t)number;
     return true;
 }
@@ -82,8 +80,9 @@ static bool read_environment(struct reading *reading, const yaml_node_t *map,
     const yaml_node_item_t *items;
     const size_t count = items_of(value_of(reading, map, "required_work_group_size"), &items);
     if (count != 0 && count != 3)
-        return refuse(reading, ".ze_info: %s: required_work_group_size has %zu numbers, expected 3",
-                      kernel->name, count);
+        return shim_refuse(&reading->refusal,
+                           ".ze_info: %s: required_work_group_size has %zu numbers, expected 3",
+                           kernel->name, count);
     for (size_t i = 0; i < count; i++) {
         if (!read_word(reading, yaml_document_get_node(&reading->document, items[i]),
                        "required_work_group_size", &kernel->required_group_size[i]))
@@ -141,9 +140,9 @@ static bool read_payload(struct reading *reading, const yaml_node_t *map, const 
         payload->offset = 0;
     if ((uint64_t)payload->offset + payload->size_bytes > SHIM_PAYLOAD_MAX_BYTES ||
         (uint64_t)payload->source_offset + payload->size_bytes > SHIM_PAYLOAD_MAX_BYTES)
-        return refuse(reading, ".ze_info: %s: %s has offset %u and size %u, expected at most %u",
-                      kernel, type, payload->offset, payload->size_bytes,
-                      (unsigned)SHIM_PAYLOAD_MAX_BYTES);
+        return shim_refuse(
+            &reading->refusal, ".ze_info: %s: %s has offset %u and size %u, expected at most %u",
+            kernel, type, payload->offset, payload->size_bytes, (unsigned)SHIM_PAYLOAD_MAX_BYTES);
     return true;
 }
 
@@ -154,11 +153,11 @@ static bool read_kernel(struct reading *reading, const yaml_node_t *map,
     const yaml_node_item_t *items;
     const size_t count = items_of(value_of(reading, map, "payload_arguments"), &items);
     if (!name || !name[0])
-        return refuse(reading, ".ze_info: a kernel has no name");
+        return shim_refuse(&reading->refusal, ".ze_info: a kernel has no name");
     kernel->name = strdup(name);
     kernel->payloads = calloc(count + 1, sizeof(*kernel->payloads));
     if (!kernel->name || !kernel->payloads)
-        return refuse(reading, ".ze_info: out of memory");
+        return shim_refuse(&reading->refusal, ".ze_info: out of memory");
     if (!read_environment(reading, value_of(reading, map, "execution_env"), kernel))
         return false;
     for (; kernel->payload_count < count; kernel->payload_count++) {
@@ -178,10 +177,10 @@ static bool read_kernels(struct reading *reading, struct shim_ze_info *info)
     const size_t count = items_of(kernels, &items);
     // A module of functions alone has an empty list.
     if (!kernels)
-        return refuse(reading, ".ze_info: there is no list 'kernels'");
+        return shim_refuse(&reading->refusal, ".ze_info: there is no list 'kernels'");
     info->kernels = calloc(count + 1, sizeof(*info->kernels));
     if (!info->kernels)
-        return refuse(reading, ".ze_info: out of memory");
+        return shim_refuse(&reading->refusal, ".ze_info: out of memory");
     for (size_t i = 0; i < count; i++) {
         info->kernel_count++;
         if (!read_kernel(reading, yaml_document_get_node(&reading->document, items[i]),
@@ -194,16 +193,16 @@ static bool read_kernels(struct reading *reading, struct shim_ze_info *info)
 bool shim_ze_info_init(struct shim_ze_info *out_info, const char *text, size_t size_bytes,
                        char *message, size_t message_size)
 {
-    struct reading reading = {.message = message, .message_size = message_size};
+    struct reading reading = {.refusal = {message, message_size}};
     yaml_parser_t parser;
     *out_info = (struct shim_ze_info){0};
     if (!yaml_parser_initialize(&parser))
-        return refuse(&reading, ".ze_info: out of memory");
+        return shim_refuse(&reading.refusal, ".ze_info: out of memory");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size_bytes);
     bool is_read = yaml_parser_load(&parser, &reading.document) != 0;
     if (!is_read) {
-        refuse(&reading, ".ze_info: line %zu: %s", parser.problem_mark.line + 1,
-               parser.problem ? parser.problem : "no YAML");
+        shim_refuse(&reading.refusal, ".ze_info: line %zu: %s", parser.problem_mark.line + 1,
+                    parser.problem ? parser.problem : "no YAML");
     } else {
         is_read = read_kernels(&reading, out_info);
         yaml_document_delete(&reading.document);

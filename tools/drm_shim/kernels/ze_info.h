@@ -51,6 +51,15 @@ struct shim_ze_info {
     struct shim_kernel_info *kernels; // owned
 };
 
+// Where a reader says what was wrong with the bytes.
+struct shim_refusal {
+    char *message; // borrowed
+    size_t message_size;
+};
+// Writes the message; returns false, which the reader answers.
+__attribute__((format(printf, 2, 3))) bool shim_refuse(const struct shim_refusal *refusal,
+                                                       const char *format, ...);
+
 // Reads `size_bytes` at `text`, which need not be terminated. On failure returns false, *out_info
 // is zeroed and `message` says what was wrong: text that is no YAML, no list of kernels, a kernel
 // without a name, a number that is none or beyond 32 bits, a payload without offset or size or that
