@@ -300,6 +300,20 @@ static void machine_code_without_spirv_is_refused_by_name(void)
     expect_refusal("negate is refused: machine code without SPIR-V");
 }
 
+// ze_cpu has pointers to some functions alone.
+static void a_function_that_the_cpu_lacks_has_no_pointer(void)
+{
+    void *native, *function;
+    set_up("function_pointers");
+    TEST_OK(zepi.module_get_native(module, gear.device, &native));
+    begin_text(STDERR_FILENO);
+    const ze_result_t result = ZE(zeModuleGetFunctionPointer)(native, "twice", &function);
+    end_text(STDERR_FILENO);
+    INTEL_EXPECT(result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "result 0x%x", result);
+    expect_text("twice is refused");
+    tear_down();
+}
+
 #define EXECUTED "DRM_SHIM_EXEC=1"
 #define REFUSED EXECUTED, "DRM_SHIM_STRICT=0"
 #define STORY(name, ...)                                                                           \
@@ -320,6 +334,7 @@ static const struct intel_story stories[] = {
     STORY(prints_reach_the_standard_output, EXECUTED),
     STORY(a_kernel_with_an_image_is_refused_by_name, REFUSED),
     STORY(machine_code_without_spirv_is_refused_by_name, REFUSED),
+    STORY(a_function_that_the_cpu_lacks_has_no_pointer, REFUSED),
     {0}};
 
 int main(int argc, char **argv)

@@ -341,12 +341,15 @@ ze_result_t ZE_APICALL shim_module_dynamic_link(uint32_t count, ze_module_handle
 ze_result_t ZE_APICALL shim_module_get_function_pointer(ze_module_handle_t module, const char *name,
                                                         void **out_function)
 {
-    const ze_result_t result = shim_driver_module.pfnGetFunctionPointer(module, name, out_function);
+    ze_result_t result = shim_driver_module.pfnGetFunctionPointer(module, name, out_function);
     struct shim_known_module *found = result == ZE_RESULT_SUCCESS ? find_by_handle(module) : NULL;
-    if (found && build_module(found) &&
-        shim_cpu_driver()->module.pfnGetFunctionPointer(found->cpu, name, out_function) !=
-            ZE_RESULT_SUCCESS)
-        shim_error("%s: ze_cpu has no pointer to this function", name);
+    if (found && (!build_module(found) ||
+                  shim_cpu_driver()->module.pfnGetFunctionPointer(found->cpu, name, out_function) !=
+                      ZE_RESULT_SUCCESS)) {
+        shim_error("%s is refused: ze_cpu has no pointer to this function", name);
+        *out_function = NULL;
+        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
     shim_known_module_release(found);
     return result;
 }
