@@ -158,7 +158,6 @@ typedef struct zepi_device_info {
     // What the driver offers beyond Level Zero 1.4, found at run time.
     bool has_in_order_lists;
     bool has_counter_based_events;
-    bool has_launch_with_arguments;
     bool has_module_program; // linking of several modules by zeModuleCreate
     bool has_linkage_inspection;
     bool has_native_binaries; // modules made from native code are accepted
@@ -417,8 +416,8 @@ typedef const void *zepi_unit_t;
 typedef enum zepi_argument_kind {
     ZEPI_ARGUMENT_VALUE = 0,   // `size_bytes` bytes at `value`
     ZEPI_ARGUMENT_POINTER = 1, // `value` is the USM pointer itself; NULL is legal
-    ZEPI_ARGUMENT_LOCAL = 2,   // `size_bytes` of local memory; value is NULL
-    ZEPI_ARGUMENT_BUFFER = 3,  // `value` is a zepi_buffer_t
+    ZEPI_ARGUMENT_BUFFER = 2,  // `value` is a zepi_buffer_t
+    ZEPI_ARGUMENT_LOCAL = 3,   // `size_bytes` of local memory; value is NULL
 } zepi_argument_kind_t;
 
 typedef struct zepi_argument {

@@ -145,8 +145,6 @@ static void read_environment(void)
         read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
     options.newer_functions = read_switch(
         "ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off");
-    options.one_call_launch = read_switch(
-        "ZEPI_ONE_CALL_LAUNCH", "launch with all arguments in one call where the driver can");
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
     options.usm_pool = read_switch(

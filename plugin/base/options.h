@@ -26,7 +26,6 @@ struct zepi_options {
     uint64_t code_bytes;            // ZEPI_CACHE_CODE_BYTES
     uint64_t disk_bytes;            // ZEPI_CACHE_DISK_BYTES
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
-    bool one_call_launch;           // ZEPI_ONE_CALL_LAUNCH: set all arguments by launching
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool ur_loader_check;           // ZEPI_UR_LOADER_CHECK, see plugin/ur/loader_check.h

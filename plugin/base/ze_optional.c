@@ -118,12 +118,6 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
                   &function, &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
-    if (result != ZEPI_SUCCESS || !zepi_options()->one_call_launch)
-        return result;
-    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 14),
-                  "zeCommandListAppendLaunchKernelWithArguments", &function,
-                  &optional->is_launch_drivers);
-    memcpy(&optional->append_launch_kernel_with_arguments, &function, sizeof(function));
     return result;
 }
 

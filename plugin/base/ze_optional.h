@@ -28,10 +28,6 @@ struct zepi_ze_counter_based_desc { // 1.8, in the chain of ze_event_pool_desc_t
 #define ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC 0x00020014u
 #define ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE (1u << 0)
 
-struct zepi_ze_group_size {
-    uint32_t x, y, z;
-};
-
 struct zepi_ze_init_drivers_desc { // 1.10
     ze_structure_type_t stype;
     const void *next;
@@ -90,12 +86,6 @@ struct zepi_ze_vector_widths { // 1.13
 
 #define ZEPI_ZE_API_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 
-// 1.14. Argument i is read from arguments[i].
-typedef ze_result_t(ZE_APICALL zepi_ze_launch_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
-                                                  ze_group_count_t, struct zepi_ze_group_size,
-                                                  void **arguments, const void *next,
-                                                  ze_event_handle_t, uint32_t, ze_event_handle_t *);
-
 struct zepi_ze_optional {
     bool has_in_order_lists;
     bool has_copy_offload_hint;
@@ -114,7 +104,6 @@ struct zepi_ze_optional {
     // Which of the functions below came from the driver itself, not from the loader: such a
     // function takes the driver's own handles.
     bool is_synchronize_drivers;
-    bool is_launch_drivers;
     bool is_vector_widths_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
@@ -127,7 +116,6 @@ struct zepi_ze_optional {
                                                       struct zepi_ze_vector_widths *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
-    zepi_ze_launch_fn *append_launch_kernel_with_arguments;
 };
 
 // `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for

@@ -62,7 +62,6 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
     info->spirv_version = ZE_MAJOR_VERSION(spirv) << 16 | ZE_MINOR_VERSION(spirv) << 8;
     info->has_in_order_lists = optional->has_in_order_lists;
     info->has_counter_based_events = optional->has_counter_based_events;
-    info->has_launch_with_arguments = optional->append_launch_kernel_with_arguments != NULL;
     info->has_module_program = optional->has_module_program;
     info->has_linkage_inspection = optional->has_linkage_inspection;
     static const ze_native_kernel_uuid_t none;

@@ -58,8 +58,29 @@ static zepi_result_t check_native(const struct zepi_kernel_pool *pool, uint32_t 
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t index,
-                               const zepi_argument_t *argument)
+zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
+                                 zepi_argument_t *out_argument)
+{
+    const struct zepi_argument_record *record = zepi_argument_at(list, index);
+    const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
+    *out_argument =
+        (zepi_argument_t){kind, (uint32_t)(record->head >> 32), record->size_bytes, record->value};
+    if (!list->is_indexed)
+        return ZEPI_SUCCESS;
+    if (out_argument->reserved != index ||
+        (kind != ZEPI_ARGUMENT_VALUE && kind != ZEPI_ARGUMENT_POINTER &&
+         kind != ZEPI_ARGUMENT_LOCAL))
+        return ZEPI_ARGUMENTS_UNREAD;
+    out_argument->reserved = 0;
+    if (kind == ZEPI_ARGUMENT_POINTER)
+        out_argument->size_bytes = 0;
+    else if (kind == ZEPI_ARGUMENT_LOCAL)
+        out_argument->value = NULL;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t index,
+                                  const zepi_argument_t *argument)
 {
     if (argument->reserved != 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -105,15 +126,16 @@ static zepi_result_t check_one(const struct zepi_kernel_pool *pool, uint32_t ind
 }
 
 // With what the kernel has itself. Drivers notice only when the kernel runs, if at all.
-static zepi_result_t check_local_memory(const struct zepi_kernel_pool *pool,
-                                        const struct zepi_device *device, uint32_t count,
-                                        const zepi_argument_t *arguments)
+zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *pool,
+                                                const struct zepi_device *device,
+                                                const struct zepi_argument_list *list)
 {
     const uint32_t most = device->compute.maxSharedLocalMemory;
     uint64_t total = pool->properties.localMemSize;
-    for (uint32_t i = 0; i < count; i++) {
-        if (arguments[i].kind == ZEPI_ARGUMENT_LOCAL &&
-            __builtin_add_overflow(total, arguments[i].size_bytes, &total))
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zepi_argument_record *record = zepi_argument_at(list, i);
+        if ((uint32_t)record->head == ZEPI_ARGUMENT_LOCAL &&
+            __builtin_add_overflow(total, record->size_bytes, &total))
             total = UINT64_MAX;
     }
     // The null driver knows no limit.
@@ -125,21 +147,31 @@ static zepi_result_t check_local_memory(const struct zepi_kernel_pool *pool,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
-                                   const struct zepi_device *device, uint32_t count,
-                                   const zepi_argument_t *arguments)
+zepi_result_t zepi_arguments_check_count(const struct zepi_kernel_pool *pool,
+                                         const struct zepi_argument_list *list)
 {
-    bool has_local = false;
-    if (count != pool->argument_count)
+    if (list->count != pool->argument_count)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments, got %u",
-                         pool->name, pool->argument_count, count);
-    if (count > 0 && !arguments)
+                         pool->name, pool->argument_count, list->count);
+    if (list->count > 0 && !list->first)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
-    for (uint32_t i = 0; i < count; i++) {
-        const zepi_result_t result = check_one(pool, i, &arguments[i]);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        has_local = has_local || arguments[i].kind == ZEPI_ARGUMENT_LOCAL;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device,
+                                   const struct zepi_argument_list *list)
+{
+    zepi_argument_t argument;
+    zepi_result_t result = zepi_arguments_check_count(pool, list);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_argument_read(list, i, &argument);
+        if (result == ZEPI_SUCCESS)
+            result = zepi_argument_check(pool, i, &argument);
+        if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
+            result = zepi_arguments_check_local_memory(pool, device, list);
     }
-    return has_local ? check_local_memory(pool, device, count, arguments) : ZEPI_SUCCESS;
+    return result;
 }

@@ -55,15 +55,15 @@ static zepi_result_t check_required(const struct zepi_image *image,
 }
 
 static zepi_result_t check_arguments(const struct zepi_kernel_pool *pool,
-                                     const zepi_launch_desc_t *desc)
+                                     const struct zepi_argument_list *arguments)
 {
-    const uint32_t count = desc->argument_count;
+    const uint32_t count = arguments->count;
     if (count + 1 != pool->argument_count)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "kernel '%s' has %u arguments, the last of them for emulated "
                          "specialization constants, got %u",
                          pool->name, pool->argument_count, count);
-    if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !desc->arguments))
+    if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !arguments->first))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "kernel '%s' gets %u arguments, expected at most %d, in a list",
                          pool->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
@@ -71,12 +71,15 @@ static zepi_result_t check_arguments(const struct zepi_kernel_pool *pool,
 }
 
 zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
-                                  const struct zepi_target *target, const zepi_launch_desc_t *desc)
+                                  const struct zepi_target *target,
+                                  const struct zepi_argument_list *arguments)
 {
-    const uint32_t count = desc->argument_count;
+    const uint32_t count = arguments->count;
     zepi_result_t result = check_required(target->image, target->values);
     if (result == ZEPI_SUCCESS)
-        result = check_arguments(zepi_kernel_pool_of(target->pool), desc);
+        result = check_arguments(zepi_kernel_pool_of(target->pool), arguments);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = zepi_argument_read(arguments, i, &emulation->arguments[i]);
     if (result == ZEPI_SUCCESS)
         result =
             zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
@@ -84,14 +87,10 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     write_values(target->image, target->values, emulation->values);
-    if (count > 0)
-        memcpy(emulation->arguments, desc->arguments, count * sizeof(desc->arguments[0]));
     emulation->arguments[count] =
         (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->values};
     emulation->context = context;
-    emulation->desc = *desc;
-    emulation->desc.arguments = emulation->arguments;
-    emulation->desc.argument_count = count + 1;
+    emulation->argument_count = count + 1;
     return ZEPI_SUCCESS;
 }
 

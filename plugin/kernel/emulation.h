@@ -2,6 +2,7 @@
 #ifndef ZEPI_KERNEL_EMULATION_H
 #define ZEPI_KERNEL_EMULATION_H
 
+#include "kernel/arguments.h"
 #include "kernel/target.h"
 
 struct zepi_image;
@@ -21,14 +22,15 @@ const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part
 struct zepi_emulation {
     struct zepi_context *context; // borrowed
     void *values;                 // owned host memory, freed after the launch
-    zepi_launch_desc_t desc;      // the launch's, with these arguments
+    uint32_t argument_count;
     zepi_argument_t arguments[ZEPI_EMULATION_MAX_ARGUMENTS + 1];
 };
 
 // For a target with an image. On success to be finished after the launch was submitted, or was not.
-// The description's arguments are checked against the kernel's number of them.
+// The launch's own arguments are checked against the kernel's number of them.
 zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
-                                  const struct zepi_target *target, const zepi_launch_desc_t *desc);
+                                  const struct zepi_target *target,
+                                  const struct zepi_argument_list *arguments);
 void zepi_emulation_finish(struct zepi_emulation *emulation);
 
 #endif

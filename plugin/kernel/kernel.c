@@ -17,7 +17,7 @@ static void kernel_destroy(void *object)
         zepi_kernel_destroy_exports(kernel);
     for (uint32_t i = 0; kernel->pools && i < kernel->context->device_count; i++)
         zepi_build_result_release(kernel->pools[i]);
-    if ((void **)kernel->pools != kernel->inline_lists)
+    if (kernel->pools != kernel->inline_pools)
         zepi_free(kernel->pools);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
@@ -42,10 +42,6 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
     for (uint32_t i = 0; i < module->context->device_count; i++)
         kernel->is_emulated =
             kernel->is_emulated || (kernel->pools[i] && zepi_kernel_target(kernel, i, NULL).image);
-    for (uint32_t i = 0; i < module->context->device_count && !kernel->is_emulated; i++) {
-        if (kernel->pools[i] && zepi_kernel_pool_of(kernel->pools[i])->has_known_sizes)
-            kernel->leases[i] = zepi_kernel_pool_of(kernel->pools[i])->of_queue;
-    }
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -62,15 +58,13 @@ static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     kernel->module = zepi_retain(module);
     kernel->context = module->context;
-    void **lists = 2 * device_count <= sizeof(kernel->inline_lists) / sizeof(void *)
-                       ? kernel->inline_lists
-                       : zepi_allocate(2 * device_count, sizeof(void *));
-    if (!lists) {
+    kernel->pools = device_count <= sizeof(kernel->inline_pools) / sizeof(kernel->inline_pools[0])
+                        ? kernel->inline_pools
+                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
+    if (!kernel->pools) {
         zepi_release(kernel);
         return zepi_fail_no_memory();
     }
-    kernel->pools = (struct zepi_build_result **)lists;
-    kernel->leases = (zepi_lease_slot **)(lists + device_count);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }
@@ -177,7 +171,7 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
                                              size_t *out_group_size)
 {
     struct zepi_kernel_pool *pool = NULL;
-    struct zepi_kernel_lease *lease;
+    struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
     const size_t none[3] = {0};
     zepi_result_t result = find_pool(kernel, device, &pool);
@@ -186,11 +180,11 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     if (!global_size || !out_group_size)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
                          global_size ? "the output for the group size" : "the global size");
-    result = zepi_kernel_lease_take(pool, &lease);
+    result = zepi_kernel_instance_take(pool, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, pool, device, lease->ze, work_dim, global_size, none);
-    zepi_kernel_lease_give(pool, lease);
+    result = zepi_work_size_init(&size, pool, device, instance->ze, work_dim, global_size, none);
+    zepi_kernel_instance_give(pool, instance);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
         out_group_size[i] = size.is_empty ? 1 : size.group[i];
     return result;
@@ -201,7 +195,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
                                                  uint32_t *out_count)
 {
     struct zepi_kernel_pool *pool = NULL;
-    struct zepi_kernel_lease *lease;
+    struct zepi_kernel_instance *instance;
     uint32_t group[3] = {1, 1, 1};
     zepi_result_t result = find_pool(kernel, device, &pool);
     if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
@@ -219,14 +213,14 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
         group[i] = (uint32_t)group_size[i];
     }
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_lease_take(pool, &lease);
+        result = zepi_kernel_instance_take(pool, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
     // The handle's group size is not what the next launch thinks it is.
-    lease->is_state_known = false;
-    result = ZEPI_ZE(zeKernelSetGroupSize, lease->ze, group[0], group[1], group[2]);
+    memset(instance->group_size, 0, sizeof(instance->group_size));
+    result = ZEPI_ZE(zeKernelSetGroupSize, instance->ze, group[0], group[1], group[2]);
     if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, lease->ze, out_count);
-    zepi_kernel_lease_give(pool, lease);
+        result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, instance->ze, out_count);
+    zepi_kernel_instance_give(pool, instance);
     return result;
 }

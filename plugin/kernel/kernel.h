@@ -18,15 +18,13 @@ struct zepi_kernel {
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
     struct zepi_build_result **pools;
-    // Borrowed from them: the leases of the queues, if a launch needs to know nothing else (the
-    // sizes of all arguments are known, no constant is emulated), else NULL.
-    zepi_lease_slot **leases;
-    void *inline_lists[4];  // of both, if they fit
-    zepi_exports_t exports; // owned; each a lease that its pool never gets back
+    struct zepi_build_result *inline_pools[4]; // if they fit
+    zepi_exports_t exports; // owned; each an instance that its pool never gets back
     // Of a front door: what it asked of, retained, and the handle that it made the kernel around,
     // owned. Or NULL.
     void *program;
     ze_kernel_handle_t adopted;
+    atomic_bool has_object_arguments; // its last launch had objects of the front door among them
 };
 
 extern const struct zepi_type zepi_kernel_type;

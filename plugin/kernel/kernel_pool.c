@@ -13,16 +13,16 @@ static void destroy_now(struct zepi_retired *retired)
 {
     struct zepi_kernel_pool *pool = (struct zepi_kernel_pool *)retired;
     for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
-        struct zepi_kernel_lease *lease =
+        struct zepi_kernel_instance *instance =
             atomic_load_explicit(&pool->slots[i], memory_order_acquire);
-        if (lease)
-            zepi_kernel_lease_free(lease);
+        if (instance)
+            zepi_kernel_instance_free(instance);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS; i++) {
-        struct zepi_kernel_lease *lease =
+        struct zepi_kernel_instance *instance =
             atomic_load_explicit(&pool->of_queue[i], memory_order_acquire);
-        if (lease != &zepi_no_lease)
-            zepi_kernel_lease_free(lease);
+        if (instance)
+            zepi_kernel_instance_free(instance);
     }
     zepi_build_result_release(pool->code);
     zepi_free(pool->arguments);
@@ -46,20 +46,6 @@ static void pool_destroy(void *payload)
     zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &pool->retired);
 }
 
-static bool has_known_size(const struct zepi_kernel_argument *argument)
-{
-    switch ((enum zepi_spirv_argument_kind)argument->kind) {
-    case ZEPI_SPIRV_ARGUMENT_VALUE:
-        return argument->size_bytes > 0;
-    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
-    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-    case ZEPI_SPIRV_ARGUMENT_LOCAL:
-        return true;
-    default:
-        return false;
-    }
-}
-
 // Native code: the driver may tell how much it reads of each argument.
 static zepi_result_t ask_sizes(struct zepi_kernel_pool *pool, ze_kernel_handle_t ze)
 {
@@ -76,7 +62,7 @@ static zepi_result_t ask_sizes(struct zepi_kernel_pool *pool, ze_kernel_handle_t
     return result;
 }
 
-static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_instance *instance)
 {
     const struct zepi_spirv_kernel *kernel =
         zepi_code_describe_kernel(zepi_code_of(pool->code), pool->name);
@@ -90,7 +76,7 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
         preferred.pNext = &file;
     pool->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     pool->properties.pNext = &preferred;
-    const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, lease->ze, &pool->properties);
+    const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, instance->ze, &pool->properties);
     pool->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
@@ -100,16 +86,13 @@ static zepi_result_t describe(struct zepi_kernel_pool *pool, struct zepi_kernel_
                                : pool->properties.maxSubgroupSize > 0
                                    ? pool->properties.maxSubgroupSize
                                    : 1;
-    if (!kernel)
-        return ask_sizes(pool, lease->ze);
-    pool->is_described = true;
-    pool->has_known_sizes = true;
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        pool->arguments[i] = (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
-                                                           kernel->arguments[i].size_bytes};
-        pool->has_known_sizes = pool->has_known_sizes && has_known_size(&pool->arguments[i]);
-    }
-    return ZEPI_SUCCESS;
+    pool->is_described = kernel != NULL;
+    for (uint32_t i = 0; i < pool->argument_count; i++)
+        pool->arguments[i] = kernel
+                                 ? (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
+                                                                 kernel->arguments[i].size_bytes}
+                                 : (struct zepi_kernel_argument){.kind = ZEPI_SPIRV_ARGUMENT_OTHER};
+    return kernel ? ZEPI_SUCCESS : ask_sizes(pool, instance->ze);
 }
 
 // How many arguments the kernel has: from the SPIR-V, else as the driver says.
@@ -138,12 +121,10 @@ static zepi_result_t count_arguments(struct zepi_kernel_pool *pool)
 static zepi_result_t create_pool(struct zepi_build_result *code, const char *name,
                                  struct zepi_kernel_pool **out_pool)
 {
-    struct zepi_kernel_lease *lease;
+    struct zepi_kernel_instance *instance;
     struct zepi_kernel_pool *pool = zepi_allocate(1, sizeof(*pool));
     if (!pool)
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS + 1; i++)
-        atomic_init(&pool->of_queue[i], &zepi_no_lease);
     pool->code = zepi_build_result_retain(code);
     pool->name = zepi_code_kernel_name(zepi_code_of(code), name);
     pool->module = zepi_code_find_kernel(zepi_code_of(code), name);
@@ -154,10 +135,10 @@ static zepi_result_t create_pool(struct zepi_build_result *code, const char *nam
             result = zepi_fail_no_memory();
     }
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_lease_create(pool, &lease);
+        result = zepi_kernel_instance_create(pool, &instance);
     if (result == ZEPI_SUCCESS) {
-        atomic_store_explicit(&pool->slots[0], lease, memory_order_release);
-        result = describe(pool, lease);
+        atomic_store_explicit(&pool->slots[0], instance, memory_order_release);
+        result = describe(pool, instance);
     }
     if (result != ZEPI_SUCCESS) {
         destroy_now(&pool->retired);
@@ -237,46 +218,60 @@ zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *n
     return fail_build(result);
 }
 
-zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
-                                     struct zepi_kernel_lease **out_lease)
+zepi_result_t zepi_kernel_instance_take(struct zepi_kernel_pool *pool,
+                                        struct zepi_kernel_instance **out_instance)
 {
     for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
-        zepi_lease_slot *slot = &pool->slots[i];
+        zepi_kernel_instance_slot *slot = &pool->slots[i];
         // Relaxed: only a hint; the exchange below decides.
         if (!atomic_load_explicit(slot, memory_order_relaxed))
             continue;
         // Acquire: what the last user of the handle noted in it.
-        struct zepi_kernel_lease *lease =
+        struct zepi_kernel_instance *instance =
             atomic_exchange_explicit(slot, NULL, memory_order_acquire);
-        if (lease) {
-            *out_lease = lease;
+        if (instance) {
+            *out_instance = instance;
             return ZEPI_SUCCESS;
         }
     }
-    return zepi_kernel_lease_create(pool, out_lease);
+    return zepi_kernel_instance_create(pool, out_instance);
 }
 
-void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+void zepi_kernel_instance_give(struct zepi_kernel_pool *pool, struct zepi_kernel_instance *instance)
 {
     for (uint32_t i = 0; i < ZEPI_KERNEL_POOL_SLOTS; i++) {
-        struct zepi_kernel_lease *none = NULL;
+        struct zepi_kernel_instance *none = NULL;
         // Release: the next user sees what is noted in the handle.
-        if (atomic_compare_exchange_strong_explicit(&pool->slots[i], &none, lease,
+        if (atomic_compare_exchange_strong_explicit(&pool->slots[i], &none, instance,
                                                     memory_order_release, memory_order_relaxed))
             return;
     }
-    zepi_kernel_lease_destroy(pool, lease);
+    zepi_kernel_instance_destroy(pool, instance);
 }
 
-static void destroy_retired_lease(struct zepi_retired *retired)
+struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_kernel_pool *pool,
+                                                       uint32_t queue_number,
+                                                       struct zepi_kernel_instance *instance)
 {
-    zepi_kernel_lease_free((struct zepi_kernel_lease *)retired);
+    struct zepi_kernel_instance *kept = NULL;
+    // Acquire and release: the instance was made, or used, by another thread.
+    if (atomic_compare_exchange_strong_explicit(&pool->of_queue[queue_number], &kept, instance,
+                                                memory_order_acq_rel, memory_order_acquire))
+        return instance;
+    zepi_kernel_instance_give(pool, instance);
+    return kept;
 }
 
-void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease)
+static void destroy_retired_instance(struct zepi_retired *retired)
 {
-    lease->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    lease->retired.is_urgent = is_urgent(pool);
-    lease->retired.destroy = destroy_retired_lease;
-    zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &lease->retired);
+    zepi_kernel_instance_free((struct zepi_kernel_instance *)retired);
+}
+
+void zepi_kernel_instance_destroy(struct zepi_kernel_pool *pool,
+                                  struct zepi_kernel_instance *instance)
+{
+    instance->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    instance->retired.is_urgent = is_urgent(pool);
+    instance->retired.destroy = destroy_retired_instance;
+    zepi_retire_later(&zepi_code_of(pool->code)->context->retire, &instance->retired);
 }

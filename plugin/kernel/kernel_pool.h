@@ -3,14 +3,14 @@
 #define ZEPI_KERNEL_KERNEL_POOL_H
 
 #include "cache/build_result.h"
-#include "kernel/kernel_lease.h"
+#include "kernel/kernel_instance.h"
 #include "module/code.h"
 #include "queue/queue_number.h"
 #include "queue/retire.h"
 
 // A kernel on one device: the payload of the context's cache of kernels. A ze_kernel carries the
-// state of its arguments and may be in one thread only, so every queue has a handle of its own, by
-// its number, and launches with it under its mutex: two threads with queues of their own that
+// state of its arguments and may be in one thread only, so every queue has an instance of its own,
+// by its number, and launches with it under its mutex: two threads with queues of their own that
 // launch one kernel never wait for each other, and write to nothing in common. Queues without a
 // number, and who needs a handle for something else, take one from the pool and give it back.
 
@@ -32,15 +32,14 @@ struct zepi_kernel_pool {
     uint32_t preferred_multiple; // of group sizes
     uint32_t register_count;     // 0: unknown
     bool is_described;           // `arguments` says what there is; else only how many
-    bool has_known_sizes; // of all arguments: checked, before a driver reads as much as it wants
     uint32_t argument_count;
     struct zepi_kernel_argument *arguments; // owned
-    // By queue number: owned handles, made by the first launch and kept for the next queue that
-    // gets the number. Written once, under the mutex of a queue with the number; what they point to
-    // is used under it. zepi_no_lease until then, and the last for ever.
-    zepi_lease_slot of_queue[ZEPI_QUEUE_NUMBERS + 1];
-    // Handles that nobody has. A slot changes by exchange and compare-exchange alone.
-    zepi_lease_slot slots[ZEPI_KERNEL_POOL_SLOTS];
+    // By queue number: owned instances, made by the first launch and kept for the next queue that
+    // gets the number. Written once; what they point to is used under the mutex of a queue with the
+    // number. NULL until then, and the last for ever.
+    zepi_kernel_instance_slot of_queue[ZEPI_QUEUE_NUMBERS + 1];
+    // Instances that are not in use. A slot changes by exchange and compare-exchange alone.
+    zepi_kernel_instance_slot slots[ZEPI_KERNEL_POOL_SLOTS];
 };
 
 static inline struct zepi_kernel_pool *zepi_kernel_pool_of(const struct zepi_build_result *result)
@@ -52,11 +51,18 @@ static inline struct zepi_kernel_pool *zepi_kernel_pool_of(const struct zepi_bui
 zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *name,
                                    struct zepi_build_result **out_result);
 
-// Takes a handle out of the pool, or makes one.
-zepi_result_t zepi_kernel_lease_take(struct zepi_kernel_pool *pool,
-                                     struct zepi_kernel_lease **out_lease);
-// Gives it back. One that an error left in an unknown state is destroyed.
-void zepi_kernel_lease_give(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease);
-void zepi_kernel_lease_destroy(struct zepi_kernel_pool *pool, struct zepi_kernel_lease *lease);
+// Takes an instance out of the pool, or makes one.
+zepi_result_t zepi_kernel_instance_take(struct zepi_kernel_pool *pool,
+                                        struct zepi_kernel_instance **out_instance);
+// Keeps it for queues of this number, or gives it back if another thread was faster. Returns the
+// one that is kept.
+struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_kernel_pool *pool,
+                                                       uint32_t queue_number,
+                                                       struct zepi_kernel_instance *instance);
+// Gives it back, or destroys it if the pool is full.
+void zepi_kernel_instance_give(struct zepi_kernel_pool *pool,
+                               struct zepi_kernel_instance *instance);
+void zepi_kernel_instance_destroy(struct zepi_kernel_pool *pool,
+                                  struct zepi_kernel_instance *instance);
 
 #endif

@@ -2,38 +2,49 @@
 #ifndef ZEPI_KERNEL_LAUNCH_H
 #define ZEPI_KERNEL_LAUNCH_H
 
+#include "kernel/arguments.h"
 #include "kernel/kernel.h"
-#include "kernel/kernel_lease.h"
 #include "queue/queue.h"
 
-// relaunch.c: what the table has.
-zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                zepi_wait_list_t wait, zepi_event_t *out_event);
+// A launch of a kernel as both front doors have it. Borrowed for one call.
+struct zepi_launch {
+    struct zepi_argument_list arguments;
+    uint32_t work_dim; // 1 to 3: checked by the front door
+    zepi_launch_flags_t flags;
+    const size_t *global_size;
+    const size_t *group_size;    // NULL or zeros: suggested by the driver
+    const size_t *global_offset; // NULL: zeros
+    zepi_wait_list_t wait;
+    zepi_event_t *out_event; // or NULL
+};
 
-// Any launch, whose handles nobody has looked at yet.
-zepi_result_t zepi_launch_any(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                              zepi_wait_list_t wait, zepi_event_t *out_event);
+// The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
+// compared with the launch, what differs is set, and the command is appended. Queue, kernel,
+// `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h.
+zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
+                                 const struct zepi_launch *launch);
 
-// For error texts.
-extern const char zepi_launch_function[];
-
-// Under the queue's mutex: in one call, with the arguments that the lease took, whose sizes have
-// been checked. The driver gets none.
-static inline ze_result_t zepi_append_with_arguments(const struct zepi_queue *queue,
-                                                     struct zepi_kernel_lease *lease,
-                                                     const struct zepi_command_list *list,
-                                                     ze_event_handle_t signal, uint32_t wait_count,
-                                                     ze_event_handle_t *waits)
-{
-    const struct zepi_launch_sizes *sizes = lease->last_sizes;
-    ze_command_list_handle_t list_ze = list->launch_ze;
-    lease->is_state_known = false;
-    return queue->launch(list_ze, lease->driver_ze, sizes->size.count, sizes->size.ze_group,
-                         lease->pointers, NULL, signal, wait_count, waits);
-}
 // Whether a launch of a kernel object, which has been checked, would be refused on a device of the
 // context: its arguments and sizes.
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
-                                const zepi_launch_desc_t *desc);
+                                const struct zepi_kernel *kernel, const struct zepi_launch *launch);
+
+// What the function table has.
+zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                zepi_wait_list_t wait, zepi_event_t *out_event);
+
+static inline struct zepi_launch zepi_launch_of(const zepi_launch_desc_t *desc,
+                                                zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return (struct zepi_launch){.arguments =
+                                    zepi_argument_list_of(desc->argument_count, desc->arguments),
+                                .work_dim = desc->work_dim,
+                                .flags = desc->flags,
+                                .global_size = desc->global_size,
+                                .group_size = desc->group_size,
+                                .global_offset = desc->global_offset,
+                                .wait = wait,
+                                .out_event = out_event};
+}
 
 #endif

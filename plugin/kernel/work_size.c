@@ -72,14 +72,15 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi
         size->group[i] = 1;
         if (i >= work_dim)
             continue;
-        if (global_size[i] > UINT32_MAX || group_size[i] > UINT32_MAX)
+        const size_t group = group_size ? group_size[i] : 0;
+        if (global_size[i] > UINT32_MAX || group > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                              "the sizes in dimension %u are %zu and %zu, beyond 32 bits", i,
-                             global_size[i], group_size[i]);
+                             global_size[i], group);
         global[i] = (uint32_t)global_size[i];
-        size->group[i] = (uint32_t)group_size[i];
+        size->group[i] = (uint32_t)group;
         size->is_empty = size->is_empty || global[i] == 0;
-        zeros += group_size[i] == 0;
+        zeros += group == 0;
     }
     if (zeros > 0 && zeros < work_dim)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,

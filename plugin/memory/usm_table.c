@@ -6,6 +6,8 @@
 
 _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
 
+atomic_uint_fast64_t zepi_usm_generations;
+
 static _Atomic(struct zepi_usm_leaf *) *leaf_entry(uintptr_t address)
 {
     const uint32_t granule = (uint32_t)(address >> ZEPI_USM_GRANULE_SHIFT);
@@ -86,4 +88,5 @@ void zepi_usm_table_remove(uintptr_t address, size_t size_bytes)
             atomic_load_explicit(leaf_entry(address + at), memory_order_acquire);
         atomic_store_explicit(region_entry(leaf, address + at), NULL, memory_order_relaxed);
     }
+    atomic_fetch_add_explicit(&zepi_usm_generations, 1, memory_order_relaxed);
 }

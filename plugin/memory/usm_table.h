@@ -35,8 +35,18 @@ enum zepi_usm_entry {
 // Enters a region that begins at `address`, `size_bytes` long.
 enum zepi_usm_entry zepi_usm_table_add(uintptr_t address, size_t size_bytes,
                                        struct zepi_usm_region *region);
-// Before the memory goes back to the driver, which may give it to anybody.
+// Before the memory goes back to the driver, which may give it to anybody. Begins a generation.
 void zepi_usm_table_remove(uintptr_t address, size_t size_bytes);
+
+// How often memory went back to a driver. While this stays the same, an address that the table
+// knows is in the same memory.
+extern atomic_uint_fast64_t zepi_usm_generations;
+static inline uint64_t zepi_usm_generation(void)
+{
+    // Relaxed: memory at an address that was freed comes to this thread through the driver, after
+    // the generation.
+    return atomic_load_explicit(&zepi_usm_generations, memory_order_relaxed);
+}
 
 // The region that the address may be in, as far as its granule tells; NULL: none.
 static inline struct zepi_usm_region *zepi_usm_table_find(uintptr_t address)

@@ -75,7 +75,6 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     atomic_init(&list->is_exported, true);
     list->ze = ze;
     list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
-    list->launch_ze = kind->device->platform->optional.is_launch_drivers ? list->driver_ze : ze;
     list->events.kind = kind->events;
     *out_list = list;
     return ZEPI_SUCCESS;

@@ -35,8 +35,7 @@ struct zepi_command_list {
     // The driver's own handle of it, for functions that came from the driver itself
     // (ze_optional.h). The same, unless the loader wraps handles.
     ze_command_list_handle_t driver_ze;
-    ze_command_list_handle_t launch_ze; // of these, what the queue's `launch` takes
-    struct zepi_command_list *next;     // gets the queue's next command after this one; or is free
+    struct zepi_command_list *next; // gets the queue's next command after this one; or is free
     struct zepi_event_cache events;
     struct zepi_retired retired; // of one that goes
 };

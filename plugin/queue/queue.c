@@ -53,21 +53,6 @@ static zepi_result_t check_flags(zepi_queue_flags_t flags)
     return ZEPI_SUCCESS;
 }
 
-static void choose_launch(struct zepi_queue *queue)
-{
-    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    queue->launch_number = ZEPI_NO_QUEUE_NUMBER;
-    queue->launch_event_number = ZEPI_NO_QUEUE_NUMBER;
-    if (!optional->append_launch_kernel_with_arguments || queue->needs_barriers)
-        return;
-    queue->launch = optional->append_launch_kernel_with_arguments;
-    queue->launch_number = queue->number;
-    queue->launch_takes_events =
-        !optional->is_launch_drivers || queue->lists[0]->driver_ze == queue->lists[0]->ze;
-    if (queue->launch_takes_events && !(queue->flags & ZEPI_QUEUE_PROFILING))
-        queue->launch_event_number = queue->number;
-}
-
 static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
 {
     if (queue->flags & ZEPI_QUEUE_PROFILING)
@@ -103,13 +88,12 @@ static zepi_result_t take_list(const struct zepi_queue *queue, uint32_t ordinal,
                                struct zepi_command_list **out_list)
 {
     const enum zepi_event_kind events = event_kind_of(queue);
-    const struct zepi_command_list_kind kind = {
-        .device = queue->device,
-        .ordinal = ordinal,
-        .index = index,
-        .flags = list_flags(queue, ordinal, events),
-        .priority = priority_of(queue),
-        .events = events};
+    const struct zepi_command_list_kind kind = {.device = queue->device,
+                                                .ordinal = ordinal,
+                                                .index = index,
+                                                .flags = list_flags(queue, ordinal, events),
+                                                .priority = priority_of(queue),
+                                                .events = events};
     return zepi_command_list_take(queue->context, &kind, out_list);
 }
 
@@ -178,7 +162,6 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return result;
     }
     link_lists(queue);
-    choose_launch(queue);
     result = zepi_retire_add_queue(&context->retire, queue, &queue->retire);
     if (result != ZEPI_SUCCESS) {
         zepi_release(queue);
@@ -218,7 +201,6 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         zepi_error_restore(&error);
         return result;
     }
-    choose_launch(queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }

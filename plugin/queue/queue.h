@@ -33,16 +33,9 @@ struct zepi_queue {
     uint32_t list_count;                               // one if in order
     struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
     struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
-    // Launches with all arguments; NULL: the driver cannot, or barriers keep the queue's order. It
-    // takes events only if it is the loader's, or their handles are the same.
-    zepi_ze_launch_fn *launch;
-    uint32_t launch_number;       // as `number` if there is `launch`, else ZEPI_NO_QUEUE_NUMBER
-    uint32_t launch_event_number; // the same for launches with events, which may have no times
-    bool launch_takes_events;
-    ze_event_handle_t waits[ZEPI_QUEUE_WAITS]; // of a launch that is being appended
-    // Guards appending, the kernels' leases of this queue's number, free events, `waits`,
-    // `next_list`, `holds` and `retire->submitted`. The one lock under which the driver is called:
-    // a command list may be in one thread only, and its order is the queue's order.
+    // Guards appending, the kernels' instances of this queue's number, free events, `next_list`,
+    // `holds` and `retire->submitted`. The one lock under which the driver is called: a command
+    // list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     struct zepi_command_list *next_list;
     struct zepi_holds holds;

@@ -6,20 +6,22 @@
 #include "device/context.h"
 #include "device/device.h"
 
-static __attribute__((cold, noinline)) void hold_strangers(struct zepi_submit *submit)
+void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
+    zepi_free(submit->owned_waits);
     for (uint32_t i = 0; i < submit->stranger_count; i++)
         zepi_queue_hold(submit->queue, submit->strangers[i]);
     zepi_free(submit->strangers);
 }
 
-// Under no lock.
-static void finish_waits(struct zepi_submit *submit)
+// Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
+// memory that only the device of its command reaches, and a wait reads them.
+static bool is_within_reach(const struct zepi_event *event, const struct zepi_queue *queue)
 {
-    if (submit->waits && submit->waits != submit->inline_waits)
-        zepi_free(submit->waits);
-    if (__builtin_expect(submit->strangers != NULL, 0))
-        hold_strangers(submit);
+    return event->context == queue->context &&
+           (!event->queue || event->queue->device == queue->device ||
+            event->slot->kind != ZEPI_EVENT_TIMED ||
+            zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
 }
 
 static __attribute__((cold, noinline)) zepi_result_t
@@ -43,20 +45,23 @@ add_stranger(struct zepi_submit *submit, zepi_wait_list_t wait, uint32_t index)
 static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
     const struct zepi_queue *queue = submit->queue;
+    ze_event_handle_t *waits = submit->inline_waits;
+    uint32_t count = 0;
+    submit->owned_waits = NULL;
+    submit->strangers = NULL;
+    submit->stranger_count = 0;
     if (!wait.events)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
-    submit->waits = submit->inline_waits;
     if (wait.count > ZEPI_QUEUE_WAITS) {
-        submit->waits = zepi_allocate(wait.count, sizeof(submit->waits[0]));
-        if (!submit->waits)
+        waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
+        if (!waits)
             return zepi_fail_no_memory();
     }
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-        const bool is_stranger =
-            result == ZEPI_SUCCESS && !zepi_event_is_within_reach(event, queue);
+        const bool is_stranger = result == ZEPI_SUCCESS && !is_within_reach(event, queue);
         if (is_stranger)
             result = add_stranger(submit, wait, i);
         if (result != ZEPI_SUCCESS)
@@ -64,43 +69,49 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         if (is_stranger || !zepi_event_must_be_awaited(event, queue))
             continue;
         atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-        submit->waits[submit->wait_count++] = event->ze;
+        waits[count++] = event->ze;
     }
-    if (submit->wait_count == 0) {
-        if (submit->waits != submit->inline_waits)
-            zepi_free(submit->waits);
-        submit->waits = NULL;
-    }
+    submit->wait_count = count;
+    submit->waits = count > 0 ? waits : NULL;
     return ZEPI_SUCCESS;
 }
 
-static void choose_list(struct zepi_submit *submit, enum zepi_engine engine)
+zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                  const zepi_event_t *out_event)
 {
-    struct zepi_queue *queue = submit->queue;
-    submit->queue_list = engine == ZEPI_ENGINE_COPY && queue->copy_list
-                             ? queue->copy_list
-                             : zepi_queue_next_list(queue);
-    submit->list = submit->queue_list->ze;
+    const struct zepi_queue *queue = submit->queue;
+    zepi_result_t result = ZEPI_SUCCESS;
+    uint64_t host_ns;
+    if (wait.count > 0) {
+        result = gather_waits(submit, wait);
+        submit->has_lists = submit->owned_waits || submit->strangers;
+    }
+    if (result == ZEPI_SUCCESS && out_event && (queue->flags & ZEPI_QUEUE_PROFILING))
+        result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &submit->ticks);
+    if (result != ZEPI_SUCCESS && submit->has_lists)
+        zepi_submit_finish_lists(submit);
+    return result;
 }
 
-// Under the queue's mutex, and on success still: the event that the command signals. Without it
-// meanwhile, if there is none.
-static zepi_result_t take_event_locked(struct zepi_submit *submit)
+zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
+                                            struct zepi_event **out_event)
 {
     struct zepi_queue *queue = submit->queue;
     struct zepi_event_cache *cache = &submit->queue_list->events;
-    struct zepi_event *event = zepi_event_cache_take(cache, queue);
-    while (__builtin_expect(!event, 0)) {
+    struct zepi_event *event = NULL;
+    // Another thread may take what this one made.
+    while (!event) {
         zepi_mutex_unlock(&queue->mutex);
         const zepi_result_t result = zepi_event_cache_refill(cache, queue);
-        if (result != ZEPI_SUCCESS)
+        if (result != ZEPI_SUCCESS) {
+            if (submit->has_lists)
+                zepi_submit_finish_lists(submit);
             return result;
+        }
         zepi_mutex_lock(&queue->mutex);
         event = zepi_event_cache_take(cache, queue);
     }
-    event->submit_ticks = submit->ticks;
-    submit->event = event;
-    submit->signal = event->ze;
+    *out_event = event;
     return ZEPI_SUCCESS;
 }
 
@@ -136,76 +147,14 @@ await_strangers_locked(struct zepi_submit *submit)
     return result;
 }
 
-// Before the mutex is taken: what may fail or take long.
-static zepi_result_t prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
-                             const zepi_event_t *out_event)
+zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
 {
-    const struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
-    uint64_t host_ns;
-    if (wait.count > 0)
-        result = gather_waits(submit, wait);
-    if (result == ZEPI_SUCCESS && out_event && (queue->flags & ZEPI_QUEUE_PROFILING))
-        result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &submit->ticks);
-    return result;
-}
-
-zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
-                                zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                enum zepi_engine engine)
-{
-    submit->queue = queue;
-    submit->signal = NULL;
-    submit->wait_count = 0;
-    submit->waits = NULL;
-    submit->event = NULL;
-    submit->ticks = 0;
-    submit->strangers = NULL;
-    submit->stranger_count = 0;
-    zepi_result_t result = prepare(submit, wait, out_event);
-    if (result == ZEPI_SUCCESS) {
-        zepi_mutex_lock(&queue->mutex);
-        choose_list(submit, engine);
-        if (out_event)
-            result = take_event_locked(submit);
-    }
-    if (result != ZEPI_SUCCESS) {
-        finish_waits(submit);
-        return result;
-    }
-    if (__builtin_expect(submit->strangers != NULL, 0)) {
+    if (submit->has_lists)
         result = await_strangers_locked(submit);
-        if (result != ZEPI_SUCCESS)
-            return zepi_submit_end(submit, result, NULL);
-    }
-    if (queue->needs_barriers) {
+    if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
-        if (result != ZEPI_SUCCESS)
-            return zepi_submit_end(submit, result, NULL);
-    }
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
-                              zepi_event_t *out_event)
-{
-    struct zepi_queue *queue = submit->queue;
-    // A failed append counts, too: part of it may have been appended.
-    const uint64_t number = zepi_retire_count(queue->retire);
-    if (submit->event) {
-        submit->event->number = number;
-        submit->event->has_failed = appended != ZEPI_SUCCESS;
-    }
-    zepi_mutex_unlock(&queue->mutex);
-    finish_waits(submit);
-    if (appended != ZEPI_SUCCESS) {
-        // Not known to be complete, so that it is kept from others until the queue is empty.
-        zepi_release(submit->event);
-        return appended;
-    }
-    if (submit->event)
-        *out_event = submit->event;
-    return ZEPI_SUCCESS;
+    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
 }
 
 void zepi_submit_cancel(struct zepi_submit *submit)
@@ -213,7 +162,8 @@ void zepi_submit_cancel(struct zepi_submit *submit)
     // For the barrier that may have been appended.
     zepi_retire_count(submit->queue->retire);
     zepi_mutex_unlock(&submit->queue->mutex);
-    finish_waits(submit);
+    if (submit->has_lists)
+        zepi_submit_finish_lists(submit);
     if (submit->event)
         zepi_event_abandon(submit->event);
 }

@@ -2,7 +2,6 @@
 #ifndef ZEPI_QUEUE_SUBMIT_H
 #define ZEPI_QUEUE_SUBMIT_H
 
-#include "device/device.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 
@@ -32,6 +31,8 @@ struct zepi_submit {
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
     uint64_t ticks;           // of the device's clock, if the event is timed
+    bool has_lists;           // one of those below
+    ze_event_handle_t *owned_waits;
     // Owned list of borrowed events out of reach that are waited for; NULL: none.
     struct zepi_event **strangers;
     uint32_t stranger_count;
@@ -46,26 +47,84 @@ static inline bool zepi_event_must_be_awaited(const struct zepi_event *event,
            (event->queue != queue || !(queue->flags & ZEPI_QUEUE_IN_ORDER));
 }
 
-// Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
-// memory that only the device of its command reaches, and a wait reads them.
-static inline bool zepi_event_is_within_reach(const struct zepi_event *event,
-                                              const struct zepi_queue *queue)
-{
-    return event->context == queue->context &&
-           (!event->queue || event->queue->device == queue->device ||
-            event->slot->kind != ZEPI_EVENT_TIMED ||
-            zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
-}
+// ---- What few commands need, in submit.c ----
+
+// Before the mutex is taken: reads the wait list, and the clock for a timed event. On failure there
+// is nothing to finish.
+zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                  const zepi_event_t *out_event);
+// Under the mutex, which it gives up on failure: makes an event, as the list has none.
+zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
+                                            struct zepi_event **out_event)
+    __attribute__((noinline));
+// The same: what is appended before the command.
+zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit);
+void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, noinline));
+
+// ---- The frame ----
 
 // On success the queue's mutex is held. `queue` has been checked.
-zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
-                                zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                enum zepi_engine engine);
+static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
+                                              zepi_wait_list_t wait, const zepi_event_t *out_event,
+                                              enum zepi_engine engine)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    submit->queue = queue;
+    submit->signal = NULL;
+    submit->wait_count = 0;
+    submit->waits = NULL;
+    submit->event = NULL;
+    submit->ticks = 0;
+    submit->has_lists = false;
+    if (wait.count > 0 || (out_event && (queue->flags & ZEPI_QUEUE_PROFILING)))
+        result = zepi_submit_prepare(submit, wait, out_event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_mutex_lock(&queue->mutex);
+    submit->queue_list = engine == ZEPI_ENGINE_COPY && queue->copy_list
+                             ? queue->copy_list
+                             : zepi_queue_next_list(queue);
+    submit->list = submit->queue_list->ze;
+    if (out_event) {
+        struct zepi_event *event = zepi_event_cache_take(&submit->queue_list->events, queue);
+        if (__builtin_expect(!event, 0))
+            result = zepi_submit_make_event_locked(submit, &event);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        event->submit_ticks = submit->ticks;
+        submit->event = event;
+        submit->signal = event->ze;
+    }
+    return __builtin_expect(submit->has_lists || queue->needs_barriers, 0)
+               ? zepi_submit_append_first_locked(submit)
+               : ZEPI_SUCCESS;
+}
 
 // `appended`: what became of the command; the answer of this function. On success *out_event (may
 // be NULL) is the event, on failure it is left alone.
-zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
-                              zepi_event_t *out_event);
+static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
+                                            zepi_event_t *out_event)
+{
+    struct zepi_queue *queue = submit->queue;
+    struct zepi_event *event = submit->event;
+    // A failed append counts, too: part of it may have been appended.
+    const uint64_t number = zepi_retire_count(queue->retire);
+    if (event) {
+        event->number = number;
+        event->has_failed = appended != ZEPI_SUCCESS;
+    }
+    zepi_mutex_unlock(&queue->mutex);
+    if (__builtin_expect(submit->has_lists, 0))
+        zepi_submit_finish_lists(submit);
+    if (!event)
+        return appended;
+    if (appended == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        // Not known to be complete, so that it is kept from others until the queue is empty.
+        zepi_release(event);
+    return appended;
+}
 
 // In place of the end, before anything was appended for the command: nothing has happened.
 void zepi_submit_cancel(struct zepi_submit *submit);

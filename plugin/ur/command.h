@@ -25,6 +25,12 @@ struct zepi_ur_command {
 };
 
 ur_result_t zepi_ur_refuse_wait_list(uint32_t count) __attribute__((cold, noinline));
+static inline ur_result_t zepi_ur_check_wait_list(zepi_wait_list_t wait)
+{
+    return __builtin_expect((wait.count == 0) == (wait.events == NULL), 1)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse_wait_list(wait.count);
+}
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
 ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
     __attribute__((cold, noinline));
@@ -43,9 +49,7 @@ static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
     command->is_blocking = is_blocking;
     command->out_event = out_event;
     command->event = NULL;
-    if (__builtin_expect((wait_count == 0) != (wait_list == NULL), 0))
-        return result == UR_RESULT_SUCCESS ? zepi_ur_refuse_wait_list(wait_count) : result;
-    return result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_wait_list(command->wait) : result;
 }
 
 // Where the core puts the event, NULL if none is needed: a caller that blocks waits for an in-order

@@ -34,25 +34,46 @@ static void list_held(uint32_t count, const ur_exp_kernel_arg_properties_t *argu
     }
 }
 
+static zepi_launch_desc_t describe(struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                   const zepi_argument_t *arguments)
+{
+    zepi_launch_desc_t desc = {.size = sizeof(desc),
+                               .kernel = kernel,
+                               .arguments = arguments,
+                               .argument_count = launch->arguments.count,
+                               .work_dim = launch->work_dim};
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        desc.global_size[i] = launch->global_size[i];
+        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
+        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
+    }
+    return desc;
+}
+
 static ur_result_t read_launch(const struct zepi_ur_command_buffer *buffer,
-                               struct zepi_kernel *kernel, const struct zepi_ur_launch *asked,
+                               struct zepi_kernel *kernel, const struct zepi_launch *asked,
+                               const ur_exp_kernel_arg_properties_t *records,
                                struct zepi_ur_recorded_launch **out_launch)
 {
-    struct zepi_ur_launch_desc launch;
-    ur_result_t result =
-        zepi_ur_launch_desc_init(&launch, kernel, buffer->context, buffer->device, asked);
+    struct zepi_ur_arguments arguments;
+    const uint32_t count = asked->arguments.count;
+    ur_result_t result = zepi_ur_check_sizes(asked);
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_arguments_init(&arguments, buffer->context, buffer->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    void **held = zepi_allocate(asked->argument_count, sizeof(void *));
+    const zepi_launch_desc_t desc = describe(kernel, asked, arguments.list);
+    void **held = zepi_allocate(count, sizeof(void *));
     if (held) {
-        list_held(asked->argument_count, asked->arguments, held);
-        result = zepi_ur_recorded_launch_create(kernel, buffer->context, buffer->device,
-                                                &launch.desc, held, out_launch);
+        list_held(count, records, held);
+        result = zepi_ur_recorded_launch_create(kernel, buffer->context, buffer->device, &desc,
+                                                held, out_launch);
     } else {
         result = zepi_ur_result(zepi_fail_no_memory());
     }
     zepi_free(held);
-    zepi_ur_launch_desc_finish(&launch);
+    zepi_ur_arguments_finish(&arguments);
     return result;
 }
 
@@ -81,8 +102,9 @@ static struct zepi_ur_recorded *make_recorded(const struct zepi_ur_append *appen
 }
 
 static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
-                                 const struct zepi_ur_launch *asked, uint32_t alternative_count,
-                                 const ur_kernel_handle_t *alternatives)
+                                 const struct zepi_launch *asked,
+                                 const ur_exp_kernel_arg_properties_t *records,
+                                 uint32_t alternative_count, const ur_kernel_handle_t *alternatives)
 {
     struct zepi_ur_recorded_launch *launch = NULL;
     ur_result_t result = zepi_ur_append_begin(append);
@@ -95,7 +117,7 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
     if (result == UR_RESULT_SUCCESS)
-        result = read_launch(append->buffer, zepi_ur_kernel(kernel), asked, &launch);
+        result = read_launch(append->buffer, zepi_ur_kernel(kernel), asked, records, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_append_end(append, make_recorded(append, zepi_ur_kernel(kernel),
@@ -111,8 +133,9 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    const struct zepi_ur_launch asked = {
-        workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize, numArgs, pArgs, NULL};
+    struct zepi_launch asked;
+    zepi_ur_launch_init(&asked, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+                        numArgs, pArgs, 0, NULL, NULL);
     struct zepi_ur_append append = {.handle = hCommandBuffer,
                                     .wait_count = numSyncPointsInWaitList,
                                     .waits = pSyncPointWaitList,
@@ -121,7 +144,8 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
                                     .out_event = phEvent,
                                     .out_sync_point = pSyncPoint,
                                     .out_command = phCommand};
-    return append_launch(&append, hKernel, &asked, numKernelAlternatives, phKernelAlternatives);
+    return append_launch(&append, hKernel, &asked, pArgs, numKernelAlternatives,
+                         phKernelAlternatives);
 }
 
 // Kernels have no arguments of their own here: this is for kernels that take none.

@@ -111,10 +111,11 @@ static zepi_result_t launch(struct replay *replay, size_t index, zepi_wait_list_
                             zepi_event_t *out_event)
 {
     const struct zepi_ur_recorded_launch *launch = launch_at(replay, index);
-    const zepi_result_t result = zepi_queue_launch(replay->queue, &launch->desc, wait, out_event);
+    const struct zepi_launch asked = zepi_launch_of(&launch->desc, wait, out_event);
+    const zepi_result_t result = zepi_launch_kernel(replay->queue, launch->kernel, &asked);
     if (result != ZEPI_SUCCESS)
         replay->result = zepi_ur_fail_launch(result, launch->kernel, replay->queue->context,
-                                             replay->queue->device, &launch->desc);
+                                             replay->queue->device, &asked);
     return result;
 }
 

@@ -100,8 +100,8 @@ ur_result_t zepi_urKernelRelease(ur_kernel_handle_t hKernel)
     return zepi_ur_release(zepi_ur_check_kernel(hKernel), hKernel);
 }
 
-// Every kernel may access memory through pointers in memory (kernel_lease.c), and a list of pointers
-// says no more than that.
+// Every kernel may access memory through pointers in memory (kernel_instance.c), and a list of
+// pointers says no more than that.
 ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_info_t propName,
                                      size_t propSize,
                                      const ur_kernel_exec_info_properties_t *pProperties,

@@ -62,9 +62,10 @@ ur_result_t zepi_ur_recorded_launch_create(struct zepi_kernel *kernel,
                                            const zepi_launch_desc_t *desc, void *const *held,
                                            struct zepi_ur_recorded_launch **out_launch)
 {
-    const zepi_result_t checked = zepi_launch_check(context, device, desc);
+    const struct zepi_launch asked = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
+    const zepi_result_t checked = zepi_launch_check(context, device, kernel, &asked);
     if (checked != ZEPI_SUCCESS) {
-        const ur_result_t result = zepi_ur_fail_launch(checked, kernel, context, device, desc);
+        const ur_result_t result = zepi_ur_fail_launch(checked, kernel, context, device, &asked);
         // There is no wait list here.
         return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
     }

@@ -23,7 +23,7 @@ static zepi_result_t use_devices(zepi_platform_t platform)
     STEP(zepi.device_get_info(sub_devices[1], &info));
     // What a driver offers is not forgotten because a question failed.
     WALK_EXPECT(info.parent == devices[1] && info.has_images && info.has_module_program &&
-                info.has_launch_with_arguments);
+                info.has_counter_based_events);
     STEP(zepi.context_create(2, devices, &context));
     STEP(zepi.queue_create(context, devices[1], ZEPI_QUEUE_IN_ORDER, &queue));
     STEP(zepi.queue_barrier(queue, TEST_NO_WAIT, NULL));

@@ -73,7 +73,6 @@ static void add_abilities(cJSON *object, const zepi_device_info_t *info)
         bool is_there;
     } optional[] = {{"in_order_lists", info->has_in_order_lists},
                     {"counter_based_events", info->has_counter_based_events},
-                    {"launch_with_arguments", info->has_launch_with_arguments},
                     {"module_program", info->has_module_program},
                     {"linkage_inspection", info->has_linkage_inspection},
                     {"native_binaries", info->has_native_binaries}};
