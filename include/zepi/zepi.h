@@ -48,7 +48,7 @@ extern "C" {
 
 // Version of this interface. Within a major version functions are only appended (from 1.0 on; 0.x
 // may still change with every minor version).
-#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 1)
+#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 2)
 
 // ---- Results ----
 

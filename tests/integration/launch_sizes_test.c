@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Global sizes, group sizes and offsets of launches; with the driver's one-call launch and without.
+// Global sizes, group sizes and offsets of launches; with newer functions of Level Zero and without.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches with every kind of argument; with the driver's one-call launch and without.
+// Launches with every kind of argument; with newer functions of Level Zero and without.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Launches after launches: what is remembered of the last one must not hide a mistake or a change
-// in the next. In one call, with arguments one by one, and without newer functions.
+// in the next. With newer functions of Level Zero, and without.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
@@ -18,12 +18,6 @@ static void set_up(void)
     modules[1] = test_executable(gear.context, "launches");
 }
 
-static void set_up_one_by_one(void)
-{
-    setenv("ZEPI_ONE_CALL_LAUNCH", "off", 1);
-    set_up();
-}
-
 static void set_up_without_newer_functions(void)
 {
     setenv("ZEPI_NEWER_FUNCTIONS", "off", 1);
@@ -38,17 +32,12 @@ static void tear_down(void)
 }
 
 TestSuite(relaunch, .init = set_up, .fini = tear_down);
-TestSuite(relaunch_one_by_one, .init = set_up_one_by_one, .fini = tear_down);
 TestSuite(relaunch_without_newer_functions, .init = set_up_without_newer_functions,
           .fini = tear_down);
 
-// One story, all ways.
+// One story, both ways.
 #define EACH_WAY(name, story)                                                                      \
     Test(relaunch, name)                                                                           \
-    {                                                                                              \
-        story();                                                                                   \
-    }                                                                                              \
-    Test(relaunch_one_by_one, name)                                                                \
     {                                                                                              \
         story();                                                                                   \
     }                                                                                              \
@@ -197,6 +186,99 @@ static void check_local_memory(void)
 }
 
 EACH_WAY(takes_local_memory_of_another_size_and_no_value_with_it, check_local_memory)
+
+// ---- What is set ----
+
+// How many arguments a launch sets.
+static uint64_t count_sets(const zepi_launch_desc_t *launch)
+{
+    ze_cpu.reset_counts();
+    run(launch);
+    return ze_cpu.get_count("zeKernelSetArgumentValue");
+}
+
+Test(relaunch, sets_the_arguments_that_differ_alone)
+{
+    struct values values = {.a = 1, .b = 2, .c = 3};
+    zepi_kernel_t kernel = kernel_of(0, "store_values");
+    int64_t *out = gear_allocate(8 * sizeof(*out));
+    zepi_launch_desc_t launch = launch_of_values(&values, kernel, out);
+    cr_assert_eq(count_sets(&launch), 8);
+    // Two are longer than 8 bytes, which are not compared.
+    cr_assert_eq(count_sets(&launch), 2);
+    values.a = 5;
+    values.d = 6;
+    cr_assert_eq(count_sets(&launch), 4);
+    cr_assert_eq(out[0], 5);
+    cr_assert_eq(out[3], 6);
+    launch.global_size[0] = 2;
+    cr_assert_eq(count_sets(&launch), 2);
+    cr_assert_eq(ze_cpu.get_count("zeKernelSetGroupSize"), 1);
+    cr_assert_eq(count_sets(&launch), 2);
+    cr_assert_eq(ze_cpu.get_count("zeKernelSetGroupSize"), 0);
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+}
+
+// A driver keeps what it found at an address; the next memory there may be other memory.
+Test(relaunch, sets_addresses_again_once_memory_was_freed)
+{
+    enum { BYTES = 4 << 20 };
+    zepi_kernel_t kernel = kernel_of(1, "count_items");
+    int32_t *counts = gear_allocate(sizeof(*counts));
+    int32_t *other = gear_allocate(BYTES);
+    const zepi_argument_t argument = TEST_POINTER(counts);
+    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+    run(&launch);
+    cr_assert_eq(count_sets(&launch), 0);
+    TEST_OK(zepi.usm_free(gear.context, other));
+    cr_assert_eq(count_sets(&launch), 1);
+    cr_assert_eq(count_sets(&launch), 0);
+    cr_assert_eq(counts[0], 4);
+    TEST_OK(zepi.usm_free(gear.context, counts));
+    TEST_OK(zepi.release(kernel));
+}
+
+Test(relaunch, sets_addresses_of_memory_that_zepi_did_not_make_each_time)
+{
+    zepi_kernel_t kernel = kernel_of(1, "count_items");
+    static int32_t counts[64];
+    const zepi_argument_t argument = TEST_POINTER(counts);
+    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+    for (int i = 0; i < ROUNDS; i++)
+        cr_assert_eq(count_sets(&launch), 1);
+    TEST_OK(zepi.release(kernel));
+}
+
+// What was set for a launch that failed is not taken for checked: local memory of one launch with
+// that of another.
+Test(relaunch, checks_everything_again_after_a_launch_that_failed)
+{
+    struct values values = {.a = 1};
+    zepi_kernel_t kernel = kernel_of(0, "store_values");
+    int64_t *out = gear_allocate(8 * sizeof(*out));
+    const zepi_launch_desc_t launch = launch_of_values(&values, kernel, out);
+    run(&launch);
+    values.a = 2;
+    values.arguments[7].kind = ZEPI_ARGUMENT_LOCAL;
+    values.arguments[7].size_bytes = 8;
+    TEST_FAILS(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    values.arguments[7] = TEST_POINTER(out);
+    cr_assert_eq(count_sets(&launch), 8);
+    cr_assert_eq(out[0], 2);
+    cr_assert_eq(ze_cpu.set_fail("zeKernelSetArgumentValue:2:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
+    values.a = 3;
+    values.b = 4;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_DEVICE_LOST, "for argument 1");
+    cr_assert_eq(ze_cpu.set_fail(""), 0);
+    cr_assert_eq(count_sets(&launch), 8);
+    cr_assert_eq(out[0], 3);
+    cr_assert_eq(out[1], 4);
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+}
 
 // ---- Sizes ----
 

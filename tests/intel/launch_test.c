@@ -106,7 +106,6 @@ static void launch_and_judge(void)
 
 static const struct intel_story stories[] = {
     {"sizes_and_arguments_of_random_launches_reach_the_gpu", launch_and_judge, {NULL}},
-    {"and_with_arguments_set_one_by_one", launch_and_judge, {"ZEPI_ONE_CALL_LAUNCH=off"}},
     {"and_without_the_newer_functions", launch_and_judge, {"ZEPI_NEWER_FUNCTIONS=off"}},
     {0}};
 

@@ -146,23 +146,27 @@ Test(null_plugin, makes_a_kernel_ready_before_the_first_launch)
     finish(&ready);
 }
 
-Test(null_plugin, sets_what_differs_from_the_last_launch_and_nothing_else)
+Test(null_plugin, sets_the_group_size_when_it_differs_from_the_last_launch)
 {
     struct ready ready = make_ready();
     recorder_forget(recorder);
     launch_on(ready.kernel, ready.a, ready.b, 64, 16, NULL);
+    // The null driver's memory may be in one granule with other memory, so that addresses are set
+    // each time; relaunch_test.c counts what else is not.
     cr_assert_str_eq(recorder->calls,
-                     "zeCommandListAppendBarrier zeKernelSetGroupSize zeKernelSetArgumentValue "
-                     "zeKernelSetArgumentValue zeKernelSetArgumentValue "
+                     "zeCommandListAppendBarrier zeKernelSetArgumentValue "
+                     "zeKernelSetArgumentValue zeKernelSetArgumentValue zeKernelSetGroupSize "
                      "zeCommandListAppendLaunchKernel ");
     recorder_forget(recorder);
     launch_on(ready.kernel, ready.a, ready.b, 128, 16, NULL);
-    cr_assert_str_eq(recorder->calls,
-                     "zeCommandListAppendBarrier zeCommandListAppendLaunchKernel ");
+    cr_assert_str_eq(recorder->calls, "zeCommandListAppendBarrier zeKernelSetArgumentValue "
+                                      "zeKernelSetArgumentValue zeKernelSetArgumentValue "
+                                      "zeCommandListAppendLaunchKernel ");
     recorder_forget(recorder);
     launch_on(ready.kernel, ready.a, ready.a, 128, 32, NULL);
     cr_assert_str_eq(recorder->calls,
-                     "zeCommandListAppendBarrier zeKernelSetGroupSize zeKernelSetArgumentValue "
+                     "zeCommandListAppendBarrier zeKernelSetArgumentValue "
+                     "zeKernelSetArgumentValue zeKernelSetArgumentValue zeKernelSetGroupSize "
                      "zeCommandListAppendLaunchKernel ");
     finish(&ready);
 }

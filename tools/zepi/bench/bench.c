@@ -41,9 +41,9 @@ static const char usage[] =
     "driver\n"
     "                  (tools/drm_shim) is not counted. With --adapter, side by side with Intel's\n"
     "\n"
-    "Times are the best (and the median) of 15 rounds in turns; those of zepi without\n"
-    "launch-with-arguments (ZEPI_ONE_CALL_LAUNCH=off) come from a second process. Two threads are\n"
-    "compared with one, and stand beside two that only spin in the same rounds.\n"
+    "Times are the best (and the median) of 15 rounds in turns. Two threads are compared with "
+    "one,\n"
+    "and stand beside two that only spin in the same rounds.\n"
     "\n"
     "Operations: ";
 
@@ -52,7 +52,7 @@ struct bench_options {
     bool is_instructions;
     bool is_growth;
     const char *plot_path;
-    int counted; // the column to run under callgrind, or -1
+    bool is_counted; // under callgrind
 };
 
 static void print_usage(void)
@@ -103,9 +103,9 @@ static void remove_folder(const char *folder)
 }
 
 static bool measure_all(struct bench *bench, const struct bench_options *options,
-                        const struct bench_twin *twin, const char *folder)
+                        const char *folder)
 {
-    return bench_times_measure(bench, twin) &&
+    return bench_times_measure(bench) &&
            (!bench_asks_for_threads(bench) || bench_threads_measure(bench)) &&
            (!options->is_growth || bench_growth_measure(bench)) &&
            (!options->is_instructions || bench_counts_measure(bench, folder));
@@ -126,24 +126,20 @@ static int report(const struct bench *bench, const struct bench_options *options
 
 static int run(struct bench *bench, const struct bench_options *options, const char *folder)
 {
-    struct bench_twin twin = {0};
     FILE *plot = options->plot_path ? fopen(options->plot_path, "w") : NULL;
     if (options->plot_path && !plot) {
         perror(options->plot_path);
         return EXIT_FAILED;
     }
     int code = bench_rows_probe(bench);
-    if (code == EXIT_OK && !bench_twin_start(&twin, bench))
-        code = EXIT_FAILED;
     if (code == EXIT_OK)
         code = bench_rows_open(bench);
-    if (code == EXIT_OK && !measure_all(bench, options, &twin, folder))
+    if (code == EXIT_OK && !measure_all(bench, options, folder))
         code = EXIT_FAILED;
     if (bench_is_interrupted())
         fputs("zepi bench: interrupted\n", stderr);
     else if (code == EXIT_OK)
         code = report(bench, options, plot);
-    bench_twin_stop(&twin);
     bench_rows_close(bench);
     if (plot && fclose(plot) != 0 && code == EXIT_OK) {
         perror(options->plot_path);
@@ -163,7 +159,6 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
     setenv("ZEPI_CACHE", "on", 1);
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);
-    setenv("ZEPI_ONE_CALL_LAUNCH", "on", 1);
     bench_watch_interrupts();
     const int code = run(bench, options, folder);
     remove_folder(folder);
@@ -171,14 +166,12 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
 }
 
 // Under callgrind, in the environment of the process that measures.
-static int run_counted(struct bench *bench, enum bench_column column)
+static int run_counted(struct bench *bench)
 {
-    if (column == BENCH_ONE_BY_ONE)
-        setenv("ZEPI_ONE_CALL_LAUNCH", "off", 1);
     bench->skips_slow = true;
     int code = bench_rows_open(bench);
     if (code == EXIT_OK)
-        code = bench_counts_run(bench, column);
+        code = bench_counts_run(bench);
     bench_rows_close(bench);
     return code;
 }
@@ -186,16 +179,12 @@ static int run_counted(struct bench *bench, enum bench_column column)
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"growth", no_argument, NULL, 'g'},
-                                         {"case", required_argument, NULL, 'c'},
-                                         {"plot", required_argument, NULL, 'p'},
-                                         {"counted", required_argument, NULL, 'C'},
-                                         {"adapter", required_argument, NULL, 'a'},
-                                         {"intel-driver", no_argument, NULL, 'I'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"instructions", no_argument, NULL, 'i'},  {"json", no_argument, NULL, 'j'},
+        {"growth", no_argument, NULL, 'g'},        {"case", required_argument, NULL, 'c'},
+        {"plot", required_argument, NULL, 'p'},    {"counted", no_argument, NULL, 'C'},
+        {"adapter", required_argument, NULL, 'a'}, {"intel-driver", no_argument, NULL, 'I'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
@@ -231,7 +220,7 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             options->plot_path = optarg;
             break;
         case 'C':
-            options->counted = optarg[0] == '0' ? BENCH_NEWEST : BENCH_ONE_BY_ONE;
+            options->is_counted = true;
             break;
         case 'h':
             print_usage();
@@ -246,11 +235,10 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
 int command_bench(int argc, char **argv)
 {
     static struct bench bench;
-    struct bench_options options = {.counted = -1};
+    struct bench_options options = {0};
     const int code = read_options(argc, argv, &bench, &options);
     if (code >= 0)
         return code;
     setenv("ZE_CPU_EXECUTE", "0", 1);
-    return options.counted >= 0 ? run_counted(&bench, options.counted)
-                                : run_in_folder(&bench, &options);
+    return options.is_counted ? run_counted(&bench) : run_in_folder(&bench, &options);
 }

@@ -35,7 +35,6 @@ struct bench_operation_info {
     const char *name;           // for the command line and scripts
     const char *title;          // for people
     const char *image;          // what is built, see kernels.h, or NULL
-    bool is_launch;             // measured without launch-with-arguments, too
     bool is_beside;             // with --intel-driver, measured if nothing is asked for
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
@@ -78,7 +77,6 @@ struct bench_row {
     bench_crew_fn *const *crews;    // [BENCH_CREW_COUNT], each may be NULL; NULL: none
     bool (*settle)(void *state);    // waits until all that was submitted is done
     void *state;                    // of the functions above
-    bool has_switch;                // ZEPI_ONE_CALL_LAUNCH counts
 };
 
 // Each row has its place; one that is not there has no steps.
@@ -105,17 +103,14 @@ struct bench_time {
     double median_ns;
 };
 
-// What was measured of an operation in a row. The second of each pair is without
-// launch-with-arguments.
-enum bench_column { BENCH_NEWEST, BENCH_ONE_BY_ONE, BENCH_COLUMN_COUNT };
-
+// What was measured of an operation in a row.
 struct bench_cell {
-    double driver_counts[BENCH_COLUMN_COUNT]; // of has_count: the driver's share
-    bool is_chosen;                           // the row has the operation, and it was asked for
-    bool has_time[BENCH_COLUMN_COUNT];
-    bool has_count[BENCH_COLUMN_COUNT];
-    struct bench_time times[BENCH_COLUMN_COUNT];
-    struct bench_slope counts[BENCH_COLUMN_COUNT];
+    bool is_chosen; // the row has the operation, and it was asked for
+    bool has_time;
+    struct bench_time time;
+    bool has_count;
+    struct bench_slope count;
+    double driver_count; // the driver's share of it
     bool has_growth;
     long growth_kib; // in a million operations
 };

@@ -42,12 +42,9 @@ static bool empty_loop(void *state, unsigned count)
     return true;
 }
 
-static bool belongs(const struct bench *bench, enum bench_column column, int place, int operation)
+static bool is_counted(const struct bench *bench, int place, int operation)
 {
-    return bench->cells[place][operation].is_chosen &&
-           !bench->rows[place].steps[operation].is_slow &&
-           (column == BENCH_NEWEST ||
-            (bench->rows[place].has_switch && bench_operations[operation].is_launch));
+    return bench->cells[place][operation].is_chosen && !bench->rows[place].steps[operation].is_slow;
 }
 
 static void loop_lengths(const struct bench *bench, int operation, unsigned counts[LENGTHS])
@@ -56,12 +53,12 @@ static void loop_lengths(const struct bench *bench, int operation, unsigned coun
         counts[i] = bench_loop_length(bench, operation, lengths[i]);
 }
 
-int bench_counts_run(struct bench *bench, enum bench_column column)
+int bench_counts_run(struct bench *bench)
 {
     int files = 0;
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
-            if (!belongs(bench, column, place, operation))
+            if (!is_counted(bench, place, operation))
                 continue;
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
@@ -86,15 +83,14 @@ int bench_counts_run(struct bench *bench, enum bench_column column)
 // ---- Reading ----
 
 // What a length of loop took, less the loop itself.
-static bool read_loop(const char *folder, enum bench_column column, int number,
-                      struct callgrind_file *out_file)
+static bool read_loop(const char *folder, int number, struct callgrind_file *out_file)
 {
     char path[PATH_MAX];
     struct callgrind_file loop;
-    snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number);
+    snprintf(path, sizeof(path), "%s/out.%d", folder, number);
     if (!callgrind_file_read(path, out_file))
         return false;
-    snprintf(path, sizeof(path), "%s/out%d.%d", folder, column, number + 1);
+    snprintf(path, sizeof(path), "%s/out.%d", folder, number + 1);
     if (!callgrind_file_read(path, &loop))
         return false;
     out_file->all -= loop.all;
@@ -102,19 +98,19 @@ static bool read_loop(const char *folder, enum bench_column column, int number,
     return true;
 }
 
-static bool read_slope(const char *folder, enum bench_column column, int first_file,
-                       const unsigned counts[LENGTHS], struct bench_cell *cell)
+static bool read_slope(const char *folder, int first_file, const unsigned counts[LENGTHS],
+                       struct bench_cell *cell)
 {
     struct callgrind_file own[LENGTHS];
     for (size_t i = 0; i < LENGTHS; i++) {
-        if (!read_loop(folder, column, first_file + 2 * (int)i, &own[i]))
+        if (!read_loop(folder, first_file + 2 * (int)i, &own[i]))
             return false;
     }
-    struct bench_slope *slope = &cell->counts[column];
+    struct bench_slope *slope = &cell->count;
     slope->whole = (own[2].all - own[0].all) / (counts[2] - counts[0]);
     slope->first = (own[1].all - own[0].all) / (counts[1] - counts[0]);
     slope->second = (own[2].all - own[1].all) / (counts[2] - counts[1]);
-    cell->driver_counts[column] = (own[2].driver - own[0].driver) / (counts[2] - counts[0]);
+    cell->driver_count = (own[2].driver - own[0].driver) / (counts[2] - counts[0]);
     return true;
 }
 
@@ -123,24 +119,23 @@ bool bench_slope_is_straight(const struct bench_slope *slope)
     return fabs(slope->second - slope->first) <= 1 + 0.02 * fabs(slope->second);
 }
 
-static int count_cells(const struct bench *bench, enum bench_column column)
+static int count_cells(const struct bench *bench)
 {
     int count = 0;
     for (int i = 0; i < BENCH_ROW_COUNT * BENCH_OPERATION_COUNT; i++)
-        count += belongs(bench, column, i / BENCH_OPERATION_COUNT, i % BENCH_OPERATION_COUNT);
+        count += is_counted(bench, i / BENCH_OPERATION_COUNT, i % BENCH_OPERATION_COUNT);
     return count;
 }
 
 // Reads what the process says while it runs. False: a file is not as it should be.
-static bool follow(struct bench *bench, enum bench_column column, const char *folder, FILE *output)
+static bool follow(struct bench *bench, const char *folder, FILE *output)
 {
     char line[64];
     unsigned counts[LENGTHS];
     int done = 0;
-    const int count = count_cells(bench, column);
+    const int count = count_cells(bench);
     bool is_good = true;
-    const char *what = column == BENCH_NEWEST ? "counting instructions: case"
-                                              : "counting without launch-with-arguments: case";
+    static const char what[] = "counting instructions: case";
     bench_progress(what, 1, count);
     while (fgets(line, sizeof(line), output)) {
         char *rest = line;
@@ -152,8 +147,8 @@ static bool follow(struct bench *bench, enum bench_column column, const char *fo
             continue;
         struct bench_cell *cell = &bench->cells[place][operation];
         loop_lengths(bench, (int)operation, counts);
-        cell->has_count[column] = read_slope(folder, column, (int)file, counts, cell);
-        is_good = is_good && cell->has_count[column];
+        cell->has_count = read_slope(folder, (int)file, counts, cell);
+        is_good = is_good && cell->has_count;
         done++;
         bench_progress(what, done < count ? done + 1 : count, count);
     }
@@ -222,22 +217,19 @@ static void print_end(const char *path)
 }
 
 // Runs this program under callgrind, with its stdout in `out_output`. 0: it does not start.
-static pid_t start_column(const struct bench *bench, const char *folder, enum bench_column column,
-                          FILE **out_output)
+static pid_t start_counting(const struct bench *bench, const char *folder, FILE **out_output)
 {
     char self[PATH_MAX];
     char files[PATH_MAX + 64];
     char log[PATH_MAX];
-    char counted[8];
     const char *arguments[12 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
     int count = 0;
     if (!host_program(self))
         return 0;
     // Valgrind is no program for Intel's driver; what it runs comes up on that driver by itself.
     unsetenv("DRM_SHIM_LAUNCHER");
-    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out%d", folder, column);
+    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
     snprintf(log, sizeof(log), "%s/log", folder);
-    snprintf(counted, sizeof(counted), "%d", column);
     const char *const fixed[] = {"valgrind",
                                  "--tool=callgrind",
                                  "--trace-children=yes",
@@ -246,8 +238,7 @@ static pid_t start_column(const struct bench *bench, const char *folder, enum be
                                  files,
                                  self,
                                  "bench",
-                                 "--counted",
-                                 counted};
+                                 "--counted"};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
     if (bench->is_intel)
@@ -256,7 +247,7 @@ static pid_t start_column(const struct bench *bench, const char *folder, enum be
         arguments[count++] = "--case";
         arguments[count++] = bench->only[i];
     }
-    for (int i = 0; i < bench->adapter_count && column == BENCH_NEWEST; i++) {
+    for (int i = 0; i < bench->adapter_count; i++) {
         arguments[count++] = "--adapter";
         arguments[count++] = bench->adapters[i];
     }
@@ -264,25 +255,17 @@ static pid_t start_column(const struct bench *bench, const char *folder, enum be
     return start((char *const *)arguments, log, out_output);
 }
 
-// Both columns at the same time: instructions are the same however long they take.
 bool bench_counts_measure(struct bench *bench, const char *folder)
 {
-    pid_t processes[BENCH_COLUMN_COUNT] = {0};
-    FILE *outputs[BENCH_COLUMN_COUNT] = {NULL};
+    FILE *output = NULL;
     char log[PATH_MAX];
-    bool is_good = true;
-    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
-        if (count_cells(bench, i) > 0)
-            processes[i] = start_column(bench, folder, i, &outputs[i]);
-    }
-    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
-        if (count_cells(bench, i) == 0)
-            continue;
-        is_good = outputs[i] && follow(bench, i, folder, outputs[i]) && is_good;
-        if (outputs[i])
-            fclose(outputs[i]);
-        is_good = processes[i] > 0 && ended_well(processes[i]) && is_good;
-    }
+    if (count_cells(bench) == 0)
+        return true;
+    const pid_t process = start_counting(bench, folder, &output);
+    bool is_good = output && follow(bench, folder, output);
+    if (output)
+        fclose(output);
+    is_good = process > 0 && ended_well(process) && is_good;
     if (!is_good) {
         fputs("zepi bench: callgrind does not count:\n", stderr);
         snprintf(log, sizeof(log), "%s/log", folder);

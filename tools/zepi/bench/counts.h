@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-// Instructions of operations, by callgrind: this program runs itself under it, once for each
-// column, and what each loop took is written to a file of its own.
+// Instructions of operations, by callgrind: this program runs itself under it, and
+// what each loop took is written to a file of its own.
 
 // Says on stderr if callgrind is not there.
 bool bench_counts_are_there(void);
@@ -17,7 +17,7 @@ bool bench_counts_measure(struct bench *bench, const char *folder);
 
 // What runs under callgrind: the loops of what is chosen. Says on stdout which file belongs to
 // which cell. Returns an exit code.
-int bench_counts_run(struct bench *bench, enum bench_column column);
+int bench_counts_run(struct bench *bench);
 
 // Whether two slopes say the same.
 bool bench_slope_is_straight(const struct bench_slope *slope);

@@ -7,24 +7,17 @@
 
 #include <cjson/cJSON.h>
 
-static void add_column(cJSON *object, const struct bench_cell *cell, enum bench_column column)
+static void add_measures(cJSON *object, const struct bench_cell *cell)
 {
-    static const char *const names[BENCH_COLUMN_COUNT][6] = {
-        [BENCH_NEWEST] = {"best_ns", "median_ns", "instructions", "instructions_first",
-                          "instructions_second", "is_straight"},
-        [BENCH_ONE_BY_ONE] = {"one_by_one_best_ns", "one_by_one_median_ns",
-                              "one_by_one_instructions", "one_by_one_instructions_first",
-                              "one_by_one_instructions_second", "one_by_one_is_straight"}};
-    const char *const *name = names[column];
-    if (cell->has_time[column]) {
-        cJSON_AddNumberToObject(object, name[0], cell->times[column].best_ns);
-        cJSON_AddNumberToObject(object, name[1], cell->times[column].median_ns);
+    if (cell->has_time) {
+        cJSON_AddNumberToObject(object, "best_ns", cell->time.best_ns);
+        cJSON_AddNumberToObject(object, "median_ns", cell->time.median_ns);
     }
-    if (cell->has_count[column]) {
-        cJSON_AddNumberToObject(object, name[2], cell->counts[column].whole);
-        cJSON_AddNumberToObject(object, name[3], cell->counts[column].first);
-        cJSON_AddNumberToObject(object, name[4], cell->counts[column].second);
-        cJSON_AddBoolToObject(object, name[5], bench_slope_is_straight(&cell->counts[column]));
+    if (cell->has_count) {
+        cJSON_AddNumberToObject(object, "instructions", cell->count.whole);
+        cJSON_AddNumberToObject(object, "instructions_first", cell->count.first);
+        cJSON_AddNumberToObject(object, "instructions_second", cell->count.second);
+        cJSON_AddBoolToObject(object, "is_straight", bench_slope_is_straight(&cell->count));
     }
 }
 
@@ -39,8 +32,7 @@ static void add_cell(cJSON *list, const struct bench *bench, int place, int oper
     if (info->image)
         cJSON_AddNumberToObject(object, "image_bytes",
                                 (double)kernel_image(info->image).size_bytes);
-    add_column(object, &bench->cells[place][operation], BENCH_NEWEST);
-    add_column(object, &bench->cells[place][operation], BENCH_ONE_BY_ONE);
+    add_measures(object, &bench->cells[place][operation]);
     if (bench->cells[place][operation].has_growth)
         cJSON_AddNumberToObject(object, "growth_kib",
                                 (double)bench->cells[place][operation].growth_kib);

@@ -4,8 +4,8 @@
 static double cost_of(const struct bench_cell *cell, bool is_time)
 {
     if (is_time)
-        return cell->has_time[BENCH_NEWEST] ? cell->times[BENCH_NEWEST].best_ns : 0;
-    return cell->has_count[BENCH_NEWEST] ? cell->counts[BENCH_NEWEST].whole : 0;
+        return cell->has_time ? cell->time.best_ns : 0;
+    return cell->has_count ? cell->count.whole : 0;
 }
 
 static double plain_cost(const struct bench *bench, int operation, bool is_time)
@@ -25,7 +25,7 @@ struct bench_ratio bench_ratio(const struct bench *bench, int place, int operati
     bool is_time = plain_cost(bench, operation, false) == 0;
     for (int i = 0; i < BENCH_ROW_COUNT; i++) {
         const struct bench_cell *cell = &bench->cells[i][operation];
-        is_time = is_time || (cell->has_time[BENCH_NEWEST] && !cell->has_count[BENCH_NEWEST]);
+        is_time = is_time || (cell->has_time && !cell->has_count);
     }
     const double plain = plain_cost(bench, operation, is_time);
     const double cost = cost_of(&bench->cells[place][operation], is_time);

@@ -157,8 +157,7 @@ static bool open_ur(struct bench *bench, int place, const char *path)
                                             .steps = ur_row_steps,
                                             .crews = ur_row_crews,
                                             .settle = ur_row_settle,
-                                            .state = row,
-                                            .has_switch = is_ours};
+                                            .state = row};
     return true;
 }
 
@@ -172,8 +171,7 @@ int bench_rows_open(struct bench *bench)
                                                      .steps = zepi_row_steps,
                                                      .crews = zepi_row_crews,
                                                      .settle = zepi_row_settle,
-                                                     .state = row,
-                                                     .has_switch = true};
+                                                     .state = row};
     const int code = zepi_row_open(row, bench->is_intel ? HOST_DRIVER_INTEL : HOST_DRIVER_CPU);
     if (code != EXIT_OK)
         return code;

@@ -68,34 +68,24 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
                         size_t size)
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
-    char parts[BENCH_COLUMN_COUNT][40] = {"", ""};
-    for (int i = 0; i < BENCH_COLUMN_COUNT; i++) {
-        if (cell->has_count[i] && bench->is_intel)
-            snprintf(parts[i], sizeof(parts[i]), "%.0f + %.0f%s",
-                     cell->counts[i].whole - cell->driver_counts[i], cell->driver_counts[i],
-                     bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
-        else if (cell->has_count[i])
-            snprintf(parts[i], sizeof(parts[i]), "%.0f%s", cell->counts[i].whole,
-                     bench_slope_is_straight(&cell->counts[i]) ? "" : "~");
-    }
-    snprintf(text, size, cell->has_count[BENCH_ONE_BY_ONE] ? "%s / %s" : "%s%s", parts[0],
-             parts[1]);
-    return cell->has_count[BENCH_NEWEST];
+    const char *mark = bench_slope_is_straight(&cell->count) ? "" : "~";
+    if (bench->is_intel)
+        snprintf(text, size, "%.0f + %.0f%s", cell->count.whole - cell->driver_count,
+                 cell->driver_count, mark);
+    else
+        snprintf(text, size, "%.0f%s", cell->count.whole, mark);
+    return cell->has_count;
 }
 
 static bool print_time(const struct bench *bench, int place, int operation, char *text, size_t size)
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
-    const struct bench_time *newest = &cell->times[BENCH_NEWEST];
-    const struct bench_time *other = &cell->times[BENCH_ONE_BY_ONE];
-    if (cell->has_time[BENCH_ONE_BY_ONE])
-        snprintf(text, size, "%.0f (%.0f) / %.0f (%.0f)", newest->best_ns, newest->median_ns,
-                 other->best_ns, other->median_ns);
-    else if (newest->median_ns >= 1e5)
-        snprintf(text, size, "%.2f ms (%.2f ms)", newest->best_ns * 1e-6, newest->median_ns * 1e-6);
+    if (cell->time.median_ns >= 1e5)
+        snprintf(text, size, "%.2f ms (%.2f ms)", cell->time.best_ns * 1e-6,
+                 cell->time.median_ns * 1e-6);
     else
-        snprintf(text, size, "%.0f (%.0f)", newest->best_ns, newest->median_ns);
-    return cell->has_time[BENCH_NEWEST];
+        snprintf(text, size, "%.0f (%.0f)", cell->time.best_ns, cell->time.median_ns);
+    return cell->has_time;
 }
 
 static bool print_ratio(const struct bench *bench, int place, int operation, char *text,
@@ -158,8 +148,8 @@ static bool has_counts(const struct bench *bench)
 {
     bool has_any = false;
     for (int i = 0; i < BENCH_ROW_COUNT * BENCH_OPERATION_COUNT; i++)
-        has_any = has_any ||
-                  bench->cells[i / BENCH_OPERATION_COUNT][i % BENCH_OPERATION_COUNT].has_count[0];
+        has_any =
+            has_any || bench->cells[i / BENCH_OPERATION_COUNT][i % BENCH_OPERATION_COUNT].has_count;
     return has_any;
 }
 
@@ -171,10 +161,9 @@ static void print_byte_costs(const struct bench *bench)
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         const struct bench_cell *small = &bench->cells[place][BENCH_PROGRAM];
         const struct bench_cell *large = &bench->cells[place][BENCH_PROGRAM_LARGE];
-        if (small->has_count[0] && large->has_count[0])
+        if (small->has_count && large->has_count)
             printf("A byte more of a known program's image, %s: %.3f instructions.\n",
-                   bench->rows[place].name,
-                   (large->counts[0].whole - small->counts[0].whole) / bytes);
+                   bench->rows[place].name, (large->count.whole - small->count.whole) / bytes);
     }
 }
 
@@ -221,8 +210,8 @@ void bench_report_table(const struct bench *bench)
         print_byte_costs(bench);
     if (is_counted && bench->is_intel)
         puts("Instructions: of the program with the plugin or adapter + of Intel's driver.");
-    printf("Launches: 1,024 work-items; / is without launch-with-arguments. Times: %d rounds in "
-           "turns.%s\nPlain Level Zero uses one event again, and compiles a known program each "
+    printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\nPlain Level Zero uses one "
+           "event again, and compiles a known program each "
            "time.\n\n",
            BENCH_ROUNDS, is_counted ? " ~: not the same each time, see --json." : "");
     if (bench->spin.two_ns > 0)

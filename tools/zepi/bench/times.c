@@ -10,20 +10,14 @@
 
 #define LOOP 2000
 
-static bool belongs(const struct bench *bench, enum bench_column column, int place, int operation)
-{
-    return bench->cells[place][operation].is_chosen &&
-           (column == BENCH_NEWEST ||
-            (bench->rows[place].has_switch && bench_operations[operation].is_launch));
-}
+typedef double round_times[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT]; // 0: not measured
 
-bool bench_times_run_round(const struct bench *bench, enum bench_column column,
-                           bench_round_t out_round)
+static bool run_round(const struct bench *bench, round_times out_round)
 {
-    memset(out_round, 0, sizeof(bench_round_t));
+    memset(out_round, 0, sizeof(round_times));
     for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
         for (int place = 0; place < BENCH_ROW_COUNT; place++) {
-            if (!belongs(bench, column, place, operation))
+            if (!bench->cells[place][operation].is_chosen)
                 continue;
             const struct bench_row *row = &bench->rows[place];
             const struct bench_step *step = &row->steps[operation];
@@ -48,36 +42,33 @@ static int compare(const void *a, const void *b)
     return (*first > *second) - (*first < *second);
 }
 
-static void summarize(struct bench *bench, bench_round_t rounds[][BENCH_COLUMN_COUNT],
-                      enum bench_column column)
+static void summarize(struct bench *bench, round_times rounds[])
 {
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
             double times[BENCH_ROUNDS];
-            if (!belongs(bench, column, place, operation))
+            if (!bench->cells[place][operation].is_chosen)
                 continue;
             for (int i = 0; i < BENCH_ROUNDS; i++)
-                times[i] = rounds[i][column][place][operation];
+                times[i] = rounds[i][place][operation];
             qsort(times, BENCH_ROUNDS, sizeof(times[0]), compare);
-            bench->cells[place][operation].has_time[column] = true;
-            bench->cells[place][operation].times[column] =
+            bench->cells[place][operation].has_time = true;
+            bench->cells[place][operation].time =
                 (struct bench_time){times[0], times[BENCH_ROUNDS / 2]};
         }
     }
 }
 
-bool bench_times_measure(struct bench *bench, const struct bench_twin *twin)
+bool bench_times_measure(struct bench *bench)
 {
-    static bench_round_t rounds[BENCH_ROUNDS][BENCH_COLUMN_COUNT];
+    static round_times rounds[BENCH_ROUNDS];
     bool is_good = true;
     for (int i = 0; i < BENCH_ROUNDS && is_good; i++) {
         bench_progress("round", i + 1, BENCH_ROUNDS);
-        is_good = bench_times_run_round(bench, BENCH_NEWEST, rounds[i][BENCH_NEWEST]) &&
-                  bench_twin_run_round(twin, rounds[i][BENCH_ONE_BY_ONE]) &&
-                  !bench_is_interrupted();
+        is_good = run_round(bench, rounds[i]) && !bench_is_interrupted();
     }
     bench_progress_end();
-    for (int column = 0; column < BENCH_COLUMN_COUNT && is_good; column++)
-        summarize(bench, rounds, column);
+    if (is_good)
+        summarize(bench, rounds);
     return is_good;
 }
