@@ -6,16 +6,6 @@
 
 struct zepi_device;
 
-// The arguments of a launch as the host has them: zepi_argument_t, or the part of another
-// interface's structure that has the same members. Borrowed for one call.
-struct zepi_argument_list {
-    const void *first;   // the first one's kind
-    size_t stride_bytes; // from one to the next
-    uint32_t count;
-    // The index takes the place of `reserved`; a pointer has any size, local memory any value.
-    bool is_indexed;
-};
-
 // An argument in memory. `head` is the kind, and `reserved` or the index in the upper half.
 struct __attribute__((may_alias)) zepi_argument_record {
     uint64_t head;

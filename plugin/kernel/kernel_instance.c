@@ -6,7 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "kernel/launch.h"
+#include "kernel/arguments.h"
 #include "kernel/work_size.h"
 #include "memory/buffer.h"
 #include "memory/usm_table.h"

@@ -6,18 +6,6 @@
 #include "kernel/kernel.h"
 #include "queue/queue.h"
 
-// A launch of a kernel as both front doors have it. Borrowed for one call.
-struct zepi_launch {
-    struct zepi_argument_list arguments;
-    uint32_t work_dim; // 1 to 3: checked by the front door
-    zepi_launch_flags_t flags;
-    const size_t *global_size;
-    const size_t *group_size;    // NULL or zeros: suggested by the driver
-    const size_t *global_offset; // NULL: zeros
-    zepi_wait_list_t wait;
-    zepi_event_t *out_event; // or NULL
-};
-
 // The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
 // compared with the launch, what differs is set, and the command is appended. Queue, kernel,
 // `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h.
