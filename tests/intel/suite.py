@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs dpctl's test suite through several adapters of Unified Runtime on one driver, side by side, and
-prints where they differ.
+"""Runs the test suite of dpctl or dpnp through several adapters of Unified Runtime on one driver, side
+by side, and prints where they differ.
 
   --on intel    Intel's newest driver without a GPU (kernels are executed on the CPU): zepi beside
                 Intel's adapter v2. Wrong is: a crash, a hang, a test that fails or is skipped with
@@ -9,7 +9,10 @@ prints where they differ.
   --on ze_cpu   ze_cpu under the loader of that driver's packages: Intel's adapters v1 and v2 beside
                 zepi. Wrong is the same of them: that is how ze_cpu differs from a driver.
 
-  suite.py --on intel|ze_cpu --zepi build/release/bin/zepi --python build/venv/bin/python3
+dpnp calls oneMKL, which brings machine code without SPIR-V: refused.txt lists the tests that need it.
+They are left out: after one of them the device is lost. All others have to pass on zepi.
+
+  suite.py [--suite dpctl|dpnp] --on intel|ze_cpu --zepi build/release/bin/zepi --python build/venv/bin/python3
            --driver build/intel-driver/root [--part N] [--timeout SECONDS] [--logs FOLDER]
 
 Exit codes: 0 fine, 1 something is wrong, 77 Intel's driver or the wheels are not there.
@@ -26,6 +29,7 @@ sys.path.insert(0, str(HERE.parent / "runtime"))
 import suite  # noqa: E402
 
 EXCEPTIONS = HERE / "exceptions.txt"
+REFUSED = HERE / "refused.txt"
 ADAPTERS = {"v1": "libur_adapter_level_zero.so.0", "v2": "libur_adapter_level_zero_v2.so.0"}
 
 
@@ -39,14 +43,31 @@ def read_exceptions(side):
     return found
 
 
+def read_refused(arguments):
+    """{test: message} of lines with names of tests below "[MESSAGE]"."""
+    found = {}
+    message = ""
+    for line in REFUSED.read_text().splitlines():
+        if line.startswith("["):
+            message = line.strip("[]")
+        elif line and not line.startswith("#"):
+            found[line] = message
+    return found if arguments.suite == "dpnp" else {}
+
+
+def left_out(arguments):
+    return {**(read_exceptions("all") if arguments.suite == "dpctl" else {}),
+            **read_refused(arguments)}
+
+
 def start(side, arguments):
     library = arguments.python.parent.parent / "lib"
     adapter = library / ADAPTERS[side] if side in ADAPTERS else None
     command = [str(arguments.python), "-X", "faulthandler", "-m", "pytest", "-v", "--no-header",
-               "-p", "no:cacheprovider", "-p", "part", "--pyargs", "dpctl.tests"]
+               "-p", "no:cacheprovider", "-p", "part", "--pyargs", f"{arguments.suite}.tests"]
     environment = dict(
         os.environ, COLUMNS="2000", PYTHONPATH=str(suite.HERE), PYTHONDONTWRITEBYTECODE="1",
-        SUITE_PART=str(arguments.part), SUITE_LEAVE_OUT="\n".join(read_exceptions("all")),
+        SUITE_PART=str(arguments.part), SUITE_LEAVE_OUT="\n".join(left_out(arguments)),
         UR_LOADER_USE_LEVEL_ZERO_V2="0" if side == "v1" else "1",
         ZEPI_CACHE_DIR=str(arguments.logs / f"cache-{arguments.on}"))
     for name in ("ONEAPI_DEVICE_SELECTOR", "UR_ADAPTERS_FORCE_LOAD", "ZE_ENABLE_ALT_DRIVERS"):
@@ -63,7 +84,8 @@ def start(side, arguments):
         command = [str(lib / "ld-linux-x86-64.so.2"), "--library-path", str(lib), "--argv0",
                    command[0], *command]
     return suite.Run(side, command, environment,
-                     arguments.logs / f"dpctl-{arguments.on}-{side}.log", arguments.timeout)
+                     arguments.logs / f"{arguments.suite}-{arguments.on}-{side}.log",
+                     arguments.timeout)
 
 
 def compare(judged, reference):
@@ -90,8 +112,16 @@ def compare(judged, reference):
     return wrong
 
 
+def failing(judged):
+    """What fails in a suite in which all has to pass."""
+    results, _ = judged.read()
+    return [f"{judged.name}: {name}: {outcome}" for name, (outcome, _) in sorted(results.items())
+            if outcome in ("FAILED", "ERROR")]
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--suite", choices=("dpctl", "dpnp"), default="dpctl")
     parser.add_argument("--on", choices=("intel", "ze_cpu"), required=True)
     parser.add_argument("--zepi", type=pathlib.Path, required=True)
     parser.add_argument("--python", type=pathlib.Path, required=True)
@@ -111,12 +141,13 @@ def main():
         if not path.exists():
             print(f"skipped: {path} is not there: run tools/setup --intel-driver, then build")
             return 77
-    if subprocess.run([str(arguments.python), "-c", "import dpctl, pytest"],
+    if subprocess.run([str(arguments.python), "-c", f"import {arguments.suite}, pytest"],
                       capture_output=True).returncode != 0:
-        print(f"skipped: {arguments.python} has no dpctl or no pytest: tools/setup installs them")
+        print(f"skipped: {arguments.python} has no {arguments.suite} or no pytest: tools/setup "
+              "installs them")
         return 77
 
-    for name, reason in read_exceptions("all").items():
+    for name, reason in left_out(arguments).items():
         print(f"left out: {name}: {reason}")
     sides = ("zepi", "v2") if arguments.on == "intel" else ("zepi", "v1", "v2")
     runs = {side: start(side, arguments) for side in sides}
@@ -130,6 +161,8 @@ def main():
               f"{suite.count(results, 'SKIPPED'):8}{run.seconds:9.0f}")
     if arguments.on == "intel":
         wrong = compare(runs["zepi"], runs["v2"])
+        if arguments.suite == "dpnp":
+            wrong += failing(runs["zepi"])
     else:
         wrong = compare(runs["v1"], runs["zepi"]) + compare(runs["v2"], runs["zepi"])
     for sentence in wrong:
