@@ -46,12 +46,13 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
     }
 }
 
-// Of native code nothing tells the kind. The driver reads that many bytes, whatever it is given.
+// Of native code nothing tells the kind, and of the size the driver tells what machine code reads:
+// whole words of four bytes for a value of one or two. Pointers are read whole, whatever is given.
 static zepi_result_t check_native(const struct zepi_kernel_pool *pool, uint32_t index,
                                   const zepi_argument_t *argument)
 {
     const uint32_t least = pool->arguments[index].size_bytes;
-    if (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes < least)
+    if (argument->kind == ZEPI_ARGUMENT_VALUE && (argument->size_bytes + 3) / 4 * 4 < least)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
                          pool->name, least, argument->size_bytes);

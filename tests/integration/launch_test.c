@@ -54,9 +54,8 @@ struct pair {
     int64_t second;
 };
 
-static void check_values(void)
+static void check_values_of(zepi_kernel_t kernel)
 {
-    zepi_kernel_t kernel = kernel_of("store_values");
     int64_t *out = gear_allocate(8 * sizeof(*out));
     for (int round = 1; round <= 3; round++) {
         const int8_t a = (int8_t)(-1 * round);
@@ -80,10 +79,32 @@ static void check_values(void)
                          (long long)out[i]);
     }
     TEST_OK(zepi.usm_free(gear.context, out));
+}
+
+static void check_values(void)
+{
+    zepi_kernel_t kernel = kernel_of("store_values");
+    check_values_of(kernel);
     TEST_OK(zepi.release(kernel));
 }
 
 BOTH(passes_values_of_every_size, check_values)
+
+// Machine code takes values of one and two bytes as four.
+static void check_native_values(void)
+{
+    zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_module_t native;
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));
+    TEST_OK(zepi.module_get_kernel(native, "store_values", &kernel));
+    check_values_of(kernel);
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(native));
+    test_native_image_finish(&image);
+}
+
+BOTH(passes_values_of_every_size_to_native_code, check_native_values)
 
 static void check_local_memory(void)
 {

@@ -172,7 +172,8 @@ ze_result_t ZE_APICALL cpu_zexKernelGetArgumentSize(ze_kernel_handle_t hKernel, 
         return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (pArgSize == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    *pArgSize = code->arguments[argIndex].size_bytes;
+    // As machine code of Intel's GPUs takes them.
+    *pArgSize = (code->arguments[argIndex].size_bytes + 3) / 4 * 4;
     return ZE_RESULT_SUCCESS;
 }
 
