@@ -39,7 +39,7 @@ void zepi_build_budget_set_limits(struct zepi_build_budget *budget,
                                   struct zepi_build_limits limits);
 struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budget);
 
-// What is kept now, in the terms of the limits.
+// The entries and bytes kept now, in the terms of the limits.
 struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget);
 
 // Evicts unused entries, oldest use first, until at most `bytes` are kept or all that is left is in

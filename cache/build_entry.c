@@ -32,7 +32,7 @@ bool zepi_build_entry_add_locked(struct zepi_build_entry *entry, const struct ze
     return true;
 }
 
-// NOLINTBEGIN(clang-analyzer-core.NullDereference): what is in a list has neighbours
+// NOLINTBEGIN(clang-analyzer-core.NullDereference): a member of a list has neighbours
 void zepi_build_entry_use_locked(struct zepi_build_entry *entry)
 {
     struct zepi_build_budget *budget = entry->cache->budget;

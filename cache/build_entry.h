@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Private to the build cache: what is behind a budget, a cache and an entry, and the steps that
+// Private to the build cache: the structures of a budget, a cache and an entry, and the steps that
 // keep the three in agreement. One lock, the budget's, is over all caches of a budget: a hit holds
 // it for a look into a hash table, a change around a build for little more.
 
