@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "device/adapter.h"
 
-#include "base/alloc.h"
-#include "base/list.h"
-#include "base/log.h"
-#include "base/unload.h"
-#include "base/ze.h"
 #include "cache/mutex.h"
+#include "core/alloc.h"
+#include "core/list.h"
+#include "core/log.h"
+#include "core/unload.h"
+#include "ze/ze.h"
 
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
 // under it but the memory of objects.

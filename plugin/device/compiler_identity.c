@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "device/compiler_identity.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
 #include "cache/mutex.h"
+#include "core/alloc.h"
+#include "core/log.h"
 #include "device/cpu_features.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-// Keys of records: with another tag than those of builds (module/code_key.h).
+// Keys of records: with another tag than those of builds (program/build/code_key.h).
 #define KEY_VERSION 2
 #define KEY_TAG 0x100
 

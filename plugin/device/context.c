@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "device/context.h"
 
-#include "base/alloc.h"
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/alloc.h"
+#include "core/list.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "module/handle_caches.h"
-#include "module/this_module.h"
+#include "program/build/handle_caches.h"
+#include "program/this_module.h"
+#include "ze/ze.h"
 
 struct zepi_context_farewell {
     struct zepi_context_farewell *next;

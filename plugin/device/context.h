@@ -2,7 +2,7 @@
 #ifndef ZEPI_DEVICE_CONTEXT_H
 #define ZEPI_DEVICE_CONTEXT_H
 
-#include "base/object.h"
+#include "core/object.h"
 #include "memory/usm_pool.h"
 #include "memory/virtual_memory.h"
 #include "queue/command_list.h"
@@ -26,7 +26,7 @@ struct zepi_context {
     struct zepi_queue_numbers queue_numbers;
     struct zepi_event_pools event_pools;
     struct zepi_command_lists command_lists; // of released queues
-    struct zepi_retire retire; // queues, and handles that they may still use
+    struct zepi_retire retire;               // queues, and handles that they may still use
     struct zepi_usm_pools usm;
     struct zepi_mappings mappings;
     struct zepi_handle_caches *caches;                 // owned; of modules and kernels

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "device/device.h"
 
-#include "base/alloc.h"
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/alloc.h"
+#include "core/list.h"
 #include "device/platform.h"
+#include "ze/ze.h"
 
 static void device_destroy(void *object)
 {

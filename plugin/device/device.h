@@ -2,8 +2,8 @@
 #ifndef ZEPI_DEVICE_DEVICE_H
 #define ZEPI_DEVICE_DEVICE_H
 
-#include "base/object.h"
 #include "cache/digest.h"
+#include "core/object.h"
 
 struct zepi_platform;
 

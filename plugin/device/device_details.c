@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "device/device_details.h"
 
-#include "base/ze.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "ze/ze.h"
 
 #include <stdio.h>
 

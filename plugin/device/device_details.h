@@ -2,7 +2,7 @@
 #ifndef ZEPI_DEVICE_DEVICE_DETAILS_H
 #define ZEPI_DEVICE_DEVICE_DETAILS_H
 
-#include "base/ze_optional.h"
+#include "ze/ze_optional.h"
 
 struct zepi_device;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/list.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "ze/ze.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "device/platform.h"
 
-#include "base/alloc.h"
-#include "base/list.h"
-#include "base/log.h"
-#include "base/ze.h"
+#include "core/alloc.h"
+#include "core/list.h"
+#include "core/log.h"
 #include "device/compiler_identity.h"
 #include "device/device.h"
+#include "ze/ze.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef ZEPI_DEVICE_PLATFORM_H
 #define ZEPI_DEVICE_PLATFORM_H
 
-#include "base/object.h"
-#include "base/ze_optional.h"
+#include "core/object.h"
+#include "ze/ze_optional.h"
 
 // A Level Zero driver. Made when the adapter comes up, and there until the plugin is unloaded.
 struct zepi_platform {

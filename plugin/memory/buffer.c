@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "memory/buffer.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"
 #include "queue/copy.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 #include <string.h>
 

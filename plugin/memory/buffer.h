@@ -2,8 +2,8 @@
 #ifndef ZEPI_MEMORY_BUFFER_H
 #define ZEPI_MEMORY_BUFFER_H
 
-#include "base/object.h"
 #include "cache/mutex.h"
+#include "core/object.h"
 #include "memory/buffer_contents.h"
 
 struct zepi_context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/buffer_contents.h"
 
-#include "base/alloc.h"
+#include "core/alloc.h"
 
 #include <assert.h>
 #include <string.h>

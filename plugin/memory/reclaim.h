@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_RECLAIM_H
 #define ZEPI_MEMORY_RECLAIM_H
 
-#include "base/ze.h"
+#include "ze/ze.h"
 
 #include <stdbool.h>
 

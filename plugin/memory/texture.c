@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "memory/texture.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/reclaim.h"
+#include "ze/ze.h"
 
 // What outlives the object until commands are over.
 struct zepi_texture_place {

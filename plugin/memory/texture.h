@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_TEXTURE_H
 #define ZEPI_MEMORY_TEXTURE_H
 
-#include "base/object.h"
+#include "core/object.h"
 
 struct zepi_context;
 struct zepi_device;

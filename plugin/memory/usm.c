@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm.h"
 
-#include "base/alloc.h"
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/alloc.h"
+#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm_driver.h"
+#include "ze/ze.h"
 
 static zepi_result_t check_device(const struct zepi_context *context, zepi_device_t device,
                                   zepi_usm_kind_t kind)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_driver.h"
 
-#include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/reclaim.h"
 #include "memory/usm_pool.h"
 #include "queue/copy.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 #include <string.h>
 

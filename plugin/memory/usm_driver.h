@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_USM_DRIVER_H
 #define ZEPI_MEMORY_USM_DRIVER_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_pool.h"
 
-#include "base/alloc.h"
-#include "base/options.h"
-#include "base/ze.h"
+#include "core/alloc.h"
+#include "core/options.h"
 #include "device/context.h"
 #include "memory/reclaim.h"
 #include "memory/usm_driver.h"
+#include "ze/ze.h"
 
 #define SLAB_BLOCKS 64
 #define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer

@@ -2,8 +2,8 @@
 #ifndef ZEPI_MEMORY_USM_POOL_H
 #define ZEPI_MEMORY_USM_POOL_H
 
-#include "base/object.h"
 #include "cache/mutex.h"
+#include "core/object.h"
 #include "memory/usm_region.h"
 
 // Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of

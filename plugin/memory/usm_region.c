@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_region.h"
 
-#include "base/alloc.h"
-#include "base/unload.h"
 #include "cache/mutex.h"
+#include "core/alloc.h"
+#include "core/unload.h"
 #include "device/context.h"
 
 // More blocks than any slab has.

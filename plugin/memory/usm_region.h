@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_USM_REGION_H
 #define ZEPI_MEMORY_USM_REGION_H
 
-#include "base/object.h"
+#include "core/object.h"
 #include "memory/usm_table.h"
 #include "queue/retire.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "memory/virtual_memory.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/reclaim.h"
+#include "ze/ze.h"
 
 // Physical memory as the driver has it.
 struct zepi_physical_place {

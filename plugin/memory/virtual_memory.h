@@ -2,8 +2,8 @@
 #ifndef ZEPI_MEMORY_VIRTUAL_MEMORY_H
 #define ZEPI_MEMORY_VIRTUAL_MEMORY_H
 
-#include "base/object.h"
 #include "cache/mutex.h"
+#include "core/object.h"
 
 #include <stdatomic.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/buffer_use.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/copy.h"
 #include "queue/submit.h"
+#include "ze/ze.h"
 
 #define FIRST_EVENTS 8
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/command_list.h"
 
-#include "base/ze.h"
-#include "base/ze_optional.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/reclaim.h"
+#include "ze/ze.h"
+#include "ze/ze_optional.h"
 
 #include <stddef.h>
 

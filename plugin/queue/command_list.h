@@ -2,8 +2,8 @@
 #ifndef ZEPI_QUEUE_COMMAND_LIST_H
 #define ZEPI_QUEUE_COMMAND_LIST_H
 
-#include "base/object.h"
 #include "cache/mutex.h"
+#include "core/object.h"
 #include "queue/event_cache.h"
 
 struct zepi_context;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy.h"
 
-#include "base/ze.h"
 #include "device/device.h"
 #include "queue/submit.h"
+#include "ze/ze.h"
 
 #define MAX_PATTERN_BYTES 128
 

@@ -2,8 +2,8 @@
 #ifndef ZEPI_QUEUE_COPY_H
 #define ZEPI_QUEUE_COPY_H
 
-#include "base/ze.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);

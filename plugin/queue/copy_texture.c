@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy_texture.h"
 
-#include "base/ze.h"
 #include "memory/texture.h"
 #include "queue/submit.h"
+#include "ze/ze.h"
 
 zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *destination,
                                       const ze_image_region_t *to, struct zepi_texture *source,

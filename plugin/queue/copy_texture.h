@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_COPY_TEXTURE_H
 #define ZEPI_QUEUE_COPY_TEXTURE_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 struct zepi_texture;
 

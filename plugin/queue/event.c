@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event.h"
 
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/command_list.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 #include <time.h>
 

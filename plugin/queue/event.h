@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_EVENT_H
 #define ZEPI_QUEUE_EVENT_H
 
-#include "base/object.h"
+#include "core/object.h"
 #include "queue/event_pool.h"
 
 struct zepi_event_cache;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event_cache.h"
 
-#include "base/ze.h"
 #include "device/context.h"
 #include "queue/command_list.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 #include <stddef.h>
 

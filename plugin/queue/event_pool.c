@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event_pool.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
-#include "base/ze_optional.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/command_list.h"
+#include "ze/ze.h"
+#include "ze/ze_optional.h"
 
 #define FIRST_BURST_EVENTS 8
 #define BURST_EVENTS 64 // at most

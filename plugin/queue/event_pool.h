@@ -2,8 +2,8 @@
 #ifndef ZEPI_QUEUE_EVENT_POOL_H
 #define ZEPI_QUEUE_EVENT_POOL_H
 
-#include "base/status.h"
 #include "cache/mutex.h"
+#include "core/status.h"
 #include "queue/retire.h"
 
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event_times.h"
 
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/list.h"
 #include "device/device.h"
 #include "queue/event.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since)
 {

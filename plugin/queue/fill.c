@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills that the driver has no command for: by copies of what is filled already, which doubles with
 // every one.
-#include "base/list.h"
+#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/hold.h"
 
-#include "base/alloc.h"
+#include "core/alloc.h"
 #include "queue/queue.h"
 
 // So many are held before the queue is looked at.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "queue/native_list.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/event.h"
+#include "ze/ze.h"
 
 // ---- The list ----
 

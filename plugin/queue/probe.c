@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "queue/probe.h"
 
-#include "base/ze.h"
 #include "device/context.h"
 #include "queue/queue.h"
+#include "ze/ze.h"
 
 static_assert(ZEPI_PROBE_EVENTS == ZEPI_QUEUE_LISTS + 1, "a list of a copy engine is one more");
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "queue/queue.h"
 
-#include "base/list.h"
-#include "base/ze.h"
+#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "kernel/dispatch_memo.h"
+#include "launch/dispatch_memo.h"
+#include "ze/ze.h"
 
 static void give_list(struct zepi_command_list *list, bool is_idle)
 {

@@ -2,13 +2,13 @@
 #ifndef ZEPI_QUEUE_QUEUE_H
 #define ZEPI_QUEUE_QUEUE_H
 
-#include "base/object.h"
-#include "base/ze_optional.h"
 #include "cache/mutex.h"
+#include "core/object.h"
 #include "queue/command_list.h"
 #include "queue/hold.h"
 #include "queue/probe.h"
 #include "queue/retire.h"
+#include "ze/ze_optional.h"
 
 struct zepi_context;
 struct zepi_device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/retire.h"
 
-#include "base/alloc.h"
+#include "core/alloc.h"
 #include "queue/queue.h"
 
 #include <string.h>

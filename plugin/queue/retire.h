@@ -2,8 +2,8 @@
 #ifndef ZEPI_QUEUE_RETIRE_H
 #define ZEPI_QUEUE_RETIRE_H
 
-#include "base/status.h"
 #include "cache/mutex.h"
+#include "core/status.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "queue/submit.h"
 
-#include "base/alloc.h"
-#include "base/ze.h"
+#include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "ze/ze.h"
 
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {

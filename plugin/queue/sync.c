@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Waiting for a queue, barriers and markers.
-#include "base/ze.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "queue/queue.h"
 #include "queue/submit.h"
+#include "ze/ze.h"
 
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 

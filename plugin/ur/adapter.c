@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/adapter.h"
 
-#include "base/log.h"
+#include "core/log.h"
 #include "ur/info.h"
 
 struct zepi_object zepi_ur_adapter = {.front_door = (void *)&zepi_ur_tables};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/check.h"
 
-#include "base/log.h"
+#include "core/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef ZEPI_UR_CHECK_H
 #define ZEPI_UR_CHECK_H
 
-#include "base/object.h"
+#include "core/object.h"
 #include "ur/ur.h"
 
 // Checks of what comes in through Unified Runtime's tables, as the header documents them for each

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All tables in one place, and the getters that a loader finds by name.
-#include "base/log.h"
-#include "base/object.h"
-#include "base/options.h"
+#include "core/log.h"
+#include "core/object.h"
+#include "core/options.h"
 #include "ur/loader_check.h"
 #include "ur/ur.h"
 

@@ -4,9 +4,9 @@
 // while each Level Zero call and each allocation fails in turn.
 #include "walk_ur.h"
 
-#include "base/ze.h"
 #include "device/context.h"
-#include "ur/command_buffer.h"
+#include "ur/graph/command_buffer.h"
+#include "ze/ze.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 // fails in turn, on one context, its queues, modules and kernels.
 #include "walk.h"
 
-#include "kernel/kernel.h"
+#include "launch/kernel.h"
 #include "test_env.h"
 
 #include <stdio.h>

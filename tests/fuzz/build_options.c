@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/build_options.h"
+#include "program/build/build_options.h"
 
 #include <stdlib.h>
 #include <string.h>

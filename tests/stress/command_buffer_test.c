@@ -4,8 +4,8 @@
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 
-#include "base/ze.h"
 #include "ur/ur.h"
+#include "ze/ze.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "symbols.h"
 
 #include "cache/disk.h"
-#include "plugin/module/container.h"
+#include "plugin/program/build/symbol_table.h"
+#include "plugin/program/native/container.h"
 #include "plugin/spirv/spirv.h"
-#include "plugin/module/symbol_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/container.h"
+#include "program/native/container.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

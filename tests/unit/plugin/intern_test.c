@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/intern.h"
+#include "program/device_image/intern.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/object.h"
+#include "core/object.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

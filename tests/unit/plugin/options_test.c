@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/options.h"
+#include "core/options.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

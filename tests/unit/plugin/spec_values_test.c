@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/spec_values.h"
+#include "program/device_image/spec_values.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

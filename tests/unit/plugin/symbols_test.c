@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "module/symbols.h"
+#include "program/native/symbols.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/thread.h"
+#include "core/thread.h"
 
-#include "base/status.h"
 #include "cache/sys.h"
+#include "core/status.h"
 #include "test_threads.h"
 
 #include <criterion/criterion.h>

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CORE_LOG_H
+#define ZEPI_CORE_LOG_H
+
+#include "core/options.h"
+
+#include <stdatomic.h>
+
+// Lines for people, to stderr as ZEPI_LOG asks, and to a host that wants them. Nothing is formatted
+// that nobody asked for.
+
+// What the host wants to see.
+extern _Atomic(enum zepi_log_level) zepi_log_host_level;
+
+// Also hands each line up to `level` to `write`, which must be thread-safe; NULL ends that. A line
+// that is being written at this moment may still reach the old one.
+void zepi_log_set_host(void (*write)(void *data, enum zepi_log_level level, const char *line),
+                       void *data, enum zepi_log_level level);
+// Nothing changes without a host.
+void zepi_log_set_host_level(enum zepi_log_level level);
+
+void zepi_log_write(enum zepi_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+#define zepi_log(level, ...)                                                                       \
+    ((level) <= zepi_options()->log_level ||                                                       \
+             (level) <= atomic_load_explicit(&zepi_log_host_level, memory_order_relaxed)           \
+         ? zepi_log_write(level, __VA_ARGS__)                                                      \
+         : (void)0)
+
+#endif

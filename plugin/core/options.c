@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "core/options.h"
+
+#include "cache/cache_folder.h"
+#include "core/status.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define OPTION_COUNT 13
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct zepi_options options;
+// What zepi_options_list answers, with the values as text.
+static zepi_option_t list[OPTION_COUNT];
+static char values[OPTION_COUNT][32];
+static uint32_t list_count;
+
+static const char *read_variable(const char *name, const char *description)
+{
+    const char *text = getenv(name);
+    const bool is_set = text && text[0] != '\0';
+    assert(list_count < OPTION_COUNT);
+    list[list_count] = (zepi_option_t){.name = name, .description = description, .is_set = is_set};
+    return is_set ? text : NULL;
+}
+
+static void note_value(const char *value)
+{
+    snprintf(values[list_count], sizeof(values[0]), "%s", value);
+    list[list_count].value = values[list_count];
+    list_count++;
+}
+
+static void refuse(const char *name, const char *text, const char *expected)
+{
+    list[list_count].is_set = false;
+    fprintf(stderr, "zepi: %s=%s: expected %s\n", name, text, expected);
+}
+
+// One of `count` words; the first is the default. Returns its index.
+static unsigned read_word(const char *name, const char *description, unsigned count,
+                          const char *const *words, unsigned otherwise)
+{
+    const char *text = read_variable(name, description);
+    unsigned index = 0;
+    while (text && index < count && strcmp(text, words[index]) != 0)
+        index++;
+    if (!text || index == count) {
+        if (text) {
+            char expected[128] = "";
+            for (unsigned i = 0; i < count; i++)
+                snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected), "%s%s",
+                         i == 0           ? ""
+                         : i + 1 == count ? " or "
+                                          : ", ",
+                         words[i]);
+            refuse(name, text, expected);
+        }
+        index = otherwise;
+    }
+    note_value(words[index]);
+    return index;
+}
+
+static bool read_switch(const char *name, const char *description)
+{
+    static const char *const words[] = {"off", "on", "0", "1"};
+    const unsigned index = read_word(name, description, 4, words, 1);
+    return index % 2 == 1;
+}
+
+static uint64_t unit_of(const char *suffix)
+{
+    if (strcmp(suffix, "") == 0)
+        return 1;
+    if (strcmp(suffix, "K") == 0)
+        return UINT64_C(1) << 10;
+    if (strcmp(suffix, "M") == 0)
+        return UINT64_C(1) << 20;
+    return strcmp(suffix, "G") == 0 ? UINT64_C(1) << 30 : 0;
+}
+
+// A number with an optional K, M or G, or "unlimited".
+static uint64_t read_number(const char *name, const char *description, uint64_t otherwise)
+{
+    const char *text = read_variable(name, description);
+    uint64_t number = otherwise;
+    if (text && strcmp(text, "unlimited") == 0) {
+        number = UINT64_MAX;
+    } else if (text) {
+        char *end;
+        errno = 0;
+        const uint64_t mantissa = strtoull(text, &end, 10);
+        const uint64_t unit = unit_of(end);
+        if (errno != 0 || end == text || text[0] < '0' || text[0] > '9' || unit == 0 ||
+            __builtin_mul_overflow(mantissa, unit, &number)) {
+            refuse(name, text, "a number, with K, M or G for multiples of 1024, or unlimited");
+            number = otherwise;
+        }
+    }
+    char value[32];
+    if (number == UINT64_MAX)
+        snprintf(value, sizeof(value), "unlimited");
+    else
+        snprintf(value, sizeof(value), "%" PRIu64, number);
+    note_value(value);
+    return number;
+}
+
+static void read_folder(void)
+{
+    read_variable("ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else "
+                                    "HOME/.cache/zepi");
+    if (!zepi_cache_folder_choose(getenv("ZEPI_CACHE_DIR"), getenv("XDG_CACHE_HOME"),
+                                  getenv("HOME"), options.cache_folder,
+                                  sizeof(options.cache_folder)))
+        options.cache_folder[0] = '\0';
+    list[list_count++].value = options.cache_folder;
+}
+
+static void read_environment(void)
+{
+    static const char *const levels[] = {"off", "error", "info", "debug"};
+    static const char *const methods[] = {"auto", "program", "dynamic"};
+    options.log_level = (enum zepi_log_level)read_word(
+        "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
+    options.cache_is_on =
+        read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off");
+    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep machine code on disk: on or off");
+    read_folder();
+    options.memory_bytes =
+        read_number("ZEPI_CACHE_MEMORY_BYTES", "modules and kernels kept, a context", 256 * MIB);
+    options.memory_entries =
+        read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules and kernels kept, a context", 16384);
+    options.code_bytes = read_number("ZEPI_CACHE_CODE_BYTES",
+                                     "machine code kept in memory, of the process", 64 * MIB);
+    options.disk_bytes =
+        read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
+    options.newer_functions = read_switch(
+        "ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off");
+    options.link_method = (zepi_link_method_t)read_word(
+        "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
+    options.usm_pool = read_switch(
+        "ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off");
+    options.ur_loader_check = read_switch(
+        "ZEPI_UR_LOADER_CHECK",
+        "give the tables of Unified Runtime to loaders of their layout alone: on or off");
+}
+
+const struct zepi_options *zepi_options(void)
+{
+    pthread_once(&once, read_environment);
+    return &options;
+}
+
+zepi_result_t zepi_options_list(uint32_t capacity, zepi_option_t *out_options, uint32_t *out_count)
+{
+    if (!out_count || (capacity > 0 && !out_options))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "options_get: an output is NULL");
+    zepi_options();
+    for (uint32_t i = 0; i < capacity && i < list_count; i++)
+        out_options[i] = list[i];
+    *out_count = list_count;
+    return ZEPI_SUCCESS;
+}

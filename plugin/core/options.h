@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CORE_OPTIONS_H
+#define ZEPI_CORE_OPTIONS_H
+
+#include <zepi/zepi.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What the environment asks for, read once a process.
+
+enum zepi_log_level {
+    ZEPI_LOG_OFF,
+    ZEPI_LOG_ERROR,
+    ZEPI_LOG_INFO,
+    ZEPI_LOG_DEBUG,
+};
+
+struct zepi_options {
+    enum zepi_log_level log_level;  // ZEPI_LOG
+    bool cache_is_on;               // ZEPI_CACHE
+    bool disk_is_on;                // ZEPI_CACHE_DISK
+    char cache_folder[4096];        // ZEPI_CACHE_DIR, XDG_CACHE_HOME, HOME; "" : none
+    uint64_t memory_bytes;          // ZEPI_CACHE_MEMORY_BYTES
+    uint64_t memory_entries;        // ZEPI_CACHE_MEMORY_ENTRIES
+    uint64_t code_bytes;            // ZEPI_CACHE_CODE_BYTES
+    uint64_t disk_bytes;            // ZEPI_CACHE_DISK_BYTES
+    bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
+    zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
+    bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
+    bool ur_loader_check;           // ZEPI_UR_LOADER_CHECK, see plugin/ur/loader_check.h
+};
+
+// Never NULL. A value that is not understood is reported on stderr, once, and the default counts.
+const struct zepi_options *zepi_options(void);
+
+// For zepi_plugin_t.options_get.
+zepi_result_t zepi_options_list(uint32_t capacity, zepi_option_t *out_options, uint32_t *out_count);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CORE_STATUS_H
+#define ZEPI_CORE_STATUS_H
+
+#include <zepi/zepi.h>
+
+#include <level_zero/ze_api.h>
+
+// The calling thread's last error, and how errors of Level Zero become ours.
+
+// Notes a failure: what was wrong, and what was expected, as one sentence without a full stop.
+// Returns `result`, so that a function can `return zepi_fail(...)`.
+zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold, noinline));
+
+// The same with the sentence that every lack of memory gets.
+zepi_result_t zepi_fail_no_memory(void) __attribute__((cold, noinline));
+
+// Appends to the text of the thread's last failure, or puts something before it ("kernel 'f': ").
+void zepi_error_append(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+void zepi_error_prepend(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+// Borrowed until the thread's next failure. *out_result may be NULL.
+const char *zepi_last_error(zepi_result_t *out_result);
+
+// Sets code and text again: for work on the way out that may fail itself, or an error that another
+// thread had.
+struct zepi_error {
+    zepi_result_t result;
+    char text[2048];
+};
+void zepi_error_save(struct zepi_error *out_error);
+void zepi_error_restore(const struct zepi_error *error);
+
+// The calling thread's last build log. Copies; an allocation that fails leaves it empty.
+void zepi_build_log_set(const char *log, size_t size_bytes);
+const char *zepi_build_log_get(void);
+
+const char *zepi_result_name(zepi_result_t result);
+const char *zepi_ze_result_name(ze_result_t result);
+
+// The result that a Level Zero code stands for. Notes nothing.
+zepi_result_t zepi_result_of_ze(ze_result_t result);
+
+zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
+    __attribute__((cold, noinline));
+
+// For questions about what a driver may lack, which it says in many ways: success unless it could
+// not answer (out of memory, device lost), since what is not known is no answer for ever.
+zepi_result_t zepi_check_ze_answer(ze_result_t result, const char *function);
+
+// Translates the answer of Level Zero's `function`, and notes it if it is a failure.
+static inline zepi_result_t zepi_check_ze(ze_result_t result, const char *function)
+{
+    return __builtin_expect(result == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS
+                                                            : zepi_fail_ze(result, function);
+}
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "launch/arguments.h"
+
+#include "device/device.h"
+#include "memory/buffer.h"
+#include "ze/ze.h"
+
+#include <string.h>
+
+static zepi_result_t fail_kind(const struct zepi_kernel_pool *pool, uint32_t index,
+                               const char *expected)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' is %s", index,
+                     pool->name, expected);
+}
+
+// Against what the SPIR-V says about the argument.
+static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32_t index,
+                                     const zepi_argument_t *argument)
+{
+    const struct zepi_kernel_argument *expected = &pool->arguments[index];
+    const bool is_pointer =
+        argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
+        (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
+    switch ((enum zepi_spirv_argument_kind)expected->kind) {
+    case ZEPI_SPIRV_ARGUMENT_VALUE:
+        if (argument->kind != ZEPI_ARGUMENT_VALUE &&
+            !(argument->kind == ZEPI_ARGUMENT_POINTER && expected->size_bytes == sizeof(void *)))
+            return fail_kind(pool, index, "a value: expected its bytes");
+        if (expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
+            argument->size_bytes != expected->size_bytes)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' has %u bytes, got %zu", index, pool->name,
+                             expected->size_bytes, argument->size_bytes);
+        return ZEPI_SUCCESS;
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        return is_pointer ? ZEPI_SUCCESS
+                          : fail_kind(pool, index, "a pointer to global memory: expected USM");
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        return argument->kind == ZEPI_ARGUMENT_LOCAL
+                   ? ZEPI_SUCCESS
+                   : fail_kind(pool, index, "local memory: expected a size");
+    default:
+        return ZEPI_SUCCESS;
+    }
+}
+
+// Of native code nothing tells the kind, and of the size the driver tells what machine code reads:
+// whole words of four bytes for a value of one or two. Pointers are read whole, whatever is given.
+static zepi_result_t check_native(const struct zepi_kernel_pool *pool, uint32_t index,
+                                  const zepi_argument_t *argument)
+{
+    const uint32_t least = pool->arguments[index].size_bytes;
+    if (argument->kind == ZEPI_ARGUMENT_VALUE && (argument->size_bytes + 3) / 4 * 4 < least)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
+                         pool->name, least, argument->size_bytes);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
+                                 zepi_argument_t *out_argument)
+{
+    const struct zepi_argument_record *record = zepi_argument_at(list, index);
+    const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
+    *out_argument =
+        (zepi_argument_t){kind, (uint32_t)(record->head >> 32), record->size_bytes, record->value};
+    if (!list->is_indexed)
+        return ZEPI_SUCCESS;
+    if (out_argument->reserved != index ||
+        (kind != ZEPI_ARGUMENT_VALUE && kind != ZEPI_ARGUMENT_POINTER &&
+         kind != ZEPI_ARGUMENT_LOCAL))
+        return ZEPI_ARGUMENTS_UNREAD;
+    out_argument->reserved = 0;
+    if (kind == ZEPI_ARGUMENT_POINTER)
+        out_argument->size_bytes = 0;
+    else if (kind == ZEPI_ARGUMENT_LOCAL)
+        out_argument->value = NULL;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t index,
+                                  const zepi_argument_t *argument)
+{
+    if (argument->reserved != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "argument %u of kernel '%s' has %u in its reserved member, expected 0",
+                         index, pool->name, argument->reserved);
+    switch (argument->kind) {
+    case ZEPI_ARGUMENT_VALUE:
+        if (argument->size_bytes == 0 || !argument->value)
+            return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_SIZE : ZEPI_ERROR_INVALID_VALUE,
+                             "argument %u of kernel '%s' is a value of %zu bytes at %p", index,
+                             pool->name, argument->size_bytes, argument->value);
+        break;
+    case ZEPI_ARGUMENT_POINTER:
+        if (argument->size_bytes != 0 && argument->size_bytes != sizeof(void *))
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' is a pointer of %zu bytes, expected %zu",
+                             index, pool->name, argument->size_bytes, sizeof(void *));
+        break;
+    case ZEPI_ARGUMENT_LOCAL:
+        if (argument->size_bytes == 0 || argument->value)
+            return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_VALUE : ZEPI_ERROR_INVALID_SIZE,
+                             "argument %u of kernel '%s' is local memory of %zu bytes%s", index,
+                             pool->name, argument->size_bytes,
+                             argument->value ? ", with a value: expected NULL" : "");
+        break;
+    case ZEPI_ARGUMENT_BUFFER: {
+        const struct zepi_buffer *buffer = argument->value;
+        const zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (buffer->context != zepi_code_of(pool->code)->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "argument %u of kernel '%s' is a buffer of another context", index,
+                             pool->name);
+        break;
+    }
+    default:
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
+                         index, pool->name, (int)argument->kind);
+    }
+    return pool->is_described ? check_described(pool, index, argument)
+                              : check_native(pool, index, argument);
+}
+
+// With what the kernel has itself. Drivers notice only when the kernel runs, if at all.
+zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *pool,
+                                                const struct zepi_device *device,
+                                                const struct zepi_argument_list *list)
+{
+    const uint32_t most = device->compute.maxSharedLocalMemory;
+    uint64_t total = pool->properties.localMemSize;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zepi_argument_record *record = zepi_argument_at(list, i);
+        if ((uint32_t)record->head == ZEPI_ARGUMENT_LOCAL &&
+            __builtin_add_overflow(total, record->size_bytes, &total))
+            total = UINT64_MAX;
+    }
+    // The null driver knows no limit.
+    if (total > most && most > 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "kernel '%s' and its arguments need %llu bytes of local memory, the "
+                         "device has %u",
+                         pool->name, (unsigned long long)total, most);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check_count(const struct zepi_kernel_pool *pool,
+                                         const struct zepi_argument_list *list)
+{
+    if (list->count != pool->argument_count)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments, got %u",
+                         pool->name, pool->argument_count, list->count);
+    if (list->count > 0 && !list->first)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device,
+                                   const struct zepi_argument_list *list)
+{
+    zepi_argument_t argument;
+    zepi_result_t result = zepi_arguments_check_count(pool, list);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_argument_read(list, i, &argument);
+        if (result == ZEPI_SUCCESS)
+            result = zepi_argument_check(pool, i, &argument);
+        if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
+            result = zepi_arguments_check_local_memory(pool, device, list);
+    }
+    return result;
+}

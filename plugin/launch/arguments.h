@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_ARGUMENTS_H
+#define ZEPI_LAUNCH_ARGUMENTS_H
+
+#include "launch/kernel_pool.h"
+
+struct zepi_device;
+
+// An argument in memory. `head` is the kind, and `reserved` or the index in the upper half.
+struct __attribute__((may_alias)) zepi_argument_record {
+    uint64_t head;
+    size_t size_bytes;
+    const void *value;
+};
+static_assert(sizeof(struct zepi_argument_record) == sizeof(zepi_argument_t) &&
+                  offsetof(zepi_argument_t, reserved) == sizeof(uint32_t) &&
+                  offsetof(zepi_argument_t, size_bytes) ==
+                      offsetof(struct zepi_argument_record, size_bytes) &&
+                  offsetof(zepi_argument_t, value) == offsetof(struct zepi_argument_record, value),
+              "an argument is read as three words");
+
+static inline struct zepi_argument_list zepi_argument_list_of(uint32_t count,
+                                                              const zepi_argument_t *arguments)
+{
+    return (struct zepi_argument_list){arguments, sizeof(*arguments), count, false};
+}
+
+static inline const struct zepi_argument_record *
+zepi_argument_at(const struct zepi_argument_list *list, uint32_t index)
+{
+    return (const void *)((const char *)list->first + index * list->stride_bytes);
+}
+
+// For a list that the core cannot read: its arguments are in another order, or objects of the
+// interface are among them. The front door makes a list of zepi_argument_t of it and asks again.
+// No error text; no host sees this.
+#define ZEPI_ARGUMENTS_UNREAD ((zepi_result_t)0x7fff)
+
+// Reads one argument. ZEPI_ARGUMENTS_UNREAD is the only failure.
+zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
+                                 zepi_argument_t *out_argument);
+
+// Checks the number of arguments, and that there is a list.
+zepi_result_t zepi_arguments_check_count(const struct zepi_kernel_pool *pool,
+                                         const struct zepi_argument_list *list);
+
+// Checks one argument against what the kernel takes; the second, if it is local memory, with all
+// others of the list against what the device has.
+zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t index,
+                                  const zepi_argument_t *argument);
+zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *pool,
+                                                const struct zepi_device *device,
+                                                const struct zepi_argument_list *list);
+
+// All of these.
+zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device,
+                                   const struct zepi_argument_list *list);
+
+#endif

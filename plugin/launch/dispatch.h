@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_DISPATCH_H
+#define ZEPI_LAUNCH_DISPATCH_H
+
+#include "launch/target.h"
+
+struct zepi_queue;
+
+// What a launch goes to that names a module or a translation unit, or brings specialization values
+// or a selector (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch has the order).
+
+struct zepi_dispatch {
+    struct zepi_target target;     // kept alive by `held`, or by what the launch names
+    struct zepi_held_target *held; // owned reference, or NULL
+};
+
+// The caller releases out_dispatch->held.
+zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                 struct zepi_dispatch *out_dispatch);
+
+zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                                uint32_t id, size_t size_bytes, void *out_value);
+
+#endif

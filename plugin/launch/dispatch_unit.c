@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+// Launches that find their kernel in a translation unit: an executable, the objects linked, or the
+// input built.
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "launch/emulation.h"
+#include "launch/question.h"
+
+struct search {
+    struct zepi_question *question;
+    struct zepi_module *input;       // owned reference; NULL: the unit has none
+    struct zepi_spec_values *bound;  // owned reference; what is set on it
+    struct zepi_module *objects;     // the same; empty if there are none
+    struct zepi_module *executables; // the same
+    struct zepi_held_target *found;  // owned reference
+    struct zepi_error earlier;       // of steps that fell through; no text: none
+};
+
+// ---- Images that have the kernel ----
+
+// A failure that the next step would meet as well.
+static bool is_final(zepi_result_t result)
+{
+    return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
+           result == ZEPI_ERROR_DEVICE_LOST;
+}
+
+static bool has_kernel(const struct search *search, const struct zepi_module_part *part)
+{
+    const struct zepi_build_result *code = part->code[search->question->queue->device_index];
+    return code && zepi_code_find_kernel(zepi_code_of(code), search->question->name);
+}
+
+// Whether the device takes a native input.
+static zepi_result_t is_taken(const struct search *search, struct zepi_image *image, bool *out_is)
+{
+    const struct zepi_question *question = search->question;
+    struct zepi_build_options options;
+    struct zepi_build_result *code = NULL;
+    zepi_result_t result = zepi_build_options_init(&options, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_code_get(question->queue->context, question->queue->device_index, image, NULL,
+                           &options, ZEPI_CODE_EXECUTABLE, &code);
+    zepi_build_options_finish(&options);
+    *out_is = code && zepi_code_find_kernel(zepi_code_of(code), question->name);
+    zepi_build_result_release(code);
+    return is_final(result) ? result : ZEPI_SUCCESS;
+}
+
+static bool is_loaded(const struct search *search, const struct zepi_module *module,
+                      const struct zepi_image *image)
+{
+    for (uint32_t i = 0; module && i < module->part_count; i++) {
+        if (module->parts[i].images[0] == image && has_kernel(search, &module->parts[i]))
+            return true;
+    }
+    return false;
+}
+
+static zepi_result_t is_usable(const struct search *search, struct zepi_image *image, bool *out_is)
+{
+    if (image->state == ZEPI_MODULE_INPUT) {
+        *out_is = zepi_question_may_use(search->question, image);
+        return *out_is && image->format == ZEPI_IMAGE_NATIVE ? is_taken(search, image, out_is)
+                                                             : ZEPI_SUCCESS;
+    }
+    *out_is = is_loaded(
+        search, image->state == ZEPI_MODULE_OBJECT ? search->objects : search->executables, image);
+    return ZEPI_SUCCESS;
+}
+
+// ---- Values ----
+
+// What the input declares about a constant, unless native code alone has it.
+static const struct zepi_spec_declaration *own_declaration(const struct search *search, uint32_t id)
+{
+    const struct zepi_spec_declaration *declaration =
+        search->input ? zepi_spec_find_declaration(search->input->declarations,
+                                                   search->input->declaration_count, id)
+                      : NULL;
+    return declaration && !declaration->has_baked_value ? declaration : NULL;
+}
+
+static const struct zepi_spec_entry *given_value(const struct search *search, uint32_t id)
+{
+    const struct zepi_spec_entry *entry = zepi_question_find_value(search->question, id);
+    return entry ? entry : zepi_spec_values_find(search->bound, id);
+}
+
+// Whether code with this value of a constant will do. A required constant without a value is left
+// to the input, whose build says so.
+static bool is_right(const struct search *search, const struct zepi_image *image,
+                     const struct zepi_spec_declaration *declaration, const uint8_t *built)
+{
+    const struct zepi_spec_entry *given = given_value(search, declaration->id);
+    const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
+    if (!given && own && own->is_required && !search->question->chosen)
+        return false;
+    if (zepi_image_is_emulated(image, declaration->id))
+        return true;
+    if (given)
+        return memcmp(given->value, built, declaration->size_bytes) == 0;
+    return !own || search->question->chosen ||
+           memcmp(own->default_value, built, declaration->size_bytes) == 0;
+}
+
+static bool has_right_values(const struct search *search, const struct zepi_module_part *part)
+{
+    for (uint32_t i = 0; i < part->image_count; i++) {
+        const struct zepi_image *image = part->images[i];
+        for (uint32_t at = 0; at < image->declaration_count; at++) {
+            const struct zepi_spec_declaration *declaration = &image->declarations[at];
+            if (!is_right(search, image, declaration,
+                          zepi_spec_effective(declaration, part->values[i])))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Code that does not state a constant was made with its default, as far as there is one. Returns a
+// constant of the image for which that will not do, or NULL.
+static const struct zepi_spec_declaration *find_unstated(const struct search *search,
+                                                         uint32_t image_count,
+                                                         struct zepi_image *const *images,
+                                                         const struct zepi_image *image)
+{
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        const struct zepi_spec_entry *given = given_value(search, declaration->id);
+        const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
+        bool is_right = given
+                            ? own && memcmp(given->value, own->default_value, own->size_bytes) == 0
+                            : !own || !own->is_required || search->question->chosen;
+        for (uint32_t at = 0; at < image_count && !is_right; at++)
+            is_right = zepi_image_find_constant(images[at], declaration->id);
+        if (!is_right)
+            return declaration;
+    }
+    return NULL;
+}
+
+// The same of everything in the unit that says which constants the kernel has: its SPIR-V with what
+// that imports, and other native code of it. *out_unstated is NULL if these images, which make code
+// together, have the launch's values for all they do not state.
+static zepi_result_t check_unstated(const struct search *search, uint32_t image_count,
+                                    struct zepi_image *const *images,
+                                    const struct zepi_spec_declaration **out_unstated)
+{
+    const struct zepi_unit_entry *unit = search->question->unit;
+    const struct zepi_spec_declaration *found = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_image **listed = zepi_allocate(unit->image_count, sizeof(struct zepi_image *));
+    if (!listed)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < unit->image_count && !found && result == ZEPI_SUCCESS; i++) {
+        bool is_of_kernel = true;
+        listed[0] = unit->images[i];
+        const uint32_t count = zepi_images_add_needed(unit->image_count, unit->images, 1, listed);
+        for (uint32_t at = 0; at < count && !found; at++)
+            found = find_unstated(search, image_count, images, listed[at]);
+        if (found)
+            result = is_usable(search, unit->images[i], &is_of_kernel);
+        if (!is_of_kernel)
+            found = NULL;
+    }
+    zepi_free(listed);
+    *out_unstated = found;
+    return result;
+}
+
+// The values of emulated constants: the launch's, those set, the input's defaults, and then what
+// the code was built with. Owned reference.
+static zepi_result_t list_emulated_values(const struct search *search,
+                                          const struct zepi_image *image,
+                                          struct zepi_spec_values *built,
+                                          struct zepi_spec_values **out_values)
+{
+    uint32_t count = 0;
+    struct zepi_spec_entry *entries = zepi_allocate(image->emulated_count, sizeof(*entries));
+    if (!entries)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < image->emulated_count; i++) {
+        const uint32_t id = image->emulated[i].id;
+        const struct zepi_spec_entry *given = given_value(search, id);
+        const struct zepi_spec_declaration *own = own_declaration(search, id);
+        if (given) {
+            entries[count++] = *given;
+        } else if (own) {
+            entries[count] = (struct zepi_spec_entry){.id = id, .size_bytes = own->size_bytes};
+            memcpy(entries[count++].value, own->default_value, own->size_bytes);
+        }
+    }
+    *out_values = zepi_spec_values_with(built, count, entries, NULL);
+    zepi_free(entries);
+    return *out_values ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// ---- Kernels in executables ----
+
+static bool has_chosen(const struct search *search, const struct zepi_module_part *part)
+{
+    const struct zepi_image *chosen = search->question->chosen;
+    for (uint32_t i = 0; i < part->image_count && chosen; i++) {
+        if (part->images[i] == chosen)
+            return true;
+    }
+    return !chosen;
+}
+
+static zepi_result_t take_kernel(struct search *search, const struct zepi_module_part *part)
+{
+    const struct zepi_question *question = search->question;
+    struct zepi_target target = {0};
+    struct zepi_spec_values *values = NULL;
+    uint32_t image_index;
+    zepi_result_t result = zepi_kernel_pool_get(part->code[question->queue->device_index],
+                                                question->name, &target.pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    target.image = zepi_emulation_find(part, question->name, &image_index);
+    if (target.image)
+        result = list_emulated_values(search, target.image, part->values[image_index], &values);
+    if (result == ZEPI_SUCCESS) {
+        target.values = values;
+        search->found = zepi_held_target_create(&target);
+        if (!search->found)
+            result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zepi_spec_values_release(values);
+    zepi_build_result_release(target.pool);
+    return result;
+}
+
+// The kernel of the first part that has it and the right values, if there is one.
+static zepi_result_t take_from(struct search *search, const struct zepi_module *executable)
+{
+    for (uint32_t i = 0; i < executable->part_count; i++) {
+        const struct zepi_module_part *part = &executable->parts[i];
+        const struct zepi_spec_declaration *unstated;
+        if (!has_kernel(search, part) || !has_chosen(search, part) ||
+            !has_right_values(search, part))
+            continue;
+        const zepi_result_t result =
+            check_unstated(search, part->image_count, part->images, &unstated);
+        if (result != ZEPI_SUCCESS || !unstated)
+            return result == ZEPI_SUCCESS ? take_kernel(search, part) : result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// ---- The three steps ----
+
+// Other failures are told if the launch fails in the end.
+static zepi_result_t fall_through(struct search *search, zepi_result_t result, const char *step)
+{
+    if (result == ZEPI_SUCCESS || is_final(result))
+        return result;
+    zepi_error_prepend("%s: ", step);
+    if (search->earlier.text[0])
+        zepi_error_prepend("%s; then ", search->earlier.text);
+    zepi_error_save(&search->earlier);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t get_module(const struct search *search, zepi_module_state_t state,
+                                struct zepi_module **out_module)
+{
+    struct zepi_unit_entry *unit = search->question->unit;
+    return unit->counts[state] > 0 ? zepi_unit_find_or_create_module(
+                                         unit, search->question->queue->context, state, out_module)
+                                   : ZEPI_SUCCESS;
+}
+
+static bool may_take(const struct search *search, zepi_module_state_t state)
+{
+    const struct zepi_image *chosen = search->question->chosen;
+    return !search->found && (!chosen || chosen->state == state);
+}
+
+static zepi_result_t try_executables(struct search *search)
+{
+    if (!search->executables || !may_take(search, ZEPI_MODULE_EXECUTABLE))
+        return ZEPI_SUCCESS;
+    return fall_through(search, take_from(search, search->executables), "the executable");
+}
+
+// Objects with other values are not even linked.
+static zepi_result_t have_right_values(const struct search *search, bool *out_have)
+{
+    const struct zepi_module *objects = search->objects;
+    const struct zepi_spec_declaration *unstated = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_have = objects->part_count > 0;
+    for (uint32_t i = 0; i < objects->part_count; i++) {
+        if (objects->parts[i].code[search->question->queue->device_index] &&
+            !has_right_values(search, &objects->parts[i]))
+            *out_have = false;
+    }
+    if (*out_have)
+        result = check_unstated(search, objects->image_count, objects->images, &unstated);
+    *out_have = *out_have && !unstated;
+    return result;
+}
+
+static zepi_result_t try_objects(struct search *search)
+{
+    struct zepi_module *linked = NULL;
+    bool have = false;
+    if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT))
+        return ZEPI_SUCCESS;
+    zepi_result_t result = have_right_values(search, &have);
+    if (result != ZEPI_SUCCESS || !have)
+        return result;
+    result = zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
+    if (result == ZEPI_SUCCESS)
+        result = take_from(search, linked);
+    zepi_release(linked);
+    return fall_through(search, result, "linking the objects");
+}
+
+// The part of the input that may have the kernel; *out_module is a new reference, or NULL.
+static zepi_result_t narrow_input(const struct search *search, struct zepi_module **out_module)
+{
+    const struct zepi_module *input = search->input;
+    const struct zepi_question *question = search->question;
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_image **images = zepi_allocate(input->image_count, sizeof(struct zepi_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(input->images[i]);
+        if ((!question->chosen || input->images[i] == question->chosen) &&
+            (!spirv || zepi_spirv_find_kernel(spirv, question->name)))
+            images[count++] = input->images[i];
+    }
+    count = zepi_images_add_needed(input->image_count, input->images, count, images);
+    *out_module = NULL;
+    if (count == input->image_count)
+        *out_module = zepi_retain(search->input);
+    else if (count > 0)
+        result = zepi_module_make_of_images(input->context, ZEPI_MODULE_INPUT, count, images,
+                                            ZEPI_REFUSE_UNUSABLE, out_module);
+    zepi_free(images);
+    return result;
+}
+
+static zepi_result_t try_input(struct search *search)
+{
+    struct zepi_module *input = NULL;
+    struct zepi_module *executable = NULL;
+    struct zepi_spec_values *values = NULL;
+    if (!search->input || !may_take(search, ZEPI_MODULE_INPUT))
+        return ZEPI_SUCCESS;
+    zepi_result_t result = narrow_input(search, &input);
+    if (result != ZEPI_SUCCESS || !input)
+        return result;
+    result = zepi_question_values_on(search->question, search->bound, &values);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_build_with(input, values, NULL, &executable);
+    for (uint32_t i = 0; executable && i < executable->part_count; i++) {
+        if (result == ZEPI_SUCCESS && !search->found && has_kernel(search, &executable->parts[i]))
+            result = take_kernel(search, &executable->parts[i]);
+    }
+    zepi_spec_values_release(values);
+    zepi_release(executable);
+    zepi_release(input);
+    return result;
+}
+
+static zepi_result_t fail_not_found(const struct search *search)
+{
+    const struct zepi_question *question = search->question;
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND,
+              "no image of the translation unit has kernel '%s' for device '%s' and these values",
+              question->name, question->queue->device->properties.name);
+    if (search->input)
+        zepi_module_append_kernel_names(search->input);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
+// ---- The selector ----
+
+// In the order in which the unit was registered with them.
+static zepi_result_t list_usable(const struct search *search, struct zepi_image **images,
+                                 uint32_t *out_count)
+{
+    const struct zepi_unit_entry *unit = search->question->unit;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < unit->image_count; i++) {
+        bool is = false;
+        const zepi_result_t result = is_usable(search, unit->images[i], &is);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (is)
+            images[count++] = unit->images[i];
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
+// Native code is not made anew with a value that it does not state. Objects are linked together.
+static zepi_result_t check_unstated_choice(const struct search *search)
+{
+    struct zepi_image *const chosen = search->question->chosen;
+    const struct zepi_spec_declaration *unstated = NULL;
+    const bool is_object = chosen->state == ZEPI_MODULE_OBJECT;
+    const zepi_result_t result =
+        check_unstated(search, is_object ? search->objects->image_count : 1,
+                       is_object ? search->objects->images : &chosen, &unstated);
+    return result == ZEPI_SUCCESS && unstated
+               ? zepi_question_fail_mismatch(given_value(search, unstated->id), NULL)
+               : result;
+}
+
+// Values next to a choice must be those that the chosen code was made with.
+static zepi_result_t check_chosen(const struct search *search)
+{
+    const struct zepi_image *chosen = search->question->chosen;
+    for (uint32_t i = 0; i < chosen->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &chosen->declarations[i];
+        const struct zepi_spec_entry *given = given_value(search, declaration->id);
+        if (given && declaration->has_baked_value &&
+            memcmp(given->value, declaration->default_value, declaration->size_bytes) != 0)
+            return zepi_question_fail_mismatch(given, declaration->default_value);
+    }
+    return chosen->format == ZEPI_IMAGE_NATIVE ? check_unstated_choice(search) : ZEPI_SUCCESS;
+}
+
+static zepi_result_t select_image(struct search *search)
+{
+    uint32_t count = 0;
+    if (!search->question->desc->selector)
+        return ZEPI_SUCCESS;
+    struct zepi_image **images =
+        zepi_allocate(search->question->unit->image_count, sizeof(struct zepi_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    zepi_result_t result = list_usable(search, images, &count);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_question_select(search->question, count, images);
+    zepi_free(images);
+    return result == ZEPI_SUCCESS ? check_chosen(search) : result;
+}
+
+// ---- All together ----
+
+static zepi_result_t find(struct search *search)
+{
+    zepi_result_t result = get_module(search, ZEPI_MODULE_INPUT, &search->input);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (search->input)
+        search->bound = zepi_module_snapshot(search->input);
+    result = fall_through(search, get_module(search, ZEPI_MODULE_EXECUTABLE, &search->executables),
+                          "loading the executables");
+    if (result == ZEPI_SUCCESS)
+        result = fall_through(search, get_module(search, ZEPI_MODULE_OBJECT, &search->objects),
+                              "loading the objects");
+    if (result == ZEPI_SUCCESS)
+        result = select_image(search);
+    if (result == ZEPI_SUCCESS)
+        result = try_executables(search);
+    if (result == ZEPI_SUCCESS)
+        result = try_objects(search);
+    if (result == ZEPI_SUCCESS)
+        result = try_input(search);
+    if (result == ZEPI_SUCCESS && !search->found)
+        result = fail_not_found(search);
+    return result;
+}
+
+zepi_result_t zepi_dispatch_in_unit(struct zepi_question *question,
+                                    struct zepi_dispatch *out_dispatch)
+{
+    struct search search = {.question = question};
+    struct zepi_error before;
+    zepi_error_save(&before);
+    const zepi_result_t result = find(&search);
+    if (result == ZEPI_SUCCESS) {
+        // What failed on the way is no failure of the launch.
+        zepi_error_restore(&before);
+        out_dispatch->held = search.found;
+        out_dispatch->target = search.found->target;
+    } else if (search.earlier.text[0]) {
+        zepi_error_append("; before that, %s", search.earlier.text);
+    }
+    zepi_spec_values_release(search.bound);
+    zepi_release(search.input);
+    zepi_release(search.objects);
+    zepi_release(search.executables);
+    return result;
+}

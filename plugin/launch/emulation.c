@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "launch/emulation.h"
+
+#include "device/context.h"
+#include "memory/usm.h"
+#include "program/module.h"
+
+#include <string.h>
+
+#define VALUES_ALIGNMENT_BYTES 256
+
+const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
+                                             const char *kernel_name, uint32_t *out_index)
+{
+    for (uint32_t i = 0; i < part->image_count; i++) {
+        const struct zepi_image *image = part->images[i];
+        for (uint32_t at = 0; at < image->emulated_kernel_count && image->emulated_count > 0;
+             at++) {
+            if (strcmp(image->emulated_kernels[at], kernel_name) == 0) {
+                *out_index = i;
+                return image;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void write_values(const struct zepi_image *image, const struct zepi_spec_values *values,
+                         uint8_t *memory)
+{
+    memset(memory, 0, image->emulation_size_bytes);
+    for (uint32_t i = 0; i < image->emulated_count; i++) {
+        const struct zepi_image_emulated *emulated = &image->emulated[i];
+        const struct zepi_spec_declaration *declaration =
+            zepi_image_find_constant(image, emulated->id);
+        memcpy(memory + emulated->offset_bytes, zepi_spec_effective(declaration, values),
+               emulated->size_bytes);
+    }
+}
+
+static zepi_result_t check_required(const struct zepi_image *image,
+                                    const struct zepi_spec_values *values)
+{
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        if (declaration->is_required && !declaration->has_baked_value &&
+            !zepi_spec_values_find(values, declaration->id))
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,
+                             "specialization constant %u (%s, %u bytes) must have a value for the "
+                             "launch",
+                             declaration->id, zepi_scalar_name(declaration->type),
+                             (unsigned)declaration->size_bytes);
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_arguments(const struct zepi_kernel_pool *pool,
+                                     const struct zepi_argument_list *arguments)
+{
+    const uint32_t count = arguments->count;
+    if (count + 1 != pool->argument_count)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "kernel '%s' has %u arguments, the last of them for emulated "
+                         "specialization constants, got %u",
+                         pool->name, pool->argument_count, count);
+    if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !arguments->first))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "kernel '%s' gets %u arguments, expected at most %d, in a list",
+                         pool->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
+                                  const struct zepi_target *target,
+                                  const struct zepi_argument_list *arguments)
+{
+    const uint32_t count = arguments->count;
+    zepi_result_t result = check_required(target->image, target->values);
+    if (result == ZEPI_SUCCESS)
+        result = check_arguments(zepi_kernel_pool_of(target->pool), arguments);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = zepi_argument_read(arguments, i, &emulation->arguments[i]);
+    if (result == ZEPI_SUCCESS)
+        result =
+            zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
+                              VALUES_ALIGNMENT_BYTES, &emulation->values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    write_values(target->image, target->values, emulation->values);
+    emulation->arguments[count] =
+        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->values};
+    emulation->context = context;
+    emulation->argument_count = count + 1;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_emulation_finish(struct zepi_emulation *emulation)
+{
+    zepi_usm_give(emulation->context, emulation->values);
+}

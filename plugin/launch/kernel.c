@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "launch/kernel.h"
+
+#include "core/alloc.h"
+#include "core/list.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "launch/emulation.h"
+#include "launch/work_size.h"
+#include "program/module.h"
+#include "ze/ze.h"
+
+static void kernel_destroy(void *object)
+{
+    struct zepi_kernel *kernel = object;
+    if (atomic_load_explicit(&kernel->exports, memory_order_acquire))
+        zepi_kernel_destroy_exports(kernel);
+    for (uint32_t i = 0; kernel->pools && i < kernel->context->device_count; i++)
+        zepi_build_result_release(kernel->pools[i]);
+    if (kernel->pools != kernel->inline_pools)
+        zepi_free(kernel->pools);
+    if (kernel->adopted)
+        zepi_ze.zeKernelDestroy(kernel->adopted);
+    zepi_release(kernel->program);
+    zepi_release(kernel->module);
+}
+
+ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
+
+static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
+{
+    struct zepi_module *module = kernel->module;
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        struct zepi_build_result *code = zepi_module_find_code(module, i, name);
+        if (!code)
+            continue;
+        const zepi_result_t result = zepi_kernel_pool_get(code, name, &kernel->pools[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
+    }
+    for (uint32_t i = 0; i < module->context->device_count; i++)
+        kernel->is_emulated =
+            kernel->is_emulated || (kernel->pools[i] && zepi_kernel_target(kernel, i, NULL).image);
+    if (kernel->name)
+        return ZEPI_SUCCESS;
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
+    zepi_module_append_kernel_names(module);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
+// A kernel without pools.
+static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out_kernel)
+{
+    const size_t device_count = module->context->device_count;
+    struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
+    if (!kernel)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    kernel->module = zepi_retain(module);
+    kernel->context = module->context;
+    kernel->pools = device_count <= sizeof(kernel->inline_pools) / sizeof(kernel->inline_pools[0])
+                        ? kernel->inline_pools
+                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
+    if (!kernel->pools) {
+        zepi_release(kernel);
+        return zepi_fail_no_memory();
+    }
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
+                                      uint32_t *out_part_index)
+{
+    const struct zepi_module *module = kernel->module;
+    struct zepi_target target = {.pool = kernel->pools[device_index]};
+    const struct zepi_build_result *code = zepi_kernel_pool_of(target.pool)->code;
+    uint32_t index = 0;
+    uint32_t image_index = 0;
+    // It came from the first one with this code.
+    while (module->parts[index].code[device_index] != code)
+        index++;
+    target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
+    if (target.image)
+        target.values = module->parts[index].values[image_index];
+    if (out_part_index)
+        *out_part_index = index;
+    return target;
+}
+
+static zepi_result_t make(struct zepi_module *module, const char *name,
+                          struct zepi_kernel **out_kernel)
+{
+    struct zepi_kernel *kernel = NULL;
+    zepi_result_t result = create(module, &kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = get_pools(kernel, name);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(kernel);
+        return result;
+    }
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
+                                     zepi_kernel_t *out_kernel)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!name || !out_kernel)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         name ? "the output for the kernel" : "the kernel's name");
+    if (module->state != ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "kernels are in executable modules; this one is %s",
+                         zepi_module_state_name(module->state));
+    return make(module, name, out_kernel);
+}
+
+zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
+                                   struct zepi_kernel_pool **out_pool)
+{
+    struct zepi_build_result *pool = kernel->pools[device_index];
+    if (!pool)
+        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
+                         kernel->name, kernel->context->devices[device_index]->properties.name);
+    *out_pool = zepi_kernel_pool_of(pool);
+    return ZEPI_SUCCESS;
+}
+
+// The pool for a question about a kernel on a device.
+static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
+                               struct zepi_kernel_pool **out_pool)
+{
+    uint32_t index;
+    zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(kernel->context, device, &index);
+    return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_pool) : result;
+}
+
+zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
+                                   zepi_kernel_info_t *out_info)
+{
+    struct zepi_kernel_pool *pool = NULL;
+    const zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const ze_kernel_properties_t *properties = &pool->properties;
+    const zepi_kernel_info_t info = {.name = kernel->name,
+                                     .module = kernel->module,
+                                     .argument_count = pool->argument_count,
+                                     .required_group_size = {properties->requiredGroupSizeX,
+                                                             properties->requiredGroupSizeY,
+                                                             properties->requiredGroupSizeZ},
+                                     .required_sub_group_size = properties->requiredSubgroupSize,
+                                     .max_group_size = device->compute.maxTotalGroupSize,
+                                     .max_sub_group_size = properties->maxSubgroupSize,
+                                     .max_sub_group_count = properties->maxNumSubgroups,
+                                     .local_memory_bytes = properties->localMemSize,
+                                     .private_memory_bytes = properties->privateMemSize,
+                                     .spill_memory_bytes = properties->spillMemSize};
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
+                                             uint32_t work_dim, const size_t *global_size,
+                                             size_t *out_group_size)
+{
+    struct zepi_kernel_pool *pool = NULL;
+    struct zepi_kernel_instance *instance;
+    struct zepi_work_size size;
+    const size_t none[3] = {0};
+    zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!global_size || !out_group_size)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         global_size ? "the output for the group size" : "the global size");
+    result = zepi_kernel_instance_take(pool, &instance);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_work_size_init(&size, pool, device, instance->ze, work_dim, global_size, none);
+    zepi_kernel_instance_give(pool, instance);
+    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
+        out_group_size[i] = size.is_empty ? 1 : size.group[i];
+    return result;
+}
+
+zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
+                                                 uint32_t work_dim, const size_t *group_size,
+                                                 uint32_t *out_count)
+{
+    struct zepi_kernel_pool *pool = NULL;
+    struct zepi_kernel_instance *instance;
+    uint32_t group[3] = {1, 1, 1};
+    zepi_result_t result = find_pool(kernel, device, &pool);
+    if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the group has %u dimensions, expected 1 to 3",
+                           work_dim);
+    if (result == ZEPI_SUCCESS && (!group_size || !out_count))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                           group_size ? "the output for the count" : "the group size");
+    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++) {
+        if (group_size[i] == 0 || group_size[i] > UINT32_MAX)
+            result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                               "the group has %zu work-items in dimension "
+                               "%u",
+                               group_size[i], i);
+        group[i] = (uint32_t)group_size[i];
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_instance_take(pool, &instance);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // The handle's group size is not what the next launch thinks it is.
+    memset(instance->group_size, 0, sizeof(instance->group_size));
+    result = ZEPI_ZE(zeKernelSetGroupSize, instance->ze, group[0], group[1], group[2]);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, instance->ze, out_count);
+    zepi_kernel_instance_give(pool, instance);
+    return result;
+}

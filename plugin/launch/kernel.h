@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_KERNEL_H
+#define ZEPI_LAUNCH_KERNEL_H
+
+#include "core/exports.h"
+#include "core/object.h"
+#include "launch/target.h"
+
+struct zepi_module;
+
+// A kernel of an executable module. It has no arguments: they come with each launch.
+struct zepi_kernel {
+    struct zepi_object object;
+    struct zepi_module *module;   // retained
+    struct zepi_context *context; // borrowed from the module
+    const char *name;             // borrowed from the module
+    bool is_emulated;             // on some device its constants come through an argument
+    // Owned references, one a device of the context; NULL: the module has no code with this kernel
+    // for that device.
+    struct zepi_build_result **pools;
+    struct zepi_build_result *inline_pools[4]; // if they fit
+    zepi_exports_t exports; // owned; each an instance that its pool never gets back
+    // Of a front door: what it asked of, retained, and the handle that it made the kernel around,
+    // owned. Or NULL.
+    void *program;
+    ze_kernel_handle_t adopted;
+    atomic_bool has_object_arguments; // its last launch had objects of the front door among them
+};
+
+extern const struct zepi_type zepi_kernel_type;
+
+// The kernel's pool on a device of its context, borrowed. A device without is an error.
+zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
+                                   struct zepi_kernel_pool **out_pool);
+
+// What a launch of the kernel goes to on a device that it has a pool for. Borrowed from the kernel.
+// *out_part_index (may be NULL) is the part of the module that it is in.
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
+                                      uint32_t *out_part_index);
+
+zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
+                                     zepi_kernel_t *out_kernel);
+zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
+                                   zepi_kernel_info_t *out_info);
+zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
+                                             uint32_t work_dim, const size_t *global_size,
+                                             size_t *out_group_size);
+// How many groups of a cooperative launch the device can run at once.
+zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_device_t device,
+                                                 uint32_t work_dim, const size_t *group_size,
+                                                 uint32_t *out_count);
+
+// kernel_native.c
+zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
+                                     void **out_native_handle);
+// Destroys what was handed out, when no command can use it any more: the kernel goes.
+void zepi_kernel_destroy_exports(struct zepi_kernel *kernel);
+
+#endif

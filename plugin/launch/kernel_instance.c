@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+#include "launch/kernel_instance.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "launch/arguments.h"
+#include "launch/work_size.h"
+#include "memory/buffer.h"
+#include "memory/usm_table.h"
+#include "ze/ze.h"
+
+void zepi_kernel_instance_free(struct zepi_kernel_instance *instance)
+{
+    zepi_ze.zeKernelDestroy(instance->ze);
+    zepi_free(instance);
+}
+
+static void forget_arguments(struct zepi_kernel_instance *instance, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        instance->arguments[i].head = ZEPI_ARGUMENT_NOT_SET;
+}
+
+zepi_result_t zepi_kernel_instance_create(const struct zepi_kernel_pool *pool,
+                                          struct zepi_kernel_instance **out_instance)
+{
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = pool->name};
+    const ze_kernel_indirect_access_flags_t access = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                                     ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+    struct zepi_kernel_instance *instance =
+        zepi_allocate(1, sizeof(*instance) + pool->argument_count * sizeof(instance->arguments[0]));
+    if (!instance)
+        return zepi_fail_no_memory();
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, pool->module, &desc, &instance->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(instance);
+        return result;
+    }
+    // Pointers that lie in memory, or in structures passed by value, are followed, too.
+    result = ZEPI_ZE(zeKernelSetIndirectAccess, instance->ze, access);
+    if (result != ZEPI_SUCCESS) {
+        zepi_kernel_instance_free(instance);
+        return result;
+    }
+    forget_arguments(instance, pool->argument_count);
+    *out_instance = instance;
+    return ZEPI_SUCCESS;
+}
+
+// ---- Arguments ----
+
+static __attribute__((noinline)) uint64_t read_odd_bits(const void *value, size_t size_bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, value, size_bytes);
+    return bits;
+}
+
+// Of up to 8 bytes.
+static inline uint64_t read_bits(const void *value, size_t size_bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    switch (size_bytes) {
+    case sizeof(wide):
+        memcpy(&wide, value, sizeof(wide));
+        return wide;
+    case sizeof(narrow):
+        memcpy(&narrow, value, sizeof(narrow));
+        return narrow;
+    default:
+        return read_odd_bits(value, size_bytes);
+    }
+}
+
+// Whether the same bits are the same argument next time. Drivers keep what an address or handle
+// leads to, so that the same address in other memory must be set again: when memory that zepi made
+// is freed, the generation says so; of all else nothing is known.
+static inline bool is_comparable(const struct zepi_kernel_pool *pool, uint32_t index,
+                                 size_t size_bytes, uint64_t bits)
+{
+    if (size_bytes != sizeof(void *))
+        return size_bytes < sizeof(void *);
+    return zepi_usm_table_find((uintptr_t)bits) != NULL ||
+           pool->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
+}
+
+static zepi_result_t set_argument(struct zepi_kernel_instance *instance, uint32_t index,
+                                  size_t size_bytes, const void *value)
+{
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, size_bytes, value);
+    if (__builtin_expect(result != ZEPI_SUCCESS, 0))
+        zepi_error_append(", for argument %u of %zu bytes", index, size_bytes);
+    return result;
+}
+
+// A buffer that moves has been brought to the device: its place there has memory.
+static void *address_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
+{
+    return buffer->fixed ? buffer->fixed
+                         : buffer->places[zepi_buffer_place_of(buffer, device)].memory;
+}
+
+// An argument that is not of the kind and size that was set, or is to be checked each time.
+static __attribute__((noinline)) zepi_result_t
+check_and_set_argument(struct zepi_kernel_instance *instance, const struct zepi_kernel_pool *pool,
+                       const struct zepi_device *device, const struct zepi_argument_list *list,
+                       uint32_t index)
+{
+    zepi_argument_t argument;
+    struct zepi_argument_state *state = &instance->arguments[index];
+    const struct zepi_argument_record *record = zepi_argument_at(list, index);
+    zepi_result_t result = zepi_argument_read(list, index, &argument);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_argument_check(pool, index, &argument);
+    if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
+        result = zepi_arguments_check_local_memory(pool, device, list);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const void *value = argument.value;
+    size_t size_bytes = argument.size_bytes;
+    if (argument.kind == ZEPI_ARGUMENT_BUFFER)
+        argument.value = address_of(argument.value, device);
+    if (argument.kind == ZEPI_ARGUMENT_BUFFER || argument.kind == ZEPI_ARGUMENT_POINTER) {
+        value = &argument.value;
+        size_bytes = sizeof(argument.value);
+    }
+    state->head = ZEPI_ARGUMENT_NOT_SET;
+    result = set_argument(instance, index, size_bytes, value);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const bool is_local = argument.kind == ZEPI_ARGUMENT_LOCAL;
+    const uint64_t bits = is_local || size_bytes > sizeof(bits) ? 0 : read_bits(value, size_bytes);
+    state->size_bytes = record->size_bytes;
+    state->bits = bits;
+    // A buffer is looked at in each launch: it may have been released since.
+    if (is_local ||
+        (argument.kind != ZEPI_ARGUMENT_BUFFER && is_comparable(pool, index, size_bytes, bits)))
+        state->head = record->head;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
+                                   const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device *device,
+                                   const struct zepi_argument_list *list)
+{
+    struct zepi_argument_state *state = instance->arguments;
+    const struct zepi_argument_record *record = list->first;
+    for (uint32_t i = 0; i < list->count; i++, state++) {
+        const void *value = record->value;
+        const uint32_t kind = (uint32_t)record->head;
+        size_t size_bytes = record->size_bytes;
+        uint64_t bits = (uintptr_t)value;
+        zepi_result_t result;
+        const bool is_same = record->head == state->head && size_bytes == state->size_bytes;
+        if (is_same && kind == ZEPI_ARGUMENT_VALUE && value) {
+            bits = read_bits(value, size_bytes);
+        } else if (is_same && kind == ZEPI_ARGUMENT_POINTER) {
+            value = &record->value;
+            size_bytes = sizeof(record->value);
+        } else if (is_same && kind == ZEPI_ARGUMENT_LOCAL && (!value || list->is_indexed)) {
+            bits = state->bits;
+        } else {
+            result = check_and_set_argument(instance, pool, device, list, i);
+            if (result != ZEPI_SUCCESS)
+                return result;
+            bits = state->bits;
+        }
+        if (bits != state->bits) {
+            state->bits = bits;
+            if (!is_comparable(pool, i, size_bytes, bits))
+                state->head = ZEPI_ARGUMENT_NOT_SET;
+            result = set_argument(instance, i, size_bytes, value);
+            if (result != ZEPI_SUCCESS)
+                return result;
+        }
+        record = (const void *)((const char *)record + list->stride_bytes);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// ---- Sizes ----
+
+static inline size_t size_in(const size_t *sizes, uint32_t dimension)
+{
+    return sizes ? sizes[dimension] : 0;
+}
+
+static inline bool sizes_match(const struct zepi_kernel_instance *instance,
+                               const struct zepi_launch *launch)
+{
+    if (launch->work_dim != instance->work_dim)
+        return false;
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        if (launch->global_size[i] != instance->global_size[i] ||
+            size_in(launch->group_size, i) != instance->asked_group_size[i] ||
+            size_in(launch->global_offset, i) != instance->asked_offset[i])
+            return false;
+    }
+    return true;
+}
+
+static zepi_result_t set_offset(struct zepi_kernel_instance *instance,
+                                const struct zepi_device *device, const struct zepi_launch *launch)
+{
+    uint32_t offset[3] = {0};
+    for (uint32_t i = 0; launch->global_offset && i < launch->work_dim; i++) {
+        if (launch->global_offset[i] > UINT32_MAX)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the global offset %zu is beyond 32 bits",
+                             launch->global_offset[i]);
+        offset[i] = (uint32_t)launch->global_offset[i];
+    }
+    if (memcmp(offset, instance->offset, sizeof(offset)) == 0)
+        return ZEPI_SUCCESS;
+    if (!device->platform->optional.has_global_offset)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the driver lacks the extension for global offsets");
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSetGlobalOffsetExp, instance->ze, offset[0], offset[1], offset[2]);
+    if (result == ZEPI_SUCCESS)
+        memcpy(instance->offset, offset, sizeof(offset));
+    return result;
+}
+
+static zepi_result_t set_group_size(struct zepi_kernel_instance *instance, const uint32_t group[3])
+{
+    if (memcmp(group, instance->group_size, sizeof(instance->group_size)) == 0)
+        return ZEPI_SUCCESS;
+    memset(instance->group_size, 0, sizeof(instance->group_size));
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSetGroupSize, instance->ze, group[0], group[1], group[2]);
+    if (result == ZEPI_SUCCESS)
+        memcpy(instance->group_size, group, sizeof(instance->group_size));
+    return result;
+}
+
+// Asks the driver for a group size that it shall suggest.
+static __attribute__((noinline)) zepi_result_t
+check_and_set_sizes(struct zepi_kernel_instance *instance, const struct zepi_kernel_pool *pool,
+                    const struct zepi_device *device, const struct zepi_launch *launch)
+{
+    struct zepi_work_size size;
+    instance->work_dim = 0;
+    zepi_result_t result = zepi_work_size_init(&size, pool, device, instance->ze, launch->work_dim,
+                                               launch->global_size, launch->group_size);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (size.is_empty)
+        return ZEPI_NOTHING_TO_LAUNCH;
+    result = set_offset(instance, device, launch);
+    if (result == ZEPI_SUCCESS)
+        result = set_group_size(instance, size.group);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        instance->global_size[i] = launch->global_size[i];
+        instance->asked_group_size[i] = size_in(launch->group_size, i);
+        instance->asked_offset[i] = size_in(launch->global_offset, i);
+    }
+    instance->group_count = size.count;
+    instance->work_dim = launch->work_dim;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
+                                           const struct zepi_kernel_pool *pool,
+                                           const struct zepi_device *device,
+                                           const struct zepi_launch *launch)
+{
+    const struct zepi_argument_list *list = &launch->arguments;
+    const uint64_t generation = zepi_usm_generation();
+    if (list->count != pool->argument_count || (!list->first && list->count > 0))
+        return zepi_arguments_check_count(pool, list);
+    if (instance->usm_generation != generation) {
+        forget_arguments(instance, list->count);
+        instance->usm_generation = generation;
+    }
+    const zepi_result_t result = set_arguments(instance, pool, device, list);
+    if (__builtin_expect(result != ZEPI_SUCCESS, 0)) {
+        // Some of the arguments are of this launch, some of the one before, and were never checked
+        // together.
+        forget_arguments(instance, list->count);
+        return result;
+    }
+    return sizes_match(instance, launch) ? ZEPI_SUCCESS
+                                         : check_and_set_sizes(instance, pool, device, launch);
+}

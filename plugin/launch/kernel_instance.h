@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_KERNEL_INSTANCE_H
+#define ZEPI_LAUNCH_KERNEL_INSTANCE_H
+
+#include "queue/retire.h"
+
+#include <level_zero/ze_api.h>
+
+struct zepi_device;
+struct zepi_kernel_pool;
+
+// The arguments of a launch as the host has them: zepi_argument_t, or the part of another
+// interface's structure that has the same members. Borrowed for one call.
+struct zepi_argument_list {
+    const void *first;   // the first one's kind
+    size_t stride_bytes; // from one to the next
+    uint32_t count;
+    // The index takes the place of `reserved`; a pointer has any size, local memory any value.
+    bool is_indexed;
+};
+
+// A launch of a kernel as both front doors have it. Borrowed for one call.
+struct zepi_launch {
+    struct zepi_argument_list arguments;
+    uint32_t work_dim; // 1 to 3: checked by the front door
+    zepi_launch_flags_t flags;
+    const size_t *global_size;
+    const size_t *group_size;    // NULL or zeros: suggested by the driver
+    const size_t *global_offset; // NULL: zeros
+    zepi_wait_list_t wait;
+    zepi_event_t *out_event; // or NULL
+};
+
+// One ze_kernel, and what is set on it: a launch sets what differs. One thread at a time uses an
+// instance: that which has the mutex of the queue that it belongs to, or took it from the pool.
+
+// What an argument was when it was set.
+struct zepi_argument_state {
+    uint64_t head; // as zepi_argument_record has it; ZEPI_ARGUMENT_NOT_SET: to be set in any case
+    size_t size_bytes;
+    uint64_t bits; // of a value of up to 8 bytes, or the address
+};
+#define ZEPI_ARGUMENT_NOT_SET UINT64_MAX
+
+struct zepi_kernel_instance {
+    struct zepi_retired retired; // while its last command may still run
+    ze_kernel_handle_t ze;
+    // Sizes that were found right, as they were asked for, and the number of groups.
+    uint32_t work_dim; // 0: none
+    size_t global_size[3];
+    size_t asked_group_size[3];
+    size_t asked_offset[3];
+    ze_group_count_t group_count;
+    // Set on the ze_kernel.
+    uint32_t group_size[3]; // zeros: not known
+    uint32_t offset[3];
+    uint64_t usm_generation; // since which the arguments are what `arguments` says
+    struct zepi_argument_state arguments[];
+};
+
+typedef _Atomic(struct zepi_kernel_instance *) zepi_kernel_instance_slot;
+
+// Makes an instance, which is in no pool yet.
+zepi_result_t zepi_kernel_instance_create(const struct zepi_kernel_pool *pool,
+                                          struct zepi_kernel_instance **out_instance);
+// No command uses it.
+void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
+
+// Checks what differs from the last launch, and sets it. An error leaves the instance usable.
+// ZEPI_NOTHING_TO_LAUNCH: the launch is right, and has no work-items.
+zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
+                                           const struct zepi_kernel_pool *pool,
+                                           const struct zepi_device *device,
+                                           const struct zepi_launch *launch);
+#define ZEPI_NOTHING_TO_LAUNCH ((zepi_result_t)0x7ffe)
+
+#endif

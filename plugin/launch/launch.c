@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launch.h"
+
+#include "core/list.h"
+#include "device/context.h"
+#include "launch/dispatch.h"
+#include "launch/emulation.h"
+#include "launch/work_size.h"
+#include "queue/buffer_use.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+// ---- A kernel on the queue's device ----
+
+static inline zepi_result_t append(const struct zepi_submit *submit,
+                                   const struct zepi_kernel_instance *instance,
+                                   zepi_launch_flags_t flags)
+{
+    ze_group_count_t *count = (ze_group_count_t *)&instance->group_count;
+    if (__builtin_expect(flags & ZEPI_LAUNCH_COOPERATIVE, 0))
+        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, instance->ze,
+                       count, submit->signal, submit->wait_count, submit->waits);
+    return ZEPI_ZE(zeCommandListAppendLaunchKernel, submit->list, instance->ze, count,
+                   submit->signal, submit->wait_count, submit->waits);
+}
+
+// Under the queue's mutex until the end: what differs is set, and the command appended.
+static inline zepi_result_t launch_instance(struct zepi_queue *queue,
+                                            const struct zepi_kernel_pool *pool,
+                                            struct zepi_kernel_instance *instance,
+                                            const struct zepi_launch *launch)
+{
+    struct zepi_submit submit;
+    zepi_result_t result =
+        zepi_submit_begin(&submit, queue, launch->wait, launch->out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_kernel_instance_prepare(instance, pool, queue->device, launch);
+    if (__builtin_expect(result == ZEPI_SUCCESS, 1))
+        return zepi_submit_end(&submit, append(&submit, instance, launch->flags),
+                               launch->out_event);
+    zepi_submit_cancel(&submit);
+    return result == ZEPI_NOTHING_TO_LAUNCH
+               ? zepi_queue_marker(queue, launch->wait, launch->out_event)
+               : result;
+}
+
+static __attribute__((noinline)) zepi_result_t launch_new_instance(struct zepi_queue *queue,
+                                                                   struct zepi_kernel_pool *pool,
+                                                                   const struct zepi_launch *launch)
+{
+    struct zepi_kernel_instance *instance;
+    zepi_result_t result = zepi_kernel_instance_take(pool, &instance);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (queue->number != ZEPI_NO_QUEUE_NUMBER) {
+        instance = zepi_kernel_instance_keep(pool, queue->number, instance);
+        return launch_instance(queue, pool, instance, launch);
+    }
+    result = launch_instance(queue, pool, instance, launch);
+    zepi_kernel_instance_give(pool, instance);
+    return result;
+}
+
+static zepi_result_t launch_pool(struct zepi_queue *queue, struct zepi_kernel_pool *pool,
+                                 const struct zepi_launch *launch)
+{
+    // Acquire: another thread may have made it.
+    struct zepi_kernel_instance *instance =
+        atomic_load_explicit(&pool->of_queue[queue->number], memory_order_acquire);
+    return __builtin_expect(instance != NULL, 1) ? launch_instance(queue, pool, instance, launch)
+                                                 : launch_new_instance(queue, pool, launch);
+}
+
+static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi_target *target,
+                                     const struct zepi_launch *launch)
+{
+    struct zepi_emulation emulation;
+    struct zepi_launch emulated = *launch;
+    zepi_result_t result =
+        zepi_emulation_init(&emulation, queue->context, target, &launch->arguments);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
+    result = launch_pool(queue, zepi_kernel_pool_of(target->pool), &emulated);
+    zepi_emulation_finish(&emulation);
+    return result;
+}
+
+static __attribute__((noinline)) zepi_result_t launch_target(struct zepi_queue *queue,
+                                                             const struct zepi_target *target,
+                                                             const struct zepi_launch *launch)
+{
+    return target->image ? launch_emulated(queue, target, launch)
+                         : launch_pool(queue, zepi_kernel_pool_of(target->pool), launch);
+}
+
+// ---- A kernel object ----
+
+// Where a kernel object's launches go on a device of the context.
+static zepi_result_t get_pool(const struct zepi_kernel *kernel, const struct zepi_context *context,
+                              uint32_t device_index, struct zepi_kernel_pool **out_pool)
+{
+    if (kernel->context != context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "kernel '%s' is of another context than the queue", kernel->name);
+    return zepi_kernel_get_pool(kernel, device_index, out_pool);
+}
+
+// One that has no code for the queue's device, is of another context, or has emulated constants.
+static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue *queue,
+                                                              const struct zepi_kernel *kernel,
+                                                              const struct zepi_launch *launch)
+{
+    struct zepi_kernel_pool *pool;
+    const zepi_result_t result = get_pool(kernel, queue->context, queue->device_index, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
+    return launch_target(queue, &target, launch);
+}
+
+zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
+                                 const struct zepi_launch *launch)
+{
+    const bool is_usual = kernel->context == queue->context && kernel->pools[queue->device_index] &&
+                          !kernel->is_emulated;
+    if (__builtin_expect(!is_usual, 0))
+        return launch_unusual(queue, kernel, launch);
+    return launch_pool(queue, zepi_kernel_pool_of(kernel->pools[queue->device_index]), launch);
+}
+
+zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
+                                const struct zepi_kernel *kernel, const struct zepi_launch *launch)
+{
+    const uint32_t device_index = zepi_context_device_index(context, device);
+    struct zepi_kernel_pool *pool;
+    struct zepi_kernel_instance *instance;
+    struct zepi_work_size size;
+    zepi_result_t result = get_pool(kernel, context, device_index, &pool);
+    // Emulated constants are an argument that comes with the launch.
+    if (result == ZEPI_SUCCESS && !kernel->is_emulated)
+        result = zepi_arguments_check(pool, device, &launch->arguments);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_instance_take(pool, &instance);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_work_size_init(&size, pool, device, instance->ze, launch->work_dim,
+                                 launch->global_size, launch->group_size);
+    zepi_kernel_instance_give(pool, instance);
+    return result;
+}
+
+// ---- A launch description ----
+
+// Of a host that was compiled against another version of the interface, or that made a mistake.
+static __attribute__((cold, noinline)) zepi_result_t
+check_other_size(const zepi_launch_desc_t *desc)
+{
+    zepi_launch_desc_t own;
+    return zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+}
+
+static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
+{
+    if (!desc || desc->size != sizeof(*desc)) {
+        const zepi_result_t result = check_other_size(desc);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    if (desc->work_dim < 1 || desc->work_dim > 3)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
+                         desc->work_dim);
+    if (desc->flags & ~ZEPI_LAUNCH_COOPERATIVE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "launch flags 0x%x: only 0x%x is known",
+                         desc->flags, ZEPI_LAUNCH_COOPERATIVE);
+    return ZEPI_SUCCESS;
+}
+
+// A launch by name, or with values, a module or a selector.
+static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                       const struct zepi_launch *launch)
+{
+    struct zepi_dispatch dispatch;
+    zepi_result_t result = zepi_dispatch_find(queue, desc, &dispatch);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = launch_target(queue, &dispatch.target, launch);
+    zepi_held_target_release(dispatch.held);
+    return result;
+}
+
+static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    const struct zepi_launch launch = zepi_launch_of(desc, wait, out_event);
+    if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
+        return launch_dispatched(queue, desc, &launch);
+    const zepi_result_t result = zepi_check_object(desc->kernel, &zepi_kernel_type);
+    return result == ZEPI_SUCCESS ? zepi_launch_kernel(queue, desc->kernel, &launch) : result;
+}
+
+// Whether the argument is a buffer of the context; any other is found wrong later.
+static bool is_buffer(const zepi_argument_t *argument, const struct zepi_context *context)
+{
+    const struct zepi_buffer *buffer = argument->value;
+    return argument->kind == ZEPI_ARGUMENT_BUFFER && zepi_object_is(buffer, &zepi_buffer_type) &&
+           buffer->context == context;
+}
+
+// Brings the buffers among the arguments to the device first.
+static __attribute__((noinline)) zepi_result_t launch_with_buffers(zepi_queue_t queue,
+                                                                   const zepi_launch_desc_t *desc,
+                                                                   zepi_wait_list_t wait,
+                                                                   zepi_event_t *out_event)
+{
+    struct zepi_buffer_uses uses;
+    void *address;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_buffer_uses_init(&uses, queue, wait);
+    for (uint32_t i = 0; i < desc->argument_count && result == ZEPI_SUCCESS; i++) {
+        if (!is_buffer(&desc->arguments[i], queue->context))
+            continue;
+        struct zepi_buffer *buffer = (struct zepi_buffer *)desc->arguments[i].value;
+        const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
+        result = zepi_buffer_use(&uses, &all, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, &address);
+    }
+    if (result == ZEPI_SUCCESS)
+        result = launch_desc(queue, desc, uses.wait, out_event);
+    zepi_buffer_uses_finish(&uses);
+    return result;
+}
+
+zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = check_desc(desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // With a single device the buffers of this interface stay where they are.
+    return queue->context->device_count > 1 && desc->arguments
+               ? launch_with_buffers(queue, desc, wait, out_event)
+               : launch_desc(queue, desc, wait, out_event);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_LAUNCH_H
+#define ZEPI_LAUNCH_LAUNCH_H
+
+#include "launch/arguments.h"
+#include "launch/kernel.h"
+#include "queue/queue.h"
+
+// The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
+// compared with the launch, what differs is set, and the command is appended. Queue, kernel,
+// `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h.
+zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
+                                 const struct zepi_launch *launch);
+
+// Whether a launch of a kernel object, which has been checked, would be refused on a device of the
+// context: its arguments and sizes.
+zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
+                                const struct zepi_kernel *kernel, const struct zepi_launch *launch);
+
+// What the function table has.
+zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                zepi_wait_list_t wait, zepi_event_t *out_event);
+
+static inline struct zepi_launch zepi_launch_of(const zepi_launch_desc_t *desc,
+                                                zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return (struct zepi_launch){.arguments =
+                                    zepi_argument_list_of(desc->argument_count, desc->arguments),
+                                .work_dim = desc->work_dim,
+                                .flags = desc->flags,
+                                .global_size = desc->global_size,
+                                .group_size = desc->group_size,
+                                .global_offset = desc->global_offset,
+                                .wait = wait,
+                                .out_event = out_event};
+}
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_QUESTION_H
+#define ZEPI_LAUNCH_QUESTION_H
+
+#include "launch/dispatch.h"
+#include "program/module.h"
+#include "program/this_module.h"
+#include "queue/queue.h"
+
+// What a launch asks of dispatch, checked. Lives in one call.
+
+#define ZEPI_QUESTION_INLINE_VALUES 8
+
+struct zepi_question {
+    struct zepi_queue *queue;
+    const zepi_launch_desc_t *desc;
+    const char *name;             // of the kernel; NULL: not known
+    struct zepi_module *module;   // borrowed: what the launch names; NULL: its unit is asked
+    struct zepi_unit_entry *unit; // owned reference, or NULL
+    // The launch's own values of constants that an image declares; `entries` is owned unless it is
+    // the inline list.
+    uint32_t value_count;
+    struct zepi_spec_entry *entries;
+    struct zepi_spec_entry inline_entries[ZEPI_QUESTION_INLINE_VALUES];
+    // What the image selector chose, borrowed; NULL: any image will do.
+    struct zepi_image *chosen;
+};
+
+// Reads what the launch names and its values. `module`: of the launch or of its kernel, in the
+// queue's context; NULL: its unit is asked. On failure there is nothing to finish.
+zepi_result_t zepi_question_init(struct zepi_question *question, struct zepi_queue *queue,
+                                 const zepi_launch_desc_t *desc, struct zepi_module *module);
+void zepi_question_finish(struct zepi_question *question);
+
+// The launch's own value of a constant, or NULL.
+const struct zepi_spec_entry *zepi_question_find_value(const struct zepi_question *question,
+                                                       uint32_t id);
+
+// `base` (may be NULL) with the launch's values: owned reference, NULL if there are none of either.
+zepi_result_t zepi_question_values_on(const struct zepi_question *question,
+                                      struct zepi_spec_values *base,
+                                      struct zepi_spec_values **out_values);
+
+// The error for a launch that asks for another value than the code was made with; NULL: it does not
+// say.
+zepi_result_t zepi_question_fail_mismatch(const struct zepi_spec_entry *asked,
+                                          const uint8_t *built);
+
+// Whether the image may be used on the queue's device, as far as its description says.
+bool zepi_question_may_use(const struct zepi_question *question, const struct zepi_image *image);
+
+// Lets the launch's selector choose. Images may be listed more than once.
+zepi_result_t zepi_question_select(struct zepi_question *question, uint32_t image_count,
+                                   struct zepi_image **images);
+
+// dispatch_module.c: with question->module.
+zepi_result_t zepi_dispatch_in_module(struct zepi_question *question,
+                                      struct zepi_dispatch *out_dispatch);
+// The value of a constant that such a launch sees beside its own, borrowed from the module; NULL:
+// no image has it.
+const uint8_t *zepi_dispatch_module_value(const struct zepi_question *question, uint32_t id,
+                                          size_t *out_size_bytes);
+
+// dispatch_unit.c: with question->unit.
+zepi_result_t zepi_dispatch_in_unit(struct zepi_question *question,
+                                    struct zepi_dispatch *out_dispatch);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_TARGET_H
+#define ZEPI_LAUNCH_TARGET_H
+
+#include "launch/kernel_pool.h"
+
+#include <stdatomic.h>
+
+struct zepi_image;
+struct zepi_spec_values;
+
+// What a launch goes to on the queue's device. Borrowed.
+struct zepi_target {
+    struct zepi_build_result *pool; // payload: struct zepi_kernel_pool
+    // The native image whose emulated constants the kernel takes through memory, and their values;
+    // NULL: it takes none. NULL values are defaults.
+    const struct zepi_image *image;
+    const struct zepi_spec_values *values;
+};
+
+// A target with references. It holds code, but no module: what remembers it keeps no module alive.
+struct zepi_held_target {
+    atomic_uint references;
+    struct zepi_target target;
+};
+
+// A new one, or NULL without memory (noted).
+struct zepi_held_target *zepi_held_target_create(const struct zepi_target *target);
+void zepi_held_target_release(struct zepi_held_target *held); // NULL is fine
+static inline struct zepi_held_target *zepi_held_target_retain(struct zepi_held_target *held)
+{
+    // Relaxed: a reference is made from a reference.
+    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
+    return held;
+}
+
+#endif

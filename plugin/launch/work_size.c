@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "launch/work_size.h"
+
+#include "device/device.h"
+#include "launch/kernel_pool.h"
+#include "ze/ze.h"
+
+static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
+                                 const struct zepi_device *device, const uint32_t group[3])
+{
+    const ze_device_compute_properties_t *compute = &device->compute;
+    const uint32_t required[3] = {pool->properties.requiredGroupSizeX,
+                                  pool->properties.requiredGroupSizeY,
+                                  pool->properties.requiredGroupSizeZ};
+    const uint32_t most[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
+                              compute->maxGroupSizeZ};
+    const uint64_t total = (uint64_t)group[0] * group[1] * group[2];
+    if (required[0] > 0 &&
+        (group[0] != required[0] || group[1] != required[1] || group[2] != required[2]))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the group size is %u x %u x %u, kernel '%s' requires %u x %u x %u",
+                         group[0], group[1], group[2], pool->name, required[0], required[1],
+                         required[2]);
+    // The null driver knows no limits.
+    if (compute->maxTotalGroupSize > 0 && total > compute->maxTotalGroupSize)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "a group of %u x %u x %u has %llu work-items, the device takes at most %u",
+                         group[0], group[1], group[2], (unsigned long long)total,
+                         compute->maxTotalGroupSize);
+    for (int i = 0; i < 3; i++) {
+        if (most[i] > 0 && group[i] > most[i])
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the group size is %u in dimension %d, the device takes at most %u",
+                             group[i], i, most[i]);
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
+                             ze_kernel_handle_t ze, const uint32_t global[3])
+{
+    const ze_kernel_properties_t *properties = &pool->properties;
+    uint32_t *group = size->group;
+    if (properties->requiredGroupSizeX > 0) {
+        group[0] = properties->requiredGroupSizeX;
+        group[1] = properties->requiredGroupSizeY;
+        group[2] = properties->requiredGroupSizeZ;
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t result = ZEPI_ZE(zeKernelSuggestGroupSize, ze, global[0], global[1],
+                                         global[2], &group[0], &group[1], &group[2]);
+    for (int i = 0; i < 3; i++) {
+        // A suggestion that does not divide helps nobody; the null driver suggests nothing.
+        if (group[i] == 0 || global[i] % group[i] != 0)
+            group[i] = 1;
+    }
+    return result;
+}
+
+zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
+                                  const struct zepi_device *device, ze_kernel_handle_t ze,
+                                  uint32_t work_dim, const size_t *global_size,
+                                  const size_t *group_size)
+{
+    uint32_t global[3] = {1, 1, 1};
+    uint32_t zeros = 0;
+    if (work_dim < 1 || work_dim > 3)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
+                         work_dim);
+    size->is_empty = false;
+    for (uint32_t i = 0; i < 3; i++) {
+        size->group[i] = 1;
+        if (i >= work_dim)
+            continue;
+        const size_t group = group_size ? group_size[i] : 0;
+        if (global_size[i] > UINT32_MAX || group > UINT32_MAX)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the sizes in dimension %u are %zu and %zu, beyond 32 bits", i,
+                             global_size[i], group);
+        global[i] = (uint32_t)global_size[i];
+        size->group[i] = (uint32_t)group;
+        size->is_empty = size->is_empty || global[i] == 0;
+        zeros += group == 0;
+    }
+    if (zeros > 0 && zeros < work_dim)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the group size is 0 in %u of %u dimensions; expected all, for a "
+                         "suggestion, or none",
+                         zeros, work_dim);
+    if (size->is_empty)
+        return ZEPI_SUCCESS;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (zeros > 0)
+        result = suggest(size, pool, ze, global);
+    if (result == ZEPI_SUCCESS)
+        result = check_group(pool, device, size->group);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (int i = 0; i < 3; i++) {
+        if (global[i] % size->group[i] != 0)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the global size %u in dimension %d is no multiple of the group size "
+                             "%u",
+                             global[i], i, size->group[i]);
+    }
+    size->count = (ze_group_count_t){global[0] / size->group[0], global[1] / size->group[1],
+                                     global[2] / size->group[2]};
+    return ZEPI_SUCCESS;
+}

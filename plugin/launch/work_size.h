@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_WORK_SIZE_H
+#define ZEPI_LAUNCH_WORK_SIZE_H
+
+#include "core/status.h"
+
+struct zepi_device;
+struct zepi_kernel_pool;
+
+// A launch's sizes as Level Zero takes them.
+struct zepi_work_size {
+    uint32_t group[3]; // work-items in a group
+    ze_group_count_t count;
+    bool is_empty; // a global size is 0: nothing to launch
+};
+
+// From sizes in work-items, of which the first `work_dim` are read; a group size of zeros, or NULL,
+// is chosen: the one that the kernel requires, else the driver's suggestion for `ze`. Errors say
+// what does not fit.
+zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
+                                  const struct zepi_device *device, ze_kernel_handle_t ze,
+                                  uint32_t work_dim, const size_t *global_size,
+                                  const size_t *group_size);
+
+#endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// From input to object (compile) and executable (build).
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "program/build/ze_module.h"
+#include "program/module.h"
+#include "program/native_fit.h"
+
+static zepi_result_t check_required(const struct zepi_module *module,
+                                    const struct zepi_spec_values *values)
+{
+    const uint32_t count = module->shared->has_required ? module->declaration_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zepi_spec_declaration *declaration = &module->declarations[i];
+        if (declaration->is_required && !zepi_spec_values_find(values, declaration->id))
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,
+                             "specialization constant %u (%s, %u bytes) must be set before the "
+                             "module is built",
+                             declaration->id, zepi_scalar_name(declaration->type),
+                             (unsigned)declaration->size_bytes);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// What is built for one device after the other.
+struct build {
+    struct zepi_module *input;
+    const struct zepi_spec_values *values;
+    const struct zepi_build_options *options;
+    enum zepi_code_kind kind;
+    struct zepi_module *output; // one part an image
+};
+
+// Whether the device already has everything that a SPIR-V image offers.
+static bool is_covered(const struct build *build, uint32_t device_index, uint32_t image_index)
+{
+    const struct zepi_spirv *spirv = zepi_image_spirv(build->input->images[image_index]);
+    if (!spirv || spirv->kernel_count == 0)
+        return false;
+    for (uint32_t i = 0; i < spirv->kernel_count; i++) {
+        if (!zepi_module_find_code(build->output, device_index, spirv->kernels[i].name))
+            return false;
+    }
+    return true;
+}
+
+static zepi_result_t fail_without_image(const struct build *build, uint32_t device_index)
+{
+    zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "no image serves device '%s'; there are:",
+              build->input->context->devices[device_index]->properties.name);
+    for (uint32_t i = 0; i < build->input->image_count; i++) {
+        const struct zepi_image *image = build->input->images[i];
+        zepi_error_append(" %s", image->format == ZEPI_IMAGE_SPIRV ? "SPIR-V" : "native");
+        for (uint32_t at = 0; at < image->declaration_count; at++) {
+            const struct zepi_spec_declaration *declaration = &image->declarations[at];
+            uint64_t value = 0;
+            memcpy(&value, declaration->default_value, declaration->size_bytes);
+            if (declaration->has_baked_value)
+                zepi_error_append("%s%u = 0x%llx", at == 0 ? " made with " : ", ", declaration->id,
+                                  (unsigned long long)value);
+        }
+    }
+    return ZEPI_ERROR_COMPILE_FAILURE;
+}
+
+static zepi_result_t get_code(const struct build *build, uint32_t device_index,
+                              uint32_t image_index)
+{
+    return zepi_code_get(build->input->context, device_index, build->input->images[image_index],
+                         build->values, build->options, build->kind,
+                         &build->output->parts[image_index].code[device_index]);
+}
+
+// The native image's code for the device, if it serves: *is_served then.
+static zepi_result_t try_native(const struct build *build, uint32_t device_index,
+                                uint32_t image_index, bool *is_served)
+{
+    struct zepi_build_result **code = &build->output->parts[image_index].code[device_index];
+    bool fits = true;
+    zepi_result_t result = get_code(build, device_index, image_index);
+    if (result == ZEPI_ERROR_COMPILE_FAILURE)
+        return ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS) {
+        const struct zepi_native_fit fit = {
+            build->input,        device_index,  build->input->images[image_index],
+            zepi_code_of(*code), build->values, build->options,
+            build->kind};
+        result = zepi_native_fit_check(&fit, &fits);
+    }
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (fits) {
+        *is_served = true;
+    } else {
+        zepi_build_result_release(*code);
+        *code = NULL;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// Those that the device accepts.
+static zepi_result_t use_native(const struct build *build, uint32_t device_index,
+                                enum zepi_native_use use, bool *is_served)
+{
+    const struct zepi_module *input = build->input;
+    const struct zepi_device *device = input->context->devices[device_index];
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_image *image = input->images[i];
+        if (image->format != ZEPI_IMAGE_NATIVE || !zepi_image_is_for(image, device) ||
+            zepi_native_states_other_values(input, image, build->values, use))
+            continue;
+        const zepi_result_t result = try_native(build, device_index, i, is_served);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// First native code that was made with the values; then, as the policy says, emulation or SPIR-V;
+// then the other of the two.
+static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
+{
+    const struct zepi_module *input = build->input;
+    const bool emulates = build->options->native_policy == ZEPI_NATIVE_EMULATE;
+    bool is_served = false;
+    zepi_result_t native = use_native(build, device_index, ZEPI_NATIVE_AS_MADE, &is_served);
+    if (native == ZEPI_SUCCESS && !is_served && emulates)
+        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
+    if (native != ZEPI_SUCCESS)
+        return native;
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        if (input->images[i]->format != ZEPI_IMAGE_SPIRV ||
+            (input->image_count > 1 && is_covered(build, device_index, i)))
+            continue;
+        const zepi_result_t result = get_code(build, device_index, i);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        is_served = true;
+    }
+    if (!is_served && !emulates)
+        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
+    if (native != ZEPI_SUCCESS)
+        return native;
+    return is_served || input->image_count == 0 ? ZEPI_SUCCESS
+                                                : fail_without_image(build, device_index);
+}
+
+static zepi_result_t build_for_devices(struct build *build)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_spec_values *values = (struct zepi_spec_values *)build->values;
+    for (uint32_t i = 0; i < build->output->part_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_module_part *part = &build->output->parts[i];
+        part->image_count = 1;
+        part->images[0] = build->output->images[i];
+        if (part->images[0]->emulated_count > 0)
+            result = zepi_native_values(build->input, part->images[0], values, &part->values[0]);
+        else
+            part->values[0] = zepi_spec_values_retain(values);
+    }
+    for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
+        if (zepi_build_options_want(build->options, build->input->context->devices[i]))
+            result = build_for_device(build, i);
+    }
+    return result;
+}
+
+static zepi_result_t check_input(zepi_module_t input, const void *out_module)
+{
+    const zepi_result_t result = zepi_check_object(input, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_module)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
+    if (input->state != ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the module is %s, expected input",
+                         zepi_module_state_name(input->state));
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_values *values,
+                               const zepi_build_desc_t *desc, enum zepi_code_kind kind,
+                               enum zepi_variables variables, struct zepi_module **out_module)
+{
+    struct zepi_build_options options;
+    struct zepi_module *output = NULL;
+    zepi_result_t result = zepi_build_options_init(&options, desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    options.variables = variables;
+    result = zepi_build_options_check_devices(&options, input->context);
+    if (result == ZEPI_SUCCESS)
+        result = check_required(input, values);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_make_from(
+            input, kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
+            input->image_count, &output);
+    if (result == ZEPI_SUCCESS) {
+        struct build build = {input, values, &options, kind, output};
+        result = build_for_devices(&build);
+    }
+    if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_OBJECT) {
+        output->options = zepi_duplicate_string(options.text);
+        if (!output->options)
+            result = zepi_fail_no_memory();
+    }
+    zepi_build_options_finish(&options);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(output);
+        return result;
+    }
+    *out_module = output;
+    return ZEPI_SUCCESS;
+}
+
+// Whether images of the module import what others of it export.
+static bool has_own_imports(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        for (uint32_t at = 0; at < module->image_count; at++) {
+            if (zepi_image_needs(module->images[i], module->images[at]))
+                return true;
+        }
+    }
+    return false;
+}
+
+// The same of an object, for what was compiled: native code may have come in the place of images.
+static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
+{
+    const struct zepi_module_part *parts = object->parts;
+    for (uint32_t i = 0; i < object->part_count; i++) {
+        for (uint32_t at = 0; at < object->part_count; at++) {
+            if (parts[i].code[device_index] && parts[at].code[device_index] &&
+                zepi_image_needs(parts[i].images[0], parts[at].images[0]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    struct zepi_module *object = NULL;
+    bool has_imports = false;
+    zepi_result_t result = transform(input, values, desc, ZEPI_CODE_OBJECT, variables, &object);
+    for (uint32_t i = 0; i < input->context->device_count && object; i++)
+        has_imports = has_imports || has_own_imports_on(object, i);
+    if (result == ZEPI_SUCCESS)
+        result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
+                             : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables,
+                                         out_executable);
+    zepi_release(object);
+    return result;
+}
+
+// Images that need nothing of each other are built each on its own, in one step.
+static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spec_values *values,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      struct zepi_module **out_executable)
+{
+    return has_own_imports(input)
+               ? compile_and_link(input, values, desc, variables, out_executable)
+               : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables, out_executable);
+}
+
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable)
+{
+    return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
+}
+
+static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
+                           enum zepi_variables variables, zepi_module_t *out_executable)
+{
+    struct zepi_module *output;
+    zepi_result_t result = check_input(input, out_executable);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = build_executable(input, values, desc, variables, &output);
+    zepi_spec_values_release(values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(output);
+    *out_executable = output;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                zepi_module_t *out_executable)
+{
+    return build(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
+}
+
+zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
+                                        zepi_module_t *out_executable)
+{
+    return build(input, desc, ZEPI_VARIABLES_OWN, out_executable);
+}
+
+zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
+                                  zepi_module_t *out_object)
+{
+    struct zepi_module *output;
+    zepi_result_t result = check_input(input, out_object);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    result = transform(input, values, desc, ZEPI_CODE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
+    zepi_spec_values_release(values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(output);
+    *out_object = output;
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_BUILD_OPTIONS_H
+#define ZEPI_PROGRAM_BUILD_BUILD_OPTIONS_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+struct zepi_context;
+struct zepi_device;
+
+// Whose the variables in an executable's code are.
+enum zepi_variables {
+    ZEPI_VARIABLES_SHARED, // those of all modules of the same build
+    ZEPI_VARIABLES_OWN,    // the module's: code that has some is in no cache of handles
+};
+
+// How a module is compiled, linked or built, read from the caller's description.
+struct zepi_build_options {
+    // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
+    // or the caller's own text if that is canonical.
+    const char *text;
+    char *owned_text; // NULL: none
+    size_t length;
+    zepi_native_policy_t native_policy;
+    zepi_link_method_t link_method;
+    bool is_link_method_forced; // the caller said so, not the environment
+    zepi_build_log_fn *log;     // NULL: none
+    void *log_data;
+    bool logs_successes;
+    enum zepi_variables variables; // shared, unless the caller of `init` sets it
+    const zepi_device_t *devices;  // borrowed from the caller; NULL: all
+    uint32_t device_count;
+    char inline_text[64];
+};
+
+// `desc` may be NULL; its text is borrowed. On success to be finished.
+zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
+                                      const zepi_build_desc_t *desc);
+void zepi_build_options_finish(struct zepi_build_options *options);
+
+// Whether the devices that the caller named are the context's.
+zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
+                                               const struct zepi_context *context);
+
+static inline bool zepi_build_options_want(const struct zepi_build_options *options,
+                                           const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < options->device_count; i++) {
+        if (options->devices[i] == device)
+            return true;
+    }
+    return options->device_count == 0;
+}
+
+// Whether the text is canonical already, and needs no look at its quotes; *out_length is then its
+// length.
+bool zepi_build_options_are_plain(const char *text, size_t *out_length);
+
+// Writes `text` in canonical form to `out`, which has room for strlen(text) + 1. Returns the
+// length, or SIZE_MAX for a quote that is not closed.
+size_t zepi_build_options_normalize(const char *text, char *out);
+
+#endif

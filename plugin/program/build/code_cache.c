@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/code_cache.h"
+
+#include "cache/mutex.h"
+#include "core/alloc.h"
+#include "core/options.h"
+#include "core/unload.h"
+#include "device/compiler_identity.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "program/build/code_key.h"
+
+// Guards the making of what is below; once made, it stays until the plugin is unloaded.
+static struct zepi_mutex mutex;
+static _Atomic(struct zepi_build_cache *) cache;
+static struct zepi_build_budget *budget;
+static struct zepi_disk *disk;
+
+static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
+{
+    const struct zepi_native_code *code = payload;
+    *out_bytes = (struct zepi_build_bytes){.bytes = code->bytes, .size = code->size_bytes};
+    return code->size_bytes > 0;
+}
+
+bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes)
+{
+    struct zepi_native_code *code = zepi_allocate(1, sizeof(*code) + size_bytes);
+    if (!code)
+        return false;
+    code->size_bytes = size_bytes;
+    if (size_bytes > 0)
+        memcpy(code->bytes, bytes, size_bytes);
+    output->payload = code;
+    output->destroy = zepi_free;
+    output->cost_bytes = sizeof(*code) + size_bytes;
+    return true;
+}
+
+static enum zepi_build_taken deserialise(const void *bytes, size_t size,
+                                         struct zepi_build_output *output)
+{
+    if (size == 0)
+        return ZEPI_BUILD_UNWANTED;
+    return zepi_native_code_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+}
+
+// ---- The disk ----
+
+typedef bool identify_fn(struct zepi_compiler_identity *compiler, struct zepi_disk *where,
+                         struct zepi_digest *out_digest);
+
+// The key that native code has on disk, made in `space`: the key and the compiler's identity. Keys
+// of anything else are the same there. NULL: the compiler is not identified, or without memory. To
+// be finished in any case: `space`.
+static const struct zepi_key *make_disk_key(struct zepi_disk *where, const struct zepi_key *key,
+                                            identify_fn *identify, struct zepi_key *space)
+{
+    struct zepi_digest compiler;
+    zepi_key_init(space, ZEPI_KEY_VERSION);
+    if (!key->for_store)
+        return key;
+    if (!identify(key->for_store, where, &compiler))
+        return NULL;
+    zepi_key_add_bytes(space, ZEPI_KEY_BUILD, key->bytes, key->size);
+    zepi_key_add_digest(space, ZEPI_KEY_COMPILER, compiler);
+    return zepi_key_seal(space) ? space : NULL;
+}
+
+static bool code_store_load(void *self, const struct zepi_key *key,
+                            struct zepi_build_record *out_record)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    const bool is_loaded = disk_key && zepi_disk_store_ops.load(self, disk_key, out_record);
+    zepi_key_finish(&space);
+    return is_loaded;
+}
+
+// What is stored was compiled just now.
+static void code_store_store(void *self, const struct zepi_key *key,
+                             const struct zepi_build_record *record)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_make, &space);
+    if (disk_key)
+        zepi_disk_store_ops.store(self, disk_key, record);
+    zepi_key_finish(&space);
+}
+
+static void code_store_remove(void *self, const struct zepi_key *key)
+{
+    struct zepi_key space;
+    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    if (disk_key)
+        zepi_disk_store_ops.remove(self, disk_key);
+    zepi_key_finish(&space);
+}
+
+static const struct zepi_build_store_ops code_store_ops = {
+    .load = code_store_load,
+    .store = code_store_store,
+    .remove = code_store_remove,
+};
+
+// ---- The cache ----
+
+static void unload(void)
+{
+    zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
+    zepi_build_budget_destroy(budget);
+    zepi_disk_destroy(disk);
+    atomic_store_explicit(&cache, NULL, memory_order_release);
+    budget = NULL;
+    disk = NULL;
+}
+
+static struct zepi_build_cache *create_locked(void)
+{
+    const struct zepi_options *options = zepi_options();
+    const struct zepi_build_limits limits = {
+        .bytes = options->cache_is_on ? options->code_bytes : 0,
+        .entries = options->cache_is_on ? ZEPI_BUILD_UNLIMITED : 0};
+    struct zepi_build_budget *new_budget = zepi_build_budget_create(limits);
+    struct zepi_disk *new_disk = NULL;
+    struct zepi_build_cache *new_cache = NULL;
+    if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
+        new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
+    if (new_budget) {
+        const struct zepi_build_store store = {
+            .ops = &code_store_ops, .self = new_disk, .codec = {serialise, deserialise}};
+        new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
+    }
+    if (!new_cache) {
+        zepi_disk_destroy(new_disk);
+        zepi_build_budget_destroy(new_budget);
+        return NULL;
+    }
+    budget = new_budget;
+    disk = new_disk;
+    zepi_at_unload(ZEPI_UNLOAD_CACHE, unload);
+    return new_cache;
+}
+
+struct zepi_build_cache *zepi_code_cache(void)
+{
+    struct zepi_build_cache *made = atomic_load_explicit(&cache, memory_order_acquire);
+    if (made)
+        return made;
+    zepi_mutex_lock(&mutex);
+    made = atomic_load_explicit(&cache, memory_order_relaxed);
+    if (!made) {
+        made = create_locked();
+        atomic_store_explicit(&cache, made, memory_order_release);
+    }
+    zepi_mutex_unlock(&mutex);
+    if (!made)
+        zepi_fail_no_memory();
+    return made;
+}
+
+struct zepi_build_budget *zepi_code_budget(void)
+{
+    return budget;
+}
+
+struct zepi_disk *zepi_code_disk(void)
+{
+    return disk;
+}
+
+void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
+{
+    const struct zepi_platform *platform = device->platform;
+    zepi_key_add_u32(key, ZEPI_KEY_VENDOR, device->properties.vendorId);
+    zepi_key_add_u32(key, ZEPI_KEY_DEVICE, device->properties.deviceId);
+    zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
+    zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
+    // The path, not the UUID: some drivers make up a new UUID every few seconds.
+    zepi_key_add_string(key, ZEPI_KEY_DRIVER, platform->library);
+    key->for_store = platform->compiler;
+}

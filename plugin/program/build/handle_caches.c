@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/handle_caches.h"
+
+#include "core/alloc.h"
+#include "core/list.h"
+#include "core/options.h"
+#include "device/context.h"
+#include "program/build/code_cache.h"
+#include "program/this_module.h"
+
+struct zepi_handle_caches *zepi_handle_caches_create(void)
+{
+    const struct zepi_options *options = zepi_options();
+    const struct zepi_build_limits limits = {
+        .bytes = options->cache_is_on ? options->memory_bytes : 0,
+        .entries = options->cache_is_on ? options->memory_entries : 0};
+    struct zepi_handle_caches *caches = zepi_allocate(1, sizeof(*caches));
+    if (!caches)
+        return NULL;
+    caches->budget = zepi_build_budget_create(limits);
+    if (caches->budget) {
+        caches->modules = zepi_build_cache_create(caches->budget, NULL);
+        caches->kernels = zepi_build_cache_create(caches->budget, NULL);
+    }
+    if (!caches->modules || !caches->kernels) {
+        zepi_handle_caches_destroy(caches);
+        return NULL;
+    }
+    return caches;
+}
+
+void zepi_handle_caches_destroy(struct zepi_handle_caches *caches)
+{
+    if (!caches)
+        return;
+    if (caches->kernels)
+        zepi_build_cache_destroy(caches->kernels);
+    if (caches->modules)
+        zepi_build_cache_destroy(caches->modules);
+    zepi_build_budget_destroy(caches->budget);
+    zepi_free(caches);
+}
+
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
+{
+    // Queues remember results of the caches, and keep them in use.
+    zepi_unit_note_change();
+    zepi_build_budget_trim(context->caches->budget, bytes);
+}
+
+static zepi_result_t check_context(zepi_context_t context)
+{
+    return zepi_check_object(context, &zepi_context_type);
+}
+
+zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits)
+{
+    const zepi_result_t result = check_context(context);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!zepi_code_cache())
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const struct zepi_build_limits handles = zepi_build_budget_limits(context->caches->budget);
+    const struct zepi_build_limits code = zepi_build_budget_limits(zepi_code_budget());
+    const zepi_cache_limits_t limits = {
+        .memory_bytes = handles.bytes,
+        .memory_entries = handles.entries,
+        .code_bytes = code.bytes,
+        .disk_bytes = zepi_code_disk() ? zepi_disk_limit_bytes(zepi_code_disk()) : 0};
+    return zepi_copy_info(out_limits, &limits, sizeof(limits));
+}
+
+zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *outside)
+{
+    zepi_cache_limits_t limits;
+    zepi_result_t result = check_context(context);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!zepi_code_cache())
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
+    zepi_unit_note_change();
+    zepi_build_budget_set_limits(context->caches->budget, handles);
+    zepi_build_budget_set_limits(
+        zepi_code_budget(), (struct zepi_build_limits){limits.code_bytes, ZEPI_BUILD_UNLIMITED});
+    if (zepi_code_disk())
+        zepi_disk_set_limit_bytes(zepi_code_disk(), limits.disk_bytes);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t level,
+                                      zepi_cache_counters_t *out_counters)
+{
+    struct zepi_build_cache *cache;
+    struct zepi_build_counters from;
+    if (level == ZEPI_CACHE_CODE) {
+        cache = zepi_code_cache();
+        if (!cache)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        const zepi_result_t result = check_context(context);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (level != ZEPI_CACHE_MODULES && level != ZEPI_CACHE_KERNELS)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                             "cache level %d is none of modules (0), kernels (1), code (2)",
+                             (int)level);
+        cache = level == ZEPI_CACHE_MODULES ? context->caches->modules : context->caches->kernels;
+    }
+    zepi_build_cache_get_counters(cache, &from);
+    const zepi_cache_counters_t counters = {.hits = from.hits,
+                                            .misses = from.misses,
+                                            .waits = from.waits,
+                                            .builds = from.builds,
+                                            .failures = from.failures,
+                                            .evictions = from.evictions,
+                                            .store_hits = from.store_hits,
+                                            .store_misses = from.store_misses,
+                                            .build_ns = from.build_ns,
+                                            .bytes = from.bytes,
+                                            .entries = from.entries};
+    return zepi_copy_info(out_counters, &counters, sizeof(counters));
+}
+
+zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location)
+{
+    const struct zepi_options *options = zepi_options();
+    if (!zepi_code_cache())
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    struct zepi_disk *disk = zepi_code_disk();
+    const zepi_cache_location_t location = {
+        .is_on = options->cache_is_on,
+        .is_disk_on = disk != NULL,
+        .folder = options->cache_folder,
+        .folder_state = disk ? zepi_cache_folder_describe(zepi_disk_state(disk)) : "switched off"};
+    return zepi_copy_info(out_location, &location, sizeof(location));
+}
+
+zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
+{
+    if (!context) {
+        if (!zepi_code_cache())
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        zepi_build_budget_trim(zepi_code_budget(), bytes);
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t result = check_context(context);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_handle_caches_trim(context, bytes);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_cache_clear(zepi_context_t context)
+{
+    if (!context) {
+        struct zepi_build_cache *cache = zepi_code_cache();
+        if (!cache)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        zepi_build_cache_clear(cache);
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t result = check_context(context);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_unit_note_change();
+    zepi_build_cache_clear(context->caches->kernels);
+    zepi_build_cache_clear(context->caches->modules);
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_HANDLE_CACHES_H
+#define ZEPI_PROGRAM_BUILD_HANDLE_CACHES_H
+
+#include "cache/build_cache.h"
+
+#include <zepi/zepi.h>
+
+// A context's caches of handles, under one budget: modules (payload: struct zepi_code) and kernels
+// (payload: struct zepi_kernel_pool, which holds its module's result).
+struct zepi_handle_caches {
+    struct zepi_build_budget *budget;
+    struct zepi_build_cache *modules;
+    struct zepi_build_cache *kernels;
+};
+
+// NULL without memory.
+struct zepi_handle_caches *zepi_handle_caches_create(void);
+// Nobody holds a result any more. NULL is fine.
+void zepi_handle_caches_destroy(struct zepi_handle_caches *caches);
+
+// Gives up what is in no use until at most `bytes` are kept.
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
+
+zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits);
+zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *limits);
+zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t level,
+                                      zepi_cache_counters_t *out_counters);
+zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location);
+zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes);
+zepi_result_t zepi_cache_clear(zepi_context_t context);
+
+#endif

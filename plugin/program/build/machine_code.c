@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/machine_code.h"
+
+#include "core/alloc.h"
+#include "program/build/code.h"
+#include "program/build/code_cache.h"
+#include "program/build/ze_module.h"
+#include "ze/ze.h"
+
+// What a lookup needs that misses.
+struct request {
+    const struct zepi_machine_code_source *source;
+    ze_module_handle_t made; // from source, on the way to the native code; or NULL
+    bool is_native_refused;  // the driver did not take native code that it gave out before
+};
+
+static void destroy_made(struct request *request)
+{
+    if (request->made)
+        zepi_ze.zeModuleDestroy(request->made);
+    request->made = NULL;
+}
+
+// Makes the ze_module, and keeps it for the caller that began.
+static enum zepi_build_status build(void *user, struct zepi_build_output *output)
+{
+    struct request *request = user;
+    struct zepi_text log = {0};
+    void *bytes = NULL;
+    size_t size_bytes = 0;
+    destroy_made(request);
+    zepi_result_t result = request->source->make(request->source->user, &log, &request->made);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ze_module_get_native(request->made, &bytes, &size_bytes);
+    // A driver without native code: every context makes its own.
+    if (result == ZEPI_ERROR_UNSUPPORTED)
+        result = ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS && !zepi_native_code_set(output, bytes, size_bytes))
+        result = zepi_fail_no_memory();
+    zepi_free(bytes);
+    if (result != ZEPI_SUCCESS)
+        destroy_made(request);
+    return zepi_code_end_build(output, result, &log);
+}
+
+// The ze_module for a successful result.
+static zepi_result_t load(struct request *request, const struct zepi_build_result *native,
+                          struct zepi_text *log, ze_module_handle_t *out_module)
+{
+    const struct zepi_machine_code_source *source = request->source;
+    const struct zepi_native_code *code = zepi_build_result_payload(native);
+    if (request->made) {
+        *out_module = request->made;
+        request->made = NULL;
+        return ZEPI_SUCCESS;
+    }
+    if (code->size_bytes > 0) {
+        const zepi_result_t result = zepi_ze_module_load(
+            source->context, source->device, code->bytes, code->size_bytes, log, out_module);
+        request->is_native_refused = zepi_build_status_of(result) == ZEPI_BUILD_FAILED;
+        return result;
+    }
+    return source->make(source->user, log, out_module);
+}
+
+static zepi_result_t look_up(struct request *request, struct zepi_build_cache *codes,
+                             const struct zepi_key *key, ze_module_handle_t *out_module,
+                             uint64_t *out_size_bytes, struct zepi_text *log)
+{
+    const struct zepi_build_request what = {.build = build, .user = request};
+    struct zepi_build_result *native = NULL;
+    size_t log_size;
+    switch (zepi_build_cache_find_or_build(codes, key, &what, &native)) {
+    case ZEPI_LOOKUP_SUCCEEDED:
+        break;
+    case ZEPI_LOOKUP_FAILED: {
+        const char *text = zepi_build_log(native, &log_size);
+        zepi_text_append(log, text, log_size);
+        const zepi_result_t result = zepi_build_fail(native);
+        zepi_build_result_release(native);
+        return result;
+    }
+    default:
+        return zepi_fail_no_memory();
+    }
+    struct zepi_text load_log = {0};
+    const zepi_result_t result = load(request, native, &load_log, out_module);
+    const char *text = zepi_build_log(native, &log_size);
+    zepi_text_append(log, text, log_size);
+    // The log is the maker's, the same from every level; what loading says matters if it fails.
+    if (result != ZEPI_SUCCESS && load_log.bytes)
+        zepi_text_append(log, load_log.bytes, load_log.size_bytes);
+    *out_size_bytes = ((struct zepi_native_code *)zepi_build_result_payload(native))->size_bytes;
+    zepi_text_finish(&load_log);
+    zepi_build_result_release(native);
+    return result;
+}
+
+zepi_result_t zepi_machine_code_get(const struct zepi_machine_code_source *source,
+                                    const struct zepi_key *key, struct zepi_text *log,
+                                    ze_module_handle_t *out_module, uint64_t *out_size_bytes)
+{
+    struct request request = {.source = source};
+    struct zepi_build_cache *codes = zepi_code_cache();
+    if (!codes)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_result_t result = look_up(&request, codes, key, out_module, out_size_bytes, log);
+    if (request.is_native_refused) {
+        zepi_build_cache_remove(codes, key);
+        zepi_text_finish(log);
+        result = look_up(&request, codes, key, out_module, out_size_bytes, log);
+    }
+    destroy_made(&request);
+    return result;
+}

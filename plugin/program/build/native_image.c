@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/native_image.h"
+
+#include "core/alloc.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "program/build/ze_module.h"
+#include "program/native/container.h"
+#include "ze/ze.h"
+
+static bool is_elf(const void *bytes, size_t size_bytes)
+{
+    return size_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
+}
+
+zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
+                                     const struct zepi_device *device, const void *bytes,
+                                     size_t size_bytes, struct zepi_text *log)
+{
+    if (device->platform->is_ze_cpu && is_elf(bytes, size_bytes))
+        return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
+                         "the image is code for a GPU, the device executes on the CPU");
+    const zepi_result_t result = zepi_intern(bytes, size_bytes, false, &fresh->native);
+    return result == ZEPI_SUCCESS
+               ? zepi_ze_module_load(context, device, bytes, size_bytes, log, &fresh->ze)
+               : result;
+}
+
+void zepi_fresh_modules_finish(uint32_t count, struct zepi_fresh_module *fresh)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (fresh[i].ze)
+            zepi_ze.zeModuleDestroy(fresh[i].ze);
+        zepi_intern_release(fresh[i].native);
+        fresh[i] = (struct zepi_fresh_module){0};
+    }
+}
+
+// A module that is alone and complete needs no link, and drivers do not expect one.
+static zepi_result_t link_group(uint32_t count, const ze_module_handle_t *modules,
+                                struct zepi_text *log)
+{
+    bool has_imports = false;
+    const zepi_result_t result =
+        count > 1 ? ZEPI_SUCCESS : zepi_ze_module_has_imports(modules[0], &has_imports);
+    if (result != ZEPI_SUCCESS || (count == 1 && !has_imports))
+        return result;
+    return zepi_ze_module_link(count, modules, log);
+}
+
+static zepi_result_t link_groups(uint32_t count, const struct zepi_fresh_module *fresh,
+                                 const ze_module_handle_t *modules, struct zepi_text *log)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    uint32_t end;
+    for (uint32_t begin = 0; begin < count && result == ZEPI_SUCCESS; begin = end) {
+        end = begin;
+        while (end < count && fresh[end].group == fresh[begin].group)
+            end++;
+        result = link_group(end - begin, modules + begin, log);
+    }
+    return result;
+}
+
+zepi_result_t zepi_code_create_fresh(struct zepi_context *context, struct zepi_device *device,
+                                     uint32_t count, struct zepi_fresh_module *fresh,
+                                     enum zepi_fresh_use use, uint32_t source_count,
+                                     struct zepi_interned *const *sources, struct zepi_text *log,
+                                     struct zepi_code **out_code)
+{
+    struct zepi_code *code;
+    ze_module_handle_t *modules = zepi_allocate(count, sizeof(*modules));
+    if (!modules)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        modules[i] = fresh[i].ze;
+    zepi_result_t result =
+        use == ZEPI_FRESH_LINKED ? link_groups(count, fresh, modules, log) : ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_create(context, device, count, modules, ZEPI_OWNERSHIP_TRANSFER,
+                                  source_count, sources, &code);
+    zepi_free(modules);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < count; i++) {
+        code->units[i].group = fresh[i].group;
+        code->units[i].native = fresh[i].native;
+        fresh[i] = (struct zepi_fresh_module){0};
+    }
+    *out_code = code;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t load_members(struct zepi_context *context, struct zepi_device *device,
+                                  uint32_t count, const struct zepi_container_member *members,
+                                  struct zepi_fresh_module *fresh, enum zepi_code_kind kind,
+                                  struct zepi_text *log, struct zepi_code **out_code)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        fresh[i].group = members[i].group;
+        result = zepi_fresh_module_load(&fresh[i], context, device, members[i].bytes,
+                                        members[i].size_bytes, log);
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_create_fresh(context, device, count, fresh,
+                                        kind == ZEPI_CODE_EXECUTABLE ? ZEPI_FRESH_LINKED
+                                                                     : ZEPI_FRESH_UNLINKED,
+                                        0, NULL, log, out_code);
+    zepi_fresh_modules_finish(count, fresh);
+    return result;
+}
+
+static zepi_result_t load_container(struct zepi_context *context, struct zepi_device *device,
+                                    struct zepi_interned *image, enum zepi_code_kind kind,
+                                    struct zepi_text *log, struct zepi_code **out_code)
+{
+    const char *reason;
+    const uint32_t count = zepi_container_check(image->bytes, image->size_bytes, &reason);
+    if (count == 0)
+        return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
+                         "the image is a container of native code, but %s", reason);
+    struct zepi_container_member *members = zepi_allocate(count, sizeof(*members));
+    struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
+    zepi_result_t result = members && fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS) {
+        zepi_container_unpack(image->bytes, members);
+        result = load_members(context, device, count, members, fresh, kind, log, out_code);
+        if (result == ZEPI_SUCCESS)
+            (*out_code)->container = zepi_intern_retain(image);
+    }
+    zepi_free(members);
+    zepi_free(fresh);
+    return result;
+}
+
+zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_interned *image, enum zepi_code_kind kind,
+                                     struct zepi_text *log, struct zepi_code **out_code)
+{
+    if (zepi_container_is(image->bytes, image->size_bytes))
+        return load_container(context, device, image, kind, log, out_code);
+    struct zepi_fresh_module fresh = {0};
+    zepi_result_t result =
+        zepi_fresh_module_load(&fresh, context, device, image->bytes, image->size_bytes, log);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_create_fresh(context, device, 1, &fresh, ZEPI_FRESH_UNLINKED, 0, NULL,
+                                        log, out_code);
+    zepi_fresh_modules_finish(1, &fresh);
+    return result;
+}

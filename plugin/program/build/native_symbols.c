@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/native_symbols.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/platform.h"
+#include "program/build/code_cache.h"
+#include "program/build/symbol_table.h"
+#include "program/build/ze_module.h"
+#include "ze/ze.h"
+
+struct request {
+    const struct zepi_spirv *spirv; // to keep; NULL: only what is known
+    const struct zepi_code *code;   // to ask the driver about
+    const struct zepi_code_unit *unit;
+};
+
+static void add_symbol(struct zepi_text *table, const struct zepi_spirv_symbol *symbol,
+                       size_t name_length)
+{
+    char head[2];
+    zepi_symbol_table_write_head(symbol, head);
+    zepi_text_append(table, head, sizeof(head));
+    zepi_text_append(table, symbol->name, name_length);
+    zepi_text_append(table, "", 1);
+}
+
+// The name in a line of the driver's: "export NAME", or "... symbol <NAME>". NULL: there is none.
+static const char *find_name(const char *line, size_t length, const char *word, size_t *out_length)
+{
+    const size_t word_length = strlen(word);
+    if (length > word_length && strncmp(line, word, word_length) == 0 && line[word_length] == ' ') {
+        *out_length = length - word_length - 1;
+        return line + word_length + 1;
+    }
+    const char *open = NULL;
+    for (size_t i = 6; i < length && !open; i++) {
+        if (line[i] == '<' && strncmp(line + i - 6, "ymbol ", 6) == 0)
+            open = line + i + 1;
+    }
+    const char *close = open ? memchr(open, '>', length - (size_t)(open - line)) : NULL;
+    *out_length = close ? (size_t)(close - open) : 0;
+    return close ? open : NULL;
+}
+
+static bool inspect(struct zepi_text *table, const struct request *request,
+                    ze_linkage_inspection_ext_flags_t flag, enum zepi_spirv_linkage linkage)
+{
+    ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
+                                             .flags = flag};
+    ze_module_build_log_handle_t ze_log = NULL;
+    ze_module_handle_t module = request->unit->ze;
+    struct zepi_text text = {0};
+    if (zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
+        return false;
+    zepi_ze_module_take_log(ze_log, &text);
+    size_t length;
+    for (const char *line = text.bytes; line && *line; line += length + (line[length] != '\0')) {
+        size_t name_length;
+        length = strcspn(line, "\r\n");
+        const char *name = find_name(
+            line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
+        // Which kind it is drivers do not say.
+        const struct zepi_spirv_symbol symbol = {name, linkage, true};
+        if (name && name_length > 0)
+            add_symbol(table, &symbol, name_length);
+    }
+    zepi_text_finish(&text);
+    return true;
+}
+
+static enum zepi_build_status make_table(void *user, struct zepi_build_output *output)
+{
+    const struct request *request = user;
+    const char version = ZEPI_SYMBOL_TABLE_VERSION;
+    struct zepi_text table = {0};
+    bool is_known = true;
+    zepi_text_append(&table, &version, 1);
+    for (uint32_t i = 0; request->spirv && i < request->spirv->symbol_count; i++)
+        add_symbol(&table, &request->spirv->symbols[i], strlen(request->spirv->symbols[i].name));
+    if (!request->spirv)
+        is_known =
+            request->code->context->platform->optional.has_linkage_inspection &&
+            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
+            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS, ZEPI_SPIRV_EXPORT);
+    is_known = is_known && zepi_native_code_set(output, table.bytes, table.size_bytes);
+    zepi_text_finish(&table);
+    return is_known ? ZEPI_BUILD_SUCCEEDED : ZEPI_BUILD_SPURIOUS;
+}
+
+static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct request *request)
+{
+    const struct zepi_build_request build = {.build = make_table, .user = request};
+    struct zepi_build_cache *codes = zepi_code_cache();
+    struct zepi_build_result *result = NULL;
+    struct zepi_key key;
+    if (!codes)
+        return NULL;
+    if (zepi_symbol_table_key(&key, digest) &&
+        zepi_build_cache_find_or_build(codes, &key, &build, &result) != ZEPI_LOOKUP_SUCCEEDED) {
+        zepi_build_result_release(result);
+        result = NULL;
+    }
+    zepi_key_finish(&key);
+    return result;
+}
+
+void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv)
+{
+    struct request request = {.spirv = spirv};
+    zepi_build_result_release(find_or_make(zepi_digest_of(bytes, size_bytes), &request));
+}
+
+struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
+                                                   const struct zepi_code_unit *unit)
+{
+    struct request request = {.code = code, .unit = unit};
+    return unit->native ? find_or_make(unit->native->digest, &request) : NULL;
+}
+
+// Whose symbols are added to what.
+struct addition {
+    struct zepi_symbols *symbols;
+    uint32_t member;
+    uint32_t object;
+};
+
+static bool add_to(void *user, const struct zepi_spirv_symbol *symbol)
+{
+    const struct addition *addition = user;
+    return zepi_symbols_add(
+        addition->symbols, &(struct zepi_symbol){.name = symbol->name,
+                                                 .kind = symbol->is_function ? ZEPI_SYMBOL_FUNCTION
+                                                                             : ZEPI_SYMBOL_VARIABLE,
+                                                 .linkage = symbol->linkage,
+                                                 .member = addition->member,
+                                                 .object = addition->object});
+}
+
+bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
+                             uint32_t member, uint32_t object)
+{
+    const struct zepi_native_code *code = zepi_build_result_payload(table);
+    struct addition addition = {symbols, member, object};
+    return zepi_symbol_table_walk(code->bytes, code->size_bytes, add_to, &addition);
+}

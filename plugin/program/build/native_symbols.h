@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_NATIVE_SYMBOLS_H
+#define ZEPI_PROGRAM_BUILD_NATIVE_SYMBOLS_H
+
+#include "cache/build_cache.h"
+#include "program/build/code.h"
+#include "program/native/symbols.h"
+
+// Native code of an object does not say what it imports and exports, and old drivers cannot be
+// asked. So the linkage table of the SPIR-V that it was made from is kept in the cache of machine
+// code, under the digest of the native code, when that is handed to the host.
+
+// Keeps the table of an object's native code. What fails is not kept.
+void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv);
+
+// The table of a unit of native code, as it was kept or as the driver tells: a reference, whose
+// payload zepi_native_symbols_add reads. NULL: nobody knows.
+struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
+                                                   const struct zepi_code_unit *unit);
+
+// Adds the symbols, borrowed from the table. False without memory (noted).
+bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
+                             uint32_t member, uint32_t object);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_SYMBOL_TABLE_H
+#define ZEPI_PROGRAM_BUILD_SYMBOL_TABLE_H
+
+#include "cache/digest.h"
+#include "cache/key.h"
+#include "spirv/spirv.h"
+
+// The linkage table of a piece of native code as bytes, and the key under which the cache of
+// machine code has it, in memory and on the disk. The command zepi reads the latter.
+//
+//     version    1 byte, so that no table is empty
+//     symbol*    kind, 1 byte; linkage, 1 byte; the name and a zero
+
+#define ZEPI_SYMBOL_TABLE_VERSION 1
+
+// The two bytes in front of a symbol's name.
+void zepi_symbol_table_write_head(const struct zepi_spirv_symbol *symbol, char out_head[2]);
+
+// Calls `visit` for each symbol, whose name lies in the table, until it returns false. Bytes of
+// another make end the walk: checksums guard what is on the disk, this guards against the rest.
+// Returns false if `visit` did.
+bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
+                            bool (*visit)(void *user, const struct zepi_spirv_symbol *symbol),
+                            void *user);
+
+// The key of the table of native code with this digest. False without memory; to be finished in any
+// case.
+bool zepi_symbol_table_key(struct zepi_key *key, struct zepi_digest native);
+
+#endif

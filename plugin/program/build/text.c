@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/text.h"
+
+#include "core/alloc.h"
+
+void zepi_text_finish(struct zepi_text *text)
+{
+    zepi_free(text->bytes);
+    *text = (struct zepi_text){0};
+}
+
+void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_bytes)
+{
+    if (size_bytes == 0)
+        return;
+    char *longer = zepi_allocate(text->size_bytes + size_bytes + 1, 1);
+    if (!longer)
+        return;
+    if (text->bytes)
+        memcpy(longer, text->bytes, text->size_bytes);
+    memcpy(longer + text->size_bytes, bytes, size_bytes);
+    zepi_free(text->bytes);
+    text->bytes = longer;
+    text->size_bytes += size_bytes;
+}
+
+void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
+                                 const char *log, size_t log_size_bytes)
+{
+    const size_t error_size = strlen(error) + 1;
+    if (error_size == 1 && log_size_bytes == 0)
+        return;
+    char *both = zepi_allocate(error_size + log_size_bytes + 1, 1);
+    if (!both)
+        return;
+    memcpy(both, error, error_size);
+    if (log_size_bytes > 0)
+        memcpy(both + error_size, log, log_size_bytes);
+    zepi_build_output_set_log(output, both, error_size + log_size_bytes);
+    zepi_free(both);
+}
+
+const char *zepi_build_error(const struct zepi_build_result *result)
+{
+    return zepi_build_result_log(result);
+}
+
+const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes)
+{
+    const char *both = zepi_build_result_log(result);
+    const size_t size = zepi_build_result_log_size(result);
+    if (size == 0) {
+        *out_size_bytes = 0;
+        return "";
+    }
+    const size_t error_size = (both[0] ? strnlen(both, size) : 0) + 1;
+    *out_size_bytes = error_size < size ? size - error_size : 0;
+    return *out_size_bytes > 0 ? both + error_size : "";
+}
+
+zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
+{
+    const zepi_result_t code = (zepi_result_t)zepi_build_result_code(result);
+    const char *error = zepi_build_error(result);
+    return zepi_fail(code != ZEPI_SUCCESS ? code : ZEPI_ERROR_UNKNOWN, "%s",
+                     error[0] ? error : "the build failed");
+}
+
+enum zepi_build_status zepi_build_status_of(zepi_result_t result)
+{
+    switch ((int)result) {
+    case ZEPI_SUCCESS:
+        return ZEPI_BUILD_SUCCEEDED;
+    case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
+    case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
+        return ZEPI_BUILD_OUT_OF_MEMORY;
+    case ZEPI_ERROR_COMPILE_FAILURE:
+    case ZEPI_ERROR_LINK_FAILURE:
+        return ZEPI_BUILD_FAILED;
+    default:
+        return ZEPI_BUILD_SPURIOUS;
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "program/built_image.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "program/module.h"
+
+struct zepi_built_images {
+    uint32_t count;
+    struct zepi_image *images[]; // references
+};
+
+uint32_t zepi_module_count_images(const struct zepi_module *module)
+{
+    uint32_t count = 0;
+    if (module->state == ZEPI_MODULE_INPUT)
+        return module->image_count;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        if (zepi_module_any_code(module, i))
+            count += module->parts[i].image_count;
+    }
+    return count;
+}
+
+void zepi_built_images_destroy(struct zepi_built_images *images)
+{
+    for (uint32_t i = 0; i < images->count; i++)
+        zepi_release(images->images[i]);
+    zepi_free(images);
+}
+
+// ---- Making ----
+
+static bool count_kernel(void *user, const char *name)
+{
+    (void)name;
+    ++*(uint32_t *)user;
+    return true;
+}
+
+// Those of linked native code are not known one by one.
+static uint32_t count_kernels(const struct zepi_module_part *part, const struct zepi_image *source,
+                              const struct zepi_build_result *code)
+{
+    const struct zepi_spirv *spirv = zepi_image_spirv(source);
+    uint32_t count = spirv ? spirv->kernel_count : 0;
+    if (!spirv && part->image_count == 1)
+        zepi_code_for_each_kernel(zepi_code_of(code), count_kernel, &count);
+    return count;
+}
+
+static zepi_result_t create_image(const struct zepi_module *module, uint32_t part_index,
+                                  uint32_t index, struct zepi_image **out_image)
+{
+    const struct zepi_module_part *part = &module->parts[part_index];
+    struct zepi_build_result *code = zepi_module_any_code(module, part_index);
+    struct zepi_image *source = part->images[index];
+    if (source->state == module->state) {
+        *out_image = zepi_retain(source);
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    if (!image)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    image->format = ZEPI_IMAGE_NATIVE;
+    image->state = module->state;
+    image->declarations = source->declarations;
+    image->declaration_count = source->declaration_count;
+    image->kernel_count = count_kernels(part, source, code);
+    image->source = zepi_retain(source);
+    image->values = zepi_spec_values_retain(part->values[index]);
+    image->context = zepi_retain(module->context);
+    image->build = zepi_build_result_retain(code);
+    *out_image = image;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t create_images(const struct zepi_module *module,
+                                   struct zepi_built_images **out_images)
+{
+    const uint32_t room = zepi_module_count_images(module);
+    struct zepi_built_images *images =
+        zepi_allocate(1, sizeof(*images) + room * sizeof(images->images[0]));
+    zepi_result_t result = images ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
+        const uint32_t count = zepi_module_any_code(module, i) ? module->parts[i].image_count : 0;
+        for (uint32_t at = 0; at < count && result == ZEPI_SUCCESS; at++) {
+            result = create_image(module, i, at, &images->images[images->count]);
+            images->count += result == ZEPI_SUCCESS;
+        }
+    }
+    if (result != ZEPI_SUCCESS && images)
+        zepi_built_images_destroy(images);
+    *out_images = images;
+    return result;
+}
+
+zepi_result_t zepi_module_list_images(struct zepi_module *module,
+                                      struct zepi_image *const **out_images)
+{
+    if (module->state == ZEPI_MODULE_INPUT) {
+        *out_images = module->images;
+        return ZEPI_SUCCESS;
+    }
+    // Acquire: they are seen whole.
+    struct zepi_built_images *images = atomic_load_explicit(&module->built, memory_order_acquire);
+    if (!images) {
+        struct zepi_built_images *made;
+        const zepi_result_t result = create_images(module, &made);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (atomic_compare_exchange_strong_explicit(&module->built, &images, made,
+                                                    memory_order_acq_rel, memory_order_acquire))
+            images = made;
+        else
+            zepi_built_images_destroy(made);
+    }
+    *out_images = images->images;
+    return ZEPI_SUCCESS;
+}
+
+const struct zepi_image *zepi_module_find_built_image(const struct zepi_module *module,
+                                                      uint32_t part_index, uint32_t index)
+{
+    const struct zepi_built_images *images =
+        atomic_load_explicit(&module->built, memory_order_acquire);
+    if (!images || !zepi_module_any_code(module, part_index))
+        return NULL;
+    for (uint32_t i = 0; i < part_index; i++)
+        index += zepi_module_any_code(module, i) ? module->parts[i].image_count : 0;
+    return images->images[index];
+}
+
+// ---- What an image holds ----
+
+void zepi_built_image_finish(struct zepi_image *image)
+{
+    zepi_intern_release(atomic_load_explicit(&image->native, memory_order_acquire));
+    zepi_spec_values_release(image->values);
+    zepi_release(image->source);
+    // Code may be used as long as its context lives.
+    zepi_build_result_release(image->build);
+    zepi_release(image->context);
+}
+
+zepi_result_t zepi_built_image_get_native(struct zepi_image *image,
+                                          const struct zepi_interned **out_native)
+{
+    struct zepi_interned *native = atomic_load_explicit(&image->native, memory_order_acquire);
+    struct zepi_interned *made = NULL;
+    void *bytes = NULL;
+    size_t size_bytes = 0;
+    struct zepi_error before;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_error_save(&before);
+    if (!native)
+        result =
+            zepi_code_get_native(zepi_code_of(image->build), image->state, &bytes, &size_bytes);
+    if (result == ZEPI_ERROR_UNSUPPORTED) {
+        // A driver that answers no native code is no failure.
+        zepi_error_restore(&before);
+        result = ZEPI_SUCCESS;
+    }
+    if (result == ZEPI_SUCCESS && size_bytes > 0)
+        result = zepi_intern(bytes, size_bytes, false, &made);
+    zepi_free(bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (made && atomic_compare_exchange_strong_explicit(&image->native, &native, made,
+                                                        memory_order_acq_rel, memory_order_acquire))
+        native = made;
+    else
+        zepi_intern_release(made);
+    *out_native = native;
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_DEVICE_IMAGE_INTERN_H
+#define ZEPI_PROGRAM_DEVICE_IMAGE_INTERN_H
+
+#include "cache/digest.h"
+#include "cache/mutex.h"
+#include "core/status.h"
+#include "program/device_image/spec_values.h"
+#include "spirv/spirv.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+// The bytes of an image, once in the process however often a host hands them in, with what is
+// computed from them: digest, SPIR-V walk and what a plain image of it declares. Known bytes are
+// recognised by their length, a hash of samples and a comparison with the copy, which costs less
+// than a digest. Immutable.
+struct zepi_interned {
+    struct zepi_interned *next; // in the table; guarded by its lock
+    atomic_uint references;
+    uint64_t sample_hash;      // of the length, too
+    struct zepi_digest digest; // XXH3-128 of the bytes
+    size_t size_bytes;
+    const uint8_t *bytes;
+    bool is_spirv;
+    // Zeroed if the bytes are native.
+    struct zepi_spirv spirv;
+    struct zepi_spec_declaration *declarations; // owned; of its constants, sorted by id
+    struct zepi_digest identity;                // of a plain image
+};
+
+// New reference to the interned copy of the bytes. SPIR-V that the walk refuses is
+// ZEPI_ERROR_COMPILE_FAILURE, saying where and why.
+zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
+                          struct zepi_interned **out_interned);
+static inline struct zepi_interned *zepi_intern_retain(struct zepi_interned *interned)
+{
+    // Relaxed: a reference is made from a reference.
+    atomic_fetch_add_explicit(&interned->references, 1, memory_order_relaxed);
+    return interned;
+}
+void zepi_intern_release(struct zepi_interned *interned); // NULL is fine
+
+#endif

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+#include "program/join.h"
+
+#include "core/alloc.h"
+#include "core/list.h"
+#include "device/context.h"
+#include "program/built_image.h"
+#include "program/module.h"
+
+// ---- Equality ----
+
+static bool is_same_image(const struct zepi_image *a, const struct zepi_image *b)
+{
+    return a == b || zepi_digest_equal(a->identity, b->identity);
+}
+
+// Whether both serve the same devices, with code that was made with the same options. Linked code
+// has none of its own.
+static bool has_same_devices(const struct zepi_module_part *a, const struct zepi_module_part *b,
+                             uint32_t device_count)
+{
+    for (uint32_t i = 0; i < device_count; i++) {
+        if (!a->code[i] != !b->code[i])
+            return false;
+        if (!a->code[i] || a->code[i] == b->code[i])
+            continue;
+        const char *options = zepi_code_of(a->code[i])->options;
+        const char *other = zepi_code_of(b->code[i])->options;
+        if (options && other && strcmp(options, other) != 0)
+            return false;
+    }
+    return true;
+}
+
+// Parts of built modules: the same images in the same order, built with the same values and options
+// for the same devices.
+static bool is_same_part(const struct zepi_module_part *a, const struct zepi_module_part *b,
+                         uint32_t device_count)
+{
+    if (a->image_count != b->image_count || !has_same_devices(a, b, device_count))
+        return false;
+    for (uint32_t i = 0; i < a->image_count; i++) {
+        if (!is_same_image(a->images[i], b->images[i]) ||
+            !zepi_image_has_equal_values(a->images[i], a->values[i], b->values[i]))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t count_image(const struct zepi_module *module, const struct zepi_image *image)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->image_count; i++)
+        count += is_same_image(module->images[i], image);
+    return count;
+}
+
+static uint32_t count_part(const struct zepi_module *module, uint32_t part_count,
+                           const struct zepi_module_part *part)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < part_count; i++)
+        count += is_same_part(&module->parts[i], part, module->context->device_count);
+    return count;
+}
+
+static bool has_equal_images(const struct zepi_module *a, const struct zepi_module *b)
+{
+    for (uint32_t i = 0; i < a->image_count; i++) {
+        if (count_image(a, a->images[i]) != count_image(b, a->images[i]))
+            return false;
+    }
+    return true;
+}
+
+// What a built module did not use does not count.
+static bool has_equal_parts(const struct zepi_module *a, const struct zepi_module *b)
+{
+    for (uint32_t i = 0; i < a->part_count; i++) {
+        if (zepi_module_any_code(a, i) && count_part(a, a->part_count, &a->parts[i]) !=
+                                              count_part(b, b->part_count, &a->parts[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
+{
+    if (a->context != b->context || a->state != b->state ||
+        zepi_module_count_images(a) != zepi_module_count_images(b))
+        return false;
+    return a->state == ZEPI_MODULE_INPUT ? has_equal_images(a, b) : has_equal_parts(a, b);
+}
+
+// The same for equal images, whatever their order.
+static uint64_t hash_image(const struct zepi_image *image)
+{
+    return zepi_digest_hash(&image->identity, sizeof(image->identity));
+}
+
+zepi_result_t zepi_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
+{
+    zepi_result_t result = zepi_check_object(a, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(b, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_is_equal)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
+    *out_is_equal = is_equal(a, b);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_get_hash(zepi_module_t module, uint64_t *out_hash)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_hash)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the hash is NULL");
+    const uint64_t head[2] = {(uintptr_t)module->context, module->state};
+    uint64_t hash = zepi_digest_hash(head, sizeof(head));
+    // A sum, since the order of the images does not count.
+    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++)
+        hash += hash_image(module->images[i]);
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
+            hash += hash_image(part->images[at]);
+    }
+    *out_hash = hash;
+    return ZEPI_SUCCESS;
+}
+
+// ---- Joining ----
+
+struct kernel_check {
+    const struct zepi_module *other;
+    const char *missing;
+};
+
+struct name_search {
+    const char *name;
+    bool is_found;
+};
+
+static bool match_name(void *user, const char *name)
+{
+    struct name_search *search = user;
+    search->is_found = strcmp(name, search->name) == 0;
+    return !search->is_found;
+}
+
+static bool check_kernel(void *user, const char *name)
+{
+    struct kernel_check *check = user;
+    struct name_search search = {.name = name};
+    zepi_module_for_each_kernel(check->other, match_name, &search);
+    if (!search.is_found)
+        check->missing = name;
+    return search.is_found;
+}
+
+// Whether what the module does not list it does not have. An empty module has nothing to disagree
+// about, and what is in native images of an input is not known before they are loaded.
+static bool lists_all_kernels(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count && module->part_count == 0; i++) {
+        if (!zepi_image_spirv(module->images[i]))
+            return false;
+    }
+    return module->image_count > 0;
+}
+
+static zepi_result_t check_kernels(const struct zepi_module *a, const struct zepi_module *b,
+                                   uint32_t index, uint32_t other)
+{
+    struct kernel_check check = {.other = b};
+    if (lists_all_kernels(b))
+        zepi_module_for_each_kernel(a, check_kernel, &check);
+    if (!check.missing && lists_all_kernels(a)) {
+        check.other = a;
+        zepi_module_for_each_kernel(b, check_kernel, &check);
+    }
+    return check.missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                                     "modules %u and %u cannot be joined: only one has kernel '%s'",
+                                     other, index, check.missing)
+                         : ZEPI_SUCCESS;
+}
+
+static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv_symbol *symbol)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(module->images[i]);
+        for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
+            if (strcmp(spirv->symbols[at].name, symbol->name) == 0 &&
+                spirv->symbols[at].linkage == symbol->linkage)
+                return true;
+        }
+    }
+    return false;
+}
+
+// What native images import and export is not known here, and an empty module has nothing.
+static bool lists_all_symbols(const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        if (!zepi_image_spirv(module->images[i]))
+            return false;
+    }
+    return module->image_count > 0;
+}
+
+static zepi_result_t check_symbols(const struct zepi_module *a, const struct zepi_module *b,
+                                   uint32_t index, uint32_t other)
+{
+    for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
+        const struct zepi_spirv *spirv = zepi_image_spirv(a->images[i]);
+        for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
+            if (!has_symbol(b, &spirv->symbols[at]))
+                return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                                 "modules %u and %u cannot be joined: only one has symbol '%s'",
+                                 other, index, spirv->symbols[at].name);
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_pair(const zepi_module_t *modules, uint32_t index, uint32_t other)
+{
+    const struct zepi_module *a = modules[other];
+    const struct zepi_module *b = modules[index];
+    if (a->context != b->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "modules %u and %u cannot be joined: their contexts differ", other, index);
+    if (a->state != b->state)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "modules %u and %u cannot be joined: one is %s, the other %s", other,
+                         index, zepi_module_state_name(a->state), zepi_module_state_name(b->state));
+    zepi_result_t result = check_kernels(a, b, index, other);
+    if (result == ZEPI_SUCCESS)
+        result = check_symbols(a, b, index, other);
+    return result == ZEPI_SUCCESS ? check_symbols(b, a, index, other) : result;
+}
+
+// Each with each: two may agree with a third that is empty or native, but not with each other.
+static zepi_result_t check_modules(uint32_t module_count, const zepi_module_t *modules)
+{
+    if (module_count == 0 || !modules)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
+    for (uint32_t i = 0; i < module_count; i++) {
+        zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
+        for (uint32_t other = 0; other < i && result == ZEPI_SUCCESS; other++)
+            result = check_pair(modules, i, other);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// The values of inputs together; `*values` is replaced by a set with those of `more`.
+static zepi_result_t unite_values(struct zepi_spec_values **values,
+                                  const struct zepi_spec_values *more)
+{
+    for (uint32_t i = 0; more && i < more->count; i++) {
+        const struct zepi_spec_entry *entry = &more->entries[i];
+        const struct zepi_spec_entry *known = zepi_spec_values_find(*values, entry->id);
+        if (known && memcmp(known->value, entry->value, sizeof(entry->value)) != 0)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "the modules set specialization constant %u to different values",
+                             entry->id);
+    }
+    for (uint32_t i = 0; more && i <= more->composite_count; i++) {
+        const struct zepi_spec_composite *composite =
+            i < more->composite_count ? &more->composites[i] : NULL;
+        struct zepi_spec_values *united =
+            zepi_spec_values_with(*values, more->count, more->entries, composite);
+        if (!united)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        zepi_spec_values_release(*values);
+        *values = united;
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t snapshot_all(uint32_t module_count, const zepi_module_t *modules,
+                                  struct zepi_spec_values **out_values)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_values = NULL;
+    for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_spec_values *values = zepi_module_snapshot(modules[i]);
+        result = unite_values(out_values, values);
+        zepi_spec_values_release(values);
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_spec_values_release(*out_values);
+        *out_values = NULL;
+    }
+    return result;
+}
+
+static struct zepi_image *image_of(const struct zepi_module *module, const struct zepi_image *image)
+{
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        if (is_same_image(module->images[i], image))
+            return module->images[i];
+    }
+    return NULL;
+}
+
+static void copy_part(const struct zepi_module *joined, struct zepi_module_part *to,
+                      const struct zepi_module_part *from)
+{
+    to->image_count = from->image_count;
+    for (uint32_t i = 0; i < from->image_count; i++) {
+        to->images[i] = image_of(joined, from->images[i]);
+        to->values[i] = zepi_spec_values_retain(from->values[i]);
+    }
+    for (uint32_t i = 0; i < joined->context->device_count; i++)
+        to->code[i] = from->code[i] ? zepi_build_result_retain(from->code[i]) : NULL;
+}
+
+// The images of all modules, each once. Borrowed; `room` is enough for all of them.
+static uint32_t gather_images(uint32_t module_count, const zepi_module_t *modules,
+                              struct zepi_image **images)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module_count; i++) {
+        for (uint32_t at = 0; at < modules[i]->image_count; at++) {
+            uint32_t known = 0;
+            while (known < count && !is_same_image(images[known], modules[i]->images[at]))
+                known++;
+            if (known == count)
+                images[count++] = modules[i]->images[at];
+        }
+    }
+    return count;
+}
+
+static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
+                          struct zepi_module **out_module)
+{
+    uint32_t image_room = 0;
+    uint32_t part_room = 0;
+    for (uint32_t i = 0; i < module_count; i++) {
+        image_room += modules[i]->image_count;
+        part_room += modules[i]->part_count;
+    }
+    struct zepi_image **images = zepi_allocate(image_room, sizeof(struct zepi_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    struct zepi_module *joined = NULL;
+    struct zepi_spec_values *values = NULL;
+    const uint32_t image_count = gather_images(module_count, modules, images);
+    zepi_result_t result = zepi_module_make(modules[0]->context, modules[0]->state, image_count,
+                                            images, part_room, &joined);
+    zepi_free(images);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    uint32_t part_count = 0;
+    for (uint32_t i = 0; i < module_count; i++) {
+        for (uint32_t at = 0; at < modules[i]->part_count; at++) {
+            if (count_part(joined, part_count, &modules[i]->parts[at]) == 0)
+                copy_part(joined, &joined->parts[part_count++], &modules[i]->parts[at]);
+        }
+    }
+    joined->part_count = part_count;
+    if (modules[0]->options) {
+        joined->options = zepi_duplicate_string(modules[0]->options);
+        if (!joined->options)
+            result = zepi_fail_no_memory();
+    }
+    if (result == ZEPI_SUCCESS)
+        result = snapshot_all(module_count, modules, &values);
+    atomic_store_explicit(&joined->values, values, memory_order_relaxed);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(joined);
+        return result;
+    }
+    *out_module = joined;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
+                               zepi_module_t *out_module)
+{
+    struct zepi_module *joined = NULL;
+    if (!out_module)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
+    zepi_result_t result = check_modules(module_count, modules);
+    if (result == ZEPI_SUCCESS)
+        result = join(module_count, modules, &joined);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(joined);
+    *out_module = joined;
+    return ZEPI_SUCCESS;
+}
+
+// ---- The modules of a context ----
+
+struct taking {
+    zepi_module_state_t state;
+    uint32_t capacity;
+    zepi_module_t *out_modules;
+    uint32_t count;
+};
+
+// Consumes the reference.
+static void take_module(void *user, struct zepi_module *module)
+{
+    struct taking *taking = user;
+    if (module->state != taking->state) {
+        zepi_release(module);
+        return;
+    }
+    if (taking->count < taking->capacity)
+        taking->out_modules[taking->count] = module;
+    else
+        zepi_release(module);
+    taking->count++;
+}
+
+zepi_result_t zepi_context_get_modules(zepi_context_t context, zepi_module_state_t state,
+                                       uint32_t capacity, zepi_module_t *out_modules,
+                                       uint32_t *out_count)
+{
+    struct taking taking = {state, capacity, out_modules, 0};
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_modules, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "state %d is none of input (1), object (2), executable (3)", (int)state);
+    zepi_module_visit_all(context, take_module, &taking);
+    *out_count = taking.count;
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// From objects to an executable.
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "program/link/link_build.h"
+
+static zepi_result_t check_objects(uint32_t object_count, const zepi_module_t *objects,
+                                   const void *out_executable)
+{
+    if (!out_executable || (object_count > 0 && !objects))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         out_executable ? "the list of objects" : "the output for the module");
+    if (object_count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is nothing to link: no object is given");
+    for (uint32_t i = 0; i < object_count; i++) {
+        const zepi_result_t result = zepi_check_object(objects[i], &zepi_module_type);
+        if (result != ZEPI_SUCCESS) {
+            zepi_error_prepend("object %u: ", i);
+            return result;
+        }
+        if (objects[i]->context != objects[0]->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "object %u is of another context than object 0", i);
+        if (objects[i]->state != ZEPI_MODULE_OBJECT)
+            return zepi_fail(ZEPI_ERROR_WRONG_STATE, "module %u is %s, expected object", i,
+                             zepi_module_state_name(objects[i]->state));
+    }
+    return ZEPI_SUCCESS;
+}
+
+// An empty module lacks nothing on any device.
+static bool has_device(const struct zepi_module *object, uint32_t device_index)
+{
+    for (uint32_t i = 0; i < object->part_count; i++) {
+        if (object->parts[i].code[device_index])
+            return true;
+    }
+    return object->part_count == 0;
+}
+
+// The link sets of the devices that all objects have: one each, in the order of the context.
+struct sets {
+    struct zepi_link_set *list; // owned
+    uint32_t *parts;            // owned; which part of the module each is: equal sets are one
+    uint32_t count;
+    uint32_t part_count;
+};
+
+static void sets_finish(struct sets *sets)
+{
+    for (uint32_t i = 0; i < sets->count; i++)
+        zepi_link_set_finish(&sets->list[i]);
+    zepi_free(sets->list);
+    zepi_free(sets->parts);
+}
+
+static zepi_result_t add_set(struct sets *sets, uint32_t object_count, const zepi_module_t *objects,
+                             uint32_t device_index, const struct zepi_build_options *options)
+{
+    struct zepi_link_set *set = &sets->list[sets->count];
+    for (uint32_t i = 0; i < object_count; i++) {
+        if (!has_device(objects[i], device_index))
+            return ZEPI_SUCCESS;
+    }
+    zepi_result_t result = zepi_link_set_init(set, object_count, objects, device_index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint32_t index = sets->count++;
+    result = zepi_link_set_choose(set, options);
+    if (result != ZEPI_SUCCESS || set->count == 0)
+        return result;
+    for (uint32_t i = 0; i < index; i++) {
+        if (zepi_link_set_is_equal(&sets->list[i], set)) {
+            sets->parts[index] = sets->parts[i];
+            return ZEPI_SUCCESS;
+        }
+    }
+    sets->parts[index] = sets->part_count++;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t sets_init(struct sets *sets, uint32_t object_count,
+                               const zepi_module_t *objects,
+                               const struct zepi_build_options *options)
+{
+    const struct zepi_context *context = objects[0]->context;
+    *sets = (struct sets){.list = zepi_allocate(context->device_count, sizeof(sets->list[0])),
+                          .parts = zepi_allocate(context->device_count, sizeof(sets->parts[0]))};
+    zepi_result_t result = sets->list && sets->parts ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < context->device_count && result == ZEPI_SUCCESS; i++)
+        result = add_set(sets, object_count, objects, i, options);
+    if (result == ZEPI_SUCCESS && sets->count == 0)
+        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                           "there is no device that all %u objects have code for", object_count);
+    if (result != ZEPI_SUCCESS)
+        sets_finish(sets);
+    return result;
+}
+
+// How often an image is in a list: twice if it was compiled with two sets of values.
+static uint32_t count_image(uint32_t count, struct zepi_image *const *images,
+                            const struct zepi_image *image)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        found += images[i] == image;
+    return found;
+}
+
+static uint32_t count_before(const struct zepi_link_set *set, uint32_t index)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < index; i++)
+        found += set->members[i].unit == 0 && set->members[i].image == set->members[index].image;
+    return found;
+}
+
+// The images of all sets, in the order of the objects. What several sets have is there once.
+static zepi_result_t list_images(const struct sets *sets, struct zepi_image ***out_images,
+                                 uint32_t *out_count)
+{
+    size_t room = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sets->count; i++)
+        room += sets->list[i].count;
+    struct zepi_image **images = zepi_allocate(room, sizeof(struct zepi_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < sets->count; i++) {
+        const struct zepi_link_set *set = &sets->list[i];
+        for (uint32_t at = 0; at < set->count; at++) {
+            struct zepi_image *image = set->members[at].image;
+            if (set->members[at].unit == 0 &&
+                count_image(count, images, image) <= count_before(set, at))
+                images[count++] = image;
+        }
+    }
+    *out_images = images;
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
+// What a part was made from.
+static void describe_part(struct zepi_module_part *part, const struct zepi_link_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct zepi_link_member *member = &set->members[i];
+        if (member->unit != 0)
+            continue;
+        part->images[part->image_count] = member->image;
+        part->values[part->image_count] = zepi_spec_values_retain(member->values);
+        part->image_count++;
+    }
+}
+
+static zepi_result_t link_sets(const struct sets *sets, const struct zepi_build_options *options,
+                               struct zepi_module *module)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < sets->count && sets->part_count > 0 && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_link_set *set = &sets->list[i];
+        struct zepi_module_part *part = &module->parts[sets->parts[i]];
+        if (part->image_count == 0)
+            describe_part(part, set);
+        result = zepi_link_set_get_code(set, options, &part->code[set->device_index]);
+    }
+    return result;
+}
+
+static zepi_result_t make_module(const struct sets *sets, const struct zepi_build_options *options,
+                                 struct zepi_context *context, zepi_module_t *out_executable)
+{
+    struct zepi_image **images = NULL;
+    struct zepi_module *module = NULL;
+    uint32_t image_count = 0;
+    zepi_result_t result = list_images(sets, &images, &image_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_module_make(context, ZEPI_MODULE_EXECUTABLE, image_count, images,
+                              sets->part_count, &module);
+    zepi_free(images);
+    if (result == ZEPI_SUCCESS)
+        result = link_sets(sets, options, module);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(module);
+        return result;
+    }
+    *out_executable = module;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                       struct zepi_module **out_executable)
+{
+    struct zepi_build_options options;
+    struct sets sets;
+    zepi_result_t result = zepi_build_options_init(&options, desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    options.variables = variables;
+    result = sets_init(&sets, object_count, objects, &options);
+    if (result == ZEPI_SUCCESS) {
+        result = make_module(&sets, &options, objects[0]->context, out_executable);
+        sets_finish(&sets);
+    }
+    zepi_build_options_finish(&options);
+    return result;
+}
+
+static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t *objects,
+                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                      zepi_module_t *out_executable)
+{
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check_objects(object_count, objects, out_executable);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_link_objects(object_count, objects, desc, variables, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_publish(module);
+    *out_executable = module;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_SHARED, out_executable);
+}
+
+zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_OWN, out_executable);
+}

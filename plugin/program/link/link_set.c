@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "program/link/link_set.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "program/build/ze_module.h"
+
+#include <stdlib.h>
+
+// Imported code has no image with bytes: what the driver answers as native code identifies it.
+static zepi_result_t add_imported(struct zepi_key *key, const struct zepi_link_member *member)
+{
+    void *bytes;
+    size_t size_bytes;
+    const zepi_result_t result =
+        zepi_ze_module_get_native(member->code->units[member->unit].ze, &bytes, &size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (size_bytes > 0) {
+        zepi_key_add_u32(key, ZEPI_KEY_FORMAT, member->image->format);
+        zepi_key_add_digest(key, ZEPI_KEY_IMAGE, zepi_digest_of(bytes, size_bytes));
+    }
+    zepi_free(bytes);
+    return size_bytes > 0 ? ZEPI_SUCCESS
+                          : zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                                      "the driver answers no native code for an imported object, "
+                                      "which linking needs");
+}
+
+static zepi_result_t identify(struct zepi_link_member *member)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_key_init(&member->key, ZEPI_KEY_VERSION);
+    if (member->image->code)
+        zepi_key_add_image(&member->key, member->image, member->values);
+    else
+        result = add_imported(&member->key, member);
+    zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->unit);
+    if (!member->key.has_failed)
+        member->digest = zepi_digest_of(member->key.bytes, member->key.size);
+    if (member->code->options)
+        zepi_key_add_string(&member->key, ZEPI_KEY_OPTIONS, member->code->options);
+    if (!zepi_key_seal(&member->key) && result == ZEPI_SUCCESS)
+        result = zepi_fail_no_memory();
+    return result;
+}
+
+static int compare_keys(const struct zepi_key *a, const struct zepi_key *b)
+{
+    if (a->size != b->size)
+        return a->size < b->size ? -1 : 1;
+    return memcmp(a->bytes, b->bytes, a->size);
+}
+
+static int compare_members(const void *left, const void *right)
+{
+    return compare_keys(&(*(struct zepi_link_member *const *)left)->key,
+                        &(*(struct zepi_link_member *const *)right)->key);
+}
+
+// Equal code once. If it was compiled with different options, their own order decides for one, not
+// the caller's.
+static zepi_result_t unite_last(struct zepi_link_set *set)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_link_member *last = &set->members[set->count - 1];
+    for (uint32_t i = 0; i + 1 < set->count; i++) {
+        struct zepi_link_member *member = &set->members[i];
+        if (!zepi_digest_equal(member->digest, last->digest))
+            continue;
+        if (compare_keys(&last->key, &member->key) < 0) {
+            member->code = last->code;
+            zepi_key_finish(&member->key);
+            result = identify(member);
+        }
+        zepi_key_finish(&last->key);
+        set->count--;
+        return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t add_part(struct zepi_link_set *set, uint32_t object_index,
+                              const struct zepi_module_part *part)
+{
+    const struct zepi_code *code = zepi_code_of(part->code[set->device_index]);
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t unit = 0; unit < code->unit_count && result == ZEPI_SUCCESS; unit++) {
+        struct zepi_link_member *member = &set->members[set->count++];
+        member->object_index = object_index;
+        member->image = part->images[0];
+        member->values = part->values[0];
+        member->code = code;
+        member->unit = unit;
+        result = identify(member);
+        if (result == ZEPI_SUCCESS)
+            result = unite_last(set);
+    }
+    return result;
+}
+
+static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
+                            uint32_t device_index)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < object_count; i++) {
+        for (uint32_t at = 0; at < objects[i]->part_count; at++) {
+            const struct zepi_build_result *code = objects[i]->parts[at].code[device_index];
+            if (code)
+                count += zepi_code_of(code)->unit_count;
+        }
+    }
+    return count;
+}
+
+zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_count,
+                                 const zepi_module_t *objects, uint32_t device_index)
+{
+    struct zepi_context *context = objects[0]->context;
+    const uint32_t room = count_units(object_count, objects, device_index);
+    *set = (struct zepi_link_set){.context = context,
+                                  .device_index = device_index,
+                                  .device = context->devices[device_index],
+                                  .members = zepi_allocate(room, sizeof(set->members[0])),
+                                  .sorted = zepi_allocate(room, sizeof(set->sorted[0]))};
+    zepi_result_t result = set->members && set->sorted ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++) {
+        for (uint32_t at = 0; at < objects[i]->part_count && result == ZEPI_SUCCESS; at++) {
+            if (objects[i]->parts[at].code[device_index])
+                result = add_part(set, i, &objects[i]->parts[at]);
+        }
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_link_set_finish(set);
+        return result;
+    }
+    for (uint32_t i = 0; i < set->count; i++)
+        set->sorted[i] = &set->members[i];
+    if (set->count > 0)
+        qsort(set->sorted, set->count, sizeof(set->sorted[0]), compare_members);
+    return ZEPI_SUCCESS;
+}
+
+void zepi_link_set_finish(struct zepi_link_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        zepi_key_finish(&set->members[i].key);
+        zepi_build_result_release(set->members[i].table);
+    }
+    zepi_free(set->members);
+    zepi_free(set->sorted);
+    *set = (struct zepi_link_set){0};
+}
+
+bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_link_set *b)
+{
+    bool is_equal = a->count == b->count && a->method == b->method;
+    for (uint32_t i = 0; i < a->count && is_equal; i++) {
+        const struct zepi_key *left = &a->sorted[i]->key;
+        const struct zepi_key *right = &b->sorted[i]->key;
+        is_equal = left->size == right->size && memcmp(left->bytes, right->bytes, left->size) == 0;
+    }
+    return is_equal;
+}
+
+void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set)
+{
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_CODE_EXECUTABLE | (uint32_t)set->method << 8);
+    zepi_key_add_u32(key, ZEPI_KEY_MEMBERS, set->count);
+    for (uint32_t i = 0; i < set->count; i++)
+        zepi_key_add_bytes(key, ZEPI_KEY_MEMBERS, set->sorted[i]->key.bytes,
+                           set->sorted[i]->key.size);
+}
+
+// Whether some id has different values in force in two members.
+static bool has_value_conflict(const struct zepi_link_member *a, const struct zepi_link_member *b,
+                               uint32_t *out_id)
+{
+    for (uint32_t i = 0; i < a->image->declaration_count; i++) {
+        const struct zepi_spec_declaration *own = &a->image->declarations[i];
+        const struct zepi_spec_declaration *other = zepi_image_find_constant(b->image, own->id);
+        if (other && (other->size_bytes != own->size_bytes ||
+                      memcmp(zepi_spec_effective(own, a->values),
+                             zepi_spec_effective(other, b->values), own->size_bytes) != 0)) {
+            *out_id = own->id;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Why the members cannot be one program, as an error; ZEPI_SUCCESS: they can.
+static zepi_result_t check_program(const struct zepi_link_set *set)
+{
+    const char *options = set->count > 0 ? set->members[0].code->options : NULL;
+    uint32_t id;
+    if (!set->context->platform->optional.has_module_program)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver cannot link as a program");
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct zepi_link_member *member = &set->members[i];
+        if (!zepi_link_member_spirv(member))
+            return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                             "object %u is native code, a program is linked from SPIR-V",
+                             member->object_index);
+        // The driver takes one set of options for all.
+        if (strcmp(member->code->options, options) != 0)
+            return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                             "objects %u and %u were compiled with different options, a program "
+                             "has one",
+                             set->members[0].object_index, member->object_index);
+        for (uint32_t before = 0; before < i; before++) {
+            if (has_value_conflict(&set->members[before], member, &id))
+                return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                                 "objects %u and %u have different values of specialization "
+                                 "constant %u, a program has one",
+                                 set->members[before].object_index, member->object_index, id);
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
+                                   const struct zepi_build_options *options)
+{
+    struct zepi_error before;
+    set->method = ZEPI_LINK_DYNAMIC;
+    if (options->link_method == ZEPI_LINK_DYNAMIC)
+        return ZEPI_SUCCESS;
+    zepi_error_save(&before);
+    const zepi_result_t result = check_program(set);
+    if (result == ZEPI_SUCCESS)
+        set->method = ZEPI_LINK_PROGRAM;
+    else if (options->is_link_method_forced)
+        return result;
+    zepi_error_restore(&before);
+    return ZEPI_SUCCESS;
+}

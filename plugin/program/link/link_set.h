@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_LINK_LINK_SET_H
+#define ZEPI_PROGRAM_LINK_LINK_SET_H
+
+#include "program/build/code_key.h"
+#include "program/module.h"
+#include "program/native/symbols.h"
+
+// What is linked with each other on one device: the code of some objects. Made for one call of
+// module_link; everything in it is borrowed from the objects.
+
+struct zepi_link_member {
+    uint32_t object_index; // in the caller's list
+    struct zepi_image *image;
+    struct zepi_spec_values *values; // that the code was made with, or NULL
+    const struct zepi_code *code;    // never linked itself
+    uint32_t unit;                   // of the code
+    struct zepi_key key;             // what the member is: code, values, options
+    struct zepi_digest digest;       // of the key without options: equal code is one definition
+    // Reference; the linkage table of native code, if it was looked up and is known.
+    struct zepi_build_result *table;
+};
+
+struct zepi_link_set {
+    struct zepi_context *context;
+    uint32_t device_index;
+    struct zepi_device *device;
+    zepi_link_method_t method; // program or dynamic
+    uint32_t count;
+    uint32_t capacity;
+    struct zepi_link_member *members; // owned; equal code once, in the caller's order
+    // Owned; the members in an order of their own, so that the caller's does not matter.
+    struct zepi_link_member **sorted;
+};
+
+// The code that the objects have for the device.
+zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_count,
+                                 const zepi_module_t *objects, uint32_t device_index);
+void zepi_link_set_finish(struct zepi_link_set *set);
+
+// Chooses how to link. A method that the caller asked for and that cannot be is
+// ZEPI_ERROR_UNSUPPORTED; one that the environment asked for is left then.
+zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
+                                   const struct zepi_build_options *options);
+
+// The same members, whatever the device.
+bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_link_set *b);
+
+// Adds the method and the members to a key.
+void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set);
+
+// NULL for native code.
+static inline const struct zepi_spirv *zepi_link_member_spirv(const struct zepi_link_member *member)
+{
+    return zepi_image_spirv(member->image);
+}
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_MODULE_H
+#define ZEPI_PROGRAM_MODULE_H
+
+#include "cache/mutex.h"
+#include "core/exports.h"
+#include "program/build/build_options.h"
+#include "program/build/code.h"
+#include "program/device_image/image.h"
+#include "program/device_image/module_images.h"
+
+struct zepi_built_images;
+struct zepi_context;
+
+// What objects and executables hold: code, for each device, and the images that it was made from.
+struct zepi_module_part {
+    uint32_t image_count;             // several if they were linked
+    struct zepi_image **images;       // in the module's list; borrowed from it
+    struct zepi_spec_values **values; // owned references; of each image, what it was built with
+    struct zepi_build_result **code;  // owned references, one a device of the context; NULL: this
+                                      // part does not serve that device. Payload: struct zepi_code
+};
+
+// Lists of parts up to this size lie in the module itself: one image, two devices.
+#define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
+
+// A SYCL module: device images in one state. Immutable, but for the values of an input.
+struct zepi_module {
+    struct zepi_object object;
+    struct zepi_module_images *shared; // reference; context, images and declarations are its
+    struct zepi_context *context;      // borrowed, as the four below
+    struct zepi_image **images;
+    const struct zepi_spec_declaration *declarations; // sorted by id
+    struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
+    struct zepi_module *unit_next;                    // under the lock of this_module.c
+    uint32_t image_count;
+    uint32_t declaration_count;
+    zepi_module_state_t state;
+    uint32_t part_count;
+    atomic_bool is_published; // it is one of the context's modules
+    // Inputs.
+    struct zepi_mutex values_mutex; // guards changes of the next; nothing is called under it
+    // Reference; NULL: none set. Without the lock it only tells whether there are any.
+    _Atomic(struct zepi_spec_values *) values;
+    // Objects and executables.
+    struct zepi_module_part *parts;
+    char *options;                             // owned; canonical, that an object was compiled with
+    zepi_exports_t exports;                    // owned; each a struct zepi_code of its own
+    _Atomic(struct zepi_built_images *) built; // owned; NULL: nobody asked for them
+    _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
+    void *storage; // parts and the lists in them: owned, or inline_storage
+    alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
+};
+
+extern const struct zepi_type zepi_module_type;
+
+// A module with these images and room for parts, whose lists the caller fills before
+// zepi_module_publish. One reference; on failure nothing is left.
+zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
+                               uint32_t image_count, struct zepi_image *const *images,
+                               uint32_t part_count, struct zepi_module **out_module);
+// The same with the images of another module.
+zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
+                                    uint32_t part_count, struct zepi_module **out_module);
+// A module of images that were declared with this state, still to be published: native objects and
+// executables are loaded for the devices that take them (load.c). An image that no device takes is
+// a compile failure, executables without any kernel are invalid-value; or they are left out.
+enum zepi_unusable_images { ZEPI_REFUSE_UNUSABLE, ZEPI_LEAVE_UNUSABLE_OUT };
+zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
+                                         uint32_t image_count, struct zepi_image *const *images,
+                                         enum zepi_unusable_images unusable,
+                                         struct zepi_module **out_module);
+// A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
+void zepi_module_publish(struct zepi_module *module);
+
+// Calls `visit` with a new reference to each module of the context that somebody holds, in no
+// order.
+void zepi_module_visit_all(const struct zepi_context *context,
+                           void (*visit)(void *user, struct zepi_module *module), void *user);
+
+// The values of an input at this moment. Owned reference; NULL: none are set.
+struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
+// The code that has a kernel for a device of the context, borrowed; NULL: none.
+struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
+                                                uint32_t device_index, const char *kernel_name);
+
+// The code of a part on the first device that it serves, borrowed; NULL: it serves none.
+struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module, uint32_t part);
+
+// Whether a part of the module serves a device of the context.
+bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index);
+
+// Calls `visit` for each kernel name, each once, until it returns false. Names are borrowed from
+// the module.
+void zepi_module_for_each_kernel(const struct zepi_module *module,
+                                 bool (*visit)(void *user, const char *name), void *user);
+
+// Appends ": there are 'a', 'b'" to the thread's last error.
+void zepi_module_append_kernel_names(const struct zepi_module *module);
+
+const char *zepi_module_state_name(zepi_module_state_t state);
+
+zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
+                                 uint32_t image_count, const zepi_image_desc_t *images,
+                                 zepi_module_t *out_module);
+
+// An input of one image of SPIR-V of which nothing else is known, as zepi_module_create makes it;
+// bytes and output are there.
+zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
+                                       size_t size_bytes, struct zepi_module **out_module);
+
+// build.c
+// As zepi_module_build, with these values in place of the input's own, and the module is not
+// published. `desc` may be NULL.
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     struct zepi_module **out_executable);
+zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                zepi_module_t *out_executable);
+// The same, and variables in the code are this module's own.
+zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
+                                        zepi_module_t *out_executable);
+zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
+                                  zepi_module_t *out_object);
+
+// link.c
+// As zepi_module_link, but the module is not published.
+zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                       struct zepi_module **out_executable);
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, zepi_module_t *out_executable);
+// The same, and variables in the code are this module's own.
+zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
+                                       const zepi_build_desc_t *desc,
+                                       zepi_module_t *out_executable);
+
+// module_info.c
+zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info);
+zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
+                                      zepi_device_t *out_devices, uint32_t *out_count);
+zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
+                                     zepi_image_t *out_images, uint32_t *out_count);
+zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
+                                           const char **out_names, uint32_t *out_count);
+zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
+zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
+                                        const char **out_log);
+
+// native_binary.c
+zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
+                                            size_t *inout_size_bytes, void *out_bytes);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "program/native/symbols.h"
+
+#include "core/alloc.h"
+
+#include <stdlib.h>
+
+const char *zepi_symbol_kind_name(enum zepi_symbol_kind kind)
+{
+    static const char *const names[] = {"kernel", "function", "variable"};
+    return names[kind];
+}
+
+void zepi_symbols_finish(struct zepi_symbols *symbols)
+{
+    zepi_free(symbols->list);
+    *symbols = (struct zepi_symbols){0};
+}
+
+bool zepi_symbols_add(struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
+{
+    struct zepi_symbol *list =
+        zepi_grow(symbols->list, symbols->count, &symbols->capacity, sizeof(*list));
+    if (!list) {
+        zepi_fail_no_memory();
+        return false;
+    }
+    symbols->list = list;
+    list[symbols->count++] = *symbol;
+    return true;
+}
+
+bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
+                            uint32_t member, uint32_t object)
+{
+    bool is_added = true;
+    for (uint32_t i = 0; i < spirv->kernel_count && is_added; i++)
+        is_added = zepi_symbols_add(symbols, &(struct zepi_symbol){.name = spirv->kernels[i].name,
+                                                                   .kind = ZEPI_SYMBOL_KERNEL,
+                                                                   .linkage = ZEPI_SPIRV_EXPORT,
+                                                                   .member = member,
+                                                                   .object = object});
+    for (uint32_t i = 0; i < spirv->symbol_count && is_added; i++) {
+        const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
+        is_added = zepi_symbols_add(
+            symbols, &(struct zepi_symbol){.name = symbol->name,
+                                           .kind = symbol->is_function ? ZEPI_SYMBOL_FUNCTION
+                                                                       : ZEPI_SYMBOL_VARIABLE,
+                                           .linkage = symbol->linkage,
+                                           .member = member,
+                                           .object = object});
+    }
+    return is_added;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct zepi_symbol *a = left;
+    const struct zepi_symbol *b = right;
+    const int order = strcmp(a->name, b->name);
+    if (order != 0)
+        return order;
+    return a->member < b->member ? -1 : a->member > b->member;
+}
+
+static bool is_export(const struct zepi_symbol *symbol)
+{
+    return symbol->linkage != ZEPI_SPIRV_IMPORT;
+}
+
+// Whether the symbols of one name are more than one definition.
+static bool has_clash(const struct zepi_symbol *symbols, size_t count)
+{
+    const struct zepi_symbol *first = NULL;
+    bool has_other_member = false;
+    bool is_odr = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_export(&symbols[i]))
+            continue;
+        is_odr = is_odr && symbols[i].linkage == ZEPI_SPIRV_LINK_ONCE_ODR;
+        has_other_member = has_other_member || (first && symbols[i].member != first->member);
+        if (!first)
+            first = &symbols[i];
+    }
+    return has_other_member && !is_odr;
+}
+
+static void append_clash(const struct zepi_symbol *symbols, size_t count)
+{
+    const struct zepi_symbol *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct zepi_symbol *symbol = &symbols[i];
+        if (!is_export(symbol) || (last && last->member == symbol->member))
+            continue;
+        if (!last)
+            zepi_error_append(" %s '%s' (object %u", zepi_symbol_kind_name(symbol->kind),
+                              symbol->name, symbol->object);
+        else
+            zepi_error_append(", object %u", symbol->object);
+        last = symbol;
+    }
+    zepi_error_append(")");
+}
+
+zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    size_t end;
+    if (symbols->count > 0)
+        qsort(symbols->list, symbols->count, sizeof(symbols->list[0]), compare);
+    for (size_t begin = 0; begin < symbols->count; begin = end) {
+        const struct zepi_symbol *first = &symbols->list[begin];
+        end = begin + 1;
+        while (end < symbols->count && strcmp(symbols->list[end].name, first->name) == 0)
+            end++;
+        if (!has_clash(first, end - begin))
+            continue;
+        if (result == ZEPI_SUCCESS)
+            result = zepi_fail(ZEPI_ERROR_LINK_FAILURE,
+                               "several objects define the same, and not as one definition:");
+        append_clash(first, end - begin);
+    }
+    return result;
+}
+
+static int compare_name(const void *key, const void *element)
+{
+    return strcmp(key, ((const struct zepi_symbol *)element)->name);
+}
+
+bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *name)
+{
+    const struct zepi_symbol *found =
+        symbols->count > 0
+            ? bsearch(name, symbols->list, symbols->count, sizeof(*found), compare_name)
+            : NULL;
+    if (!found)
+        return false;
+    const struct zepi_symbol *end = symbols->list + symbols->count;
+    while (found > symbols->list && strcmp(found[-1].name, name) == 0)
+        found--;
+    for (; found < end && strcmp(found->name, name) == 0; found++) {
+        if (is_export(found))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_NATIVE_SYMBOLS_H
+#define ZEPI_PROGRAM_NATIVE_SYMBOLS_H
+
+#include "core/status.h"
+#include "spirv/spirv.h"
+
+// The linkage table of some objects that are to be linked: what each of them imports and exports.
+// Drivers answer badly where names clash (the first definition wins, or an empty log), so that this
+// is found out before they are asked.
+
+enum zepi_symbol_kind {
+    ZEPI_SYMBOL_KERNEL, // has ZEPI_SPIRV_EXPORT
+    ZEPI_SYMBOL_FUNCTION,
+    ZEPI_SYMBOL_VARIABLE,
+};
+
+struct zepi_symbol {
+    const char *name; // borrowed
+    enum zepi_symbol_kind kind;
+    enum zepi_spirv_linkage linkage;
+    uint32_t member; // which piece of code has it
+    uint32_t object; // which object that piece is of, for people
+};
+
+struct zepi_symbols {
+    struct zepi_symbol *list; // owned; sorted by name, then by member, once checked
+    size_t count;
+    size_t capacity;
+};
+
+void zepi_symbols_finish(struct zepi_symbols *symbols);
+
+// False without memory (noted).
+bool zepi_symbols_add(struct zepi_symbols *symbols, const struct zepi_symbol *symbol);
+// Adds kernels and symbols of a SPIR-V module, which is borrowed.
+bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
+                            uint32_t member, uint32_t object);
+
+// Sorts the table, and fails if two members have a kernel of one name, or export one symbol unless
+// all of them mark it as LinkOnceODR: ZEPI_ERROR_LINK_FAILURE, naming each such symbol and its
+// objects. Members are different pieces of code: the same piece twice is one member.
+zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols);
+
+// In a table that was sorted: whether some member exports the name.
+bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *name);
+
+const char *zepi_symbol_kind_name(enum zepi_symbol_kind kind);
+
+#endif

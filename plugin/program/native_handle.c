@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "program/native_handle.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "program/build/native_image.h"
+#include "program/build/ze_module.h"
+#include "program/module.h"
+#include "ze/ze.h"
+
+// ---- In ----
+
+// A module that the host linked may say for ever that it has imports: a kernel tells.
+static bool can_make_kernel(const struct zepi_code_unit *unit)
+{
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = unit->kernel_names[0]};
+    ze_kernel_handle_t kernel;
+    if (zepi_ze.zeKernelCreate(unit->ze, &desc, &kernel) != ZE_RESULT_SUCCESS)
+        return false;
+    zepi_ze.zeKernelDestroy(kernel);
+    return true;
+}
+
+static zepi_result_t check_code(const struct zepi_code *code, zepi_module_state_t state)
+{
+    const struct zepi_code_unit *unit = &code->units[0];
+    bool has_imports;
+    const zepi_result_t result = zepi_ze_module_has_imports(unit->ze, &has_imports);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (state == ZEPI_MODULE_OBJECT)
+        return has_imports ? ZEPI_SUCCESS
+                           : zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                                       "the ze_module has no imports: it is an executable, and an "
+                                       "object was asked for");
+    if (unit->kernel_count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "the ze_module has no kernel, which an executable needs");
+    if (has_imports && !can_make_kernel(unit))
+        return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
+                         "the ze_module has unresolved imports, which an executable has not");
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t make_code(struct zepi_context *context, struct zepi_device *device,
+                               ze_module_handle_t ze, zepi_module_state_t state,
+                               struct zepi_build_result **out_result)
+{
+    struct zepi_code *code;
+    zepi_result_t result =
+        zepi_code_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP, 0, NULL, &code);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    code->is_private = true;
+    result = check_code(code, state);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_wrap(code, out_result);
+    if (result != ZEPI_SUCCESS)
+        zepi_code_destroy(code);
+    return result;
+}
+
+static zepi_result_t make_module(struct zepi_context *context, uint32_t device_index,
+                                 struct zepi_build_result *code, zepi_module_state_t state,
+                                 struct zepi_module **out_module)
+{
+    struct zepi_image *image;
+    struct zepi_module *module;
+    zepi_result_t result = zepi_image_create_imported(state, &image);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_module_make(context, state, 1, &image, 1, &module);
+    zepi_release(image);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    module->parts[0].image_count = 1;
+    module->parts[0].images[0] = module->images[0];
+    module->parts[0].code[device_index] = code;
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_import(zepi_context_t context, zepi_device_t device,
+                                  const void *native_handle, zepi_module_state_t state,
+                                  zepi_ownership_t ownership, const void *out_module,
+                                  uint32_t *out_index)
+{
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(context, device, out_index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!native_handle || !out_module)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         native_handle ? "the output for the module" : "the native handle");
+    if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "ownership %d is neither keep (0) nor transfer (1)", (int)ownership);
+    if (state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "a ze_module is compiled: it cannot be an input module");
+    if (state != ZEPI_MODULE_OBJECT && state != ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "state %d is neither object (2) nor executable (3)", (int)state);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
+                                             void *native_handle, zepi_module_state_t state,
+                                             zepi_ownership_t ownership, zepi_module_t *out_module)
+{
+    uint32_t index;
+    struct zepi_build_result *code;
+    struct zepi_module *module = NULL;
+    zepi_result_t result =
+        check_import(context, device, native_handle, state, ownership, out_module, &index);
+    if (result == ZEPI_SUCCESS)
+        result = make_code(context, device, native_handle, state, &code);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = make_module(context, index, code, state, &module);
+    if (result != ZEPI_SUCCESS) {
+        zepi_build_result_release(code);
+        return result;
+    }
+    // Only now: after a failure the handle is still the caller's.
+    zepi_code_of(code)->ownership = ownership;
+    zepi_module_publish(module);
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}
+
+// ---- Out ----
+
+static void destroy_export(void *user, uint32_t index, void *item)
+{
+    (void)user;
+    (void)index;
+    zepi_code_destroy(item);
+}
+
+void zepi_module_destroy_exports(struct zepi_module *module)
+{
+    zepi_exports_finish(&module->exports, destroy_export, NULL);
+}
+
+// The only code that the module has for the device.
+static zepi_result_t choose_code(const struct zepi_module *module, uint32_t device_index,
+                                 const struct zepi_code **out_code)
+{
+    const struct zepi_code *chosen = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        if (!module->parts[i].code[device_index])
+            continue;
+        chosen = zepi_code_of(module->parts[i].code[device_index]);
+        count++;
+    }
+    if (count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
+                         module->context->devices[device_index]->properties.name);
+    if (count > 1)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the module is made of %u ze_modules that are not linked with each other: "
+                         "there is no one handle for it",
+                         count);
+    *out_code = chosen;
+    return ZEPI_SUCCESS;
+}
+
+// The unit that stands for the whole: the only one, or the only one with kernels.
+static zepi_result_t choose_unit(const struct zepi_code *code, uint32_t *out_unit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < code->unit_count; i++) {
+        if (code->unit_count > 1 && code->units[i].kernel_count == 0)
+            continue;
+        *out_unit = i;
+        count++;
+    }
+    return count == 1 ? ZEPI_SUCCESS
+                      : zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                                  "the kernels of the module are in %u of its ze_modules: there is "
+                                  "no one handle for it",
+                                  count);
+}
+
+static zepi_result_t load_unit(struct zepi_fresh_module *fresh, const struct zepi_code *code,
+                               const struct zepi_code_unit *unit)
+{
+    struct zepi_text log = {0};
+    void *bytes = NULL;
+    size_t size_bytes = 0;
+    zepi_result_t result =
+        unit->native ? ZEPI_SUCCESS : zepi_ze_module_get_native(unit->ze, &bytes, &size_bytes);
+    if (result == ZEPI_SUCCESS && !unit->native && size_bytes == 0)
+        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver answers no native code, which a "
+                                                   "ze_module of its own is made from");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_fresh_module_load(fresh, code->context, code->device,
+                                        unit->native ? unit->native->bytes : bytes,
+                                        unit->native ? unit->native->size_bytes : size_bytes, &log);
+    zepi_free(bytes);
+    zepi_text_finish(&log);
+    return result;
+}
+
+// The same code once more, shared with nobody.
+static zepi_result_t copy_code(const struct zepi_code *code, enum zepi_fresh_use use,
+                               struct zepi_code **out_code)
+{
+    struct zepi_text log = {0};
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_fresh_module *fresh = zepi_allocate(code->unit_count, sizeof(*fresh));
+    if (!fresh)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < code->unit_count && result == ZEPI_SUCCESS; i++) {
+        fresh[i].group = code->units[i].group;
+        result = load_unit(&fresh[i], code, &code->units[i]);
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_code_create_fresh(code->context, code->device, code->unit_count, fresh, use,
+                                        0, NULL, &log, out_code);
+    zepi_fresh_modules_finish(code->unit_count, fresh);
+    zepi_free(fresh);
+    zepi_text_finish(&log);
+    return result;
+}
+
+static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t device_index,
+                                           const struct zepi_code **out_code)
+{
+    const struct zepi_code *shared = NULL;
+    struct zepi_code *made;
+    *out_code = zepi_exports_get(&module->exports, device_index);
+    if (*out_code)
+        return ZEPI_SUCCESS;
+    zepi_result_t result = choose_code(module, device_index, &shared);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // Nobody else has it: it came in, or has variables, which are the kernels' that the host has.
+    if (shared->is_private) {
+        *out_code = shared;
+        return ZEPI_SUCCESS;
+    }
+    result = copy_code(
+        shared, module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_FRESH_LINKED : ZEPI_FRESH_UNLINKED,
+        &made);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_code =
+        zepi_exports_put(&module->exports, module->context->device_count, device_index, made);
+    if (*out_code != made)
+        zepi_code_destroy(made);
+    return *out_code ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
+                                     void **out_native_handle)
+{
+    uint32_t index;
+    uint32_t unit = 0;
+    const struct zepi_code *code;
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(module->context, device, &index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the native handle is NULL");
+    if (module->state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "the module is input: it has no ze_module before it is compiled");
+    result = find_or_create_export(module, index, &code);
+    if (result == ZEPI_SUCCESS)
+        result = choose_unit(code, &unit);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_native_handle = code->units[unit].ze;
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_NATIVE_HANDLE_H
+#define ZEPI_PROGRAM_NATIVE_HANDLE_H
+
+#include <zepi/zepi.h>
+
+struct zepi_module;
+
+// ze_modules that come in from the host, and that go out to it.
+
+zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
+                                             void *native_handle, zepi_module_state_t state,
+                                             zepi_ownership_t ownership, zepi_module_t *out_module);
+zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
+                                     void **out_native_handle);
+
+// Destroys what was handed out, when no command can use it any more: the module goes.
+void zepi_module_destroy_exports(struct zepi_module *module);
+
+#endif

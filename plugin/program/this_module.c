@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+#include "program/this_module.h"
+
+#include "cache/mutex.h"
+#include "core/alloc.h"
+#include "core/unload.h"
+#include "device/context.h"
+#include "program/module.h"
+
+// The values that were set on a unit's input in a context, while nobody holds that module.
+struct zepi_unit_values {
+    struct zepi_unit_values *next;
+    const struct zepi_context *context; // only compared; gone with the context
+    struct zepi_spec_values *values;    // reference; NULL: none, or the module has them
+};
+
+// Guards the list of units and their lists; nothing is called under it but try-retain.
+static struct zepi_mutex mutex;
+static struct zepi_unit_entry *units;
+atomic_uint_fast64_t zepi_unit_generation_count;
+
+void zepi_unit_note_change(void)
+{
+    // Release: who sees the new number sees the change.
+    atomic_fetch_add_explicit(&zepi_unit_generation_count, 1, memory_order_release);
+}
+
+void zepi_unit_release(struct zepi_unit_entry *unit)
+{
+    // Acquire and release: what others did is over before the memory goes.
+    if (!unit || atomic_fetch_sub_explicit(&unit->references, 1, memory_order_acq_rel) > 1)
+        return;
+    for (uint32_t i = 0; i < unit->image_count; i++)
+        zepi_release(unit->images[i]);
+    while (unit->values) {
+        struct zepi_unit_values *values = unit->values;
+        unit->values = values->next;
+        zepi_spec_values_release(values->values);
+        zepi_free(values);
+    }
+    zepi_free(unit);
+}
+
+static struct zepi_unit_entry *find_locked(zepi_unit_t token)
+{
+    struct zepi_unit_entry *unit = units;
+    while (unit && unit->token != token)
+        unit = unit->next;
+    return unit;
+}
+
+static zepi_result_t fail_unknown(zepi_unit_t token)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no translation unit is registered under %p", token);
+}
+
+zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit)
+{
+    zepi_mutex_lock(&mutex);
+    struct zepi_unit_entry *unit = find_locked(token);
+    if (unit)
+        atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
+    zepi_mutex_unlock(&mutex);
+    if (!unit)
+        return fail_unknown(token);
+    *out_unit = unit;
+    return ZEPI_SUCCESS;
+}
+
+// Which of two images has the default of a launch: the input, as its module has it; else the one
+// that launches take first.
+static int rank_of(const struct zepi_image *image, const struct zepi_spec_declaration *declaration)
+{
+    if (image->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
+        return image->format == ZEPI_IMAGE_SPIRV ? 5 : 4;
+    return (int)image->state;
+}
+
+const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
+                                                               uint32_t id)
+{
+    const struct zepi_spec_declaration *found = NULL;
+    int found_rank = 0;
+    for (uint32_t i = 0; i < unit->image_count; i++) {
+        const struct zepi_spec_declaration *declaration =
+            zepi_image_find_constant(unit->images[i], id);
+        if (!declaration || rank_of(unit->images[i], declaration) <= found_rank)
+            continue;
+        found = declaration;
+        found_rank = rank_of(unit->images[i], declaration);
+    }
+    return found;
+}
+
+// ---- Registering ----
+
+static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
+                                 const zepi_image_desc_t *descs, struct zepi_unit_entry **out_unit)
+{
+    // Every description in the list has the size that the first one states.
+    const size_t stride = image_count > 0 ? descs[0].size : 0;
+    struct zepi_unit_entry *unit =
+        zepi_allocate(1, sizeof(*unit) + image_count * sizeof(unit->images[0]));
+    if (!unit)
+        return zepi_fail_no_memory();
+    unit->token = token;
+    atomic_init(&unit->references, 1);
+    for (uint32_t i = 0; i < image_count; i++) {
+        const zepi_result_t result = zepi_image_create(
+            (const zepi_image_desc_t *)((const char *)descs + i * stride), &unit->images[i]);
+        if (result != ZEPI_SUCCESS) {
+            zepi_error_prepend("image %u: ", i);
+            zepi_unit_release(unit);
+            return result;
+        }
+        unit->counts[unit->images[i]->state]++;
+        unit->image_count++;
+    }
+    *out_unit = unit;
+    return ZEPI_SUCCESS;
+}
+
+// Units that the host never unregistered, when the plugin is unloaded.
+static void release_units(void)
+{
+    while (units) {
+        struct zepi_unit_entry *unit = units;
+        units = unit->next;
+        zepi_unit_release(unit);
+    }
+}
+
+zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
+                                 const zepi_image_desc_t *descs)
+{
+    struct zepi_unit_entry *unit = NULL;
+    if (!token || (image_count > 0 && !descs))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         token ? "the list of images" : "the translation unit's token");
+    const zepi_result_t result = create_unit(token, image_count, descs, &unit);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_at_unload(ZEPI_UNLOAD_UNITS, release_units);
+    zepi_mutex_lock(&mutex);
+    const bool is_taken = find_locked(token) != NULL;
+    if (!is_taken) {
+        unit->next = units;
+        units = unit;
+    }
+    zepi_mutex_unlock(&mutex);
+    if (is_taken) {
+        zepi_unit_release(unit);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a translation unit is registered under %p already", token);
+    }
+    zepi_unit_note_change();
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_unit_unregister(zepi_unit_t token)
+{
+    zepi_mutex_lock(&mutex);
+    struct zepi_unit_entry **link = &units;
+    while (*link && (*link)->token != token)
+        link = &(*link)->next;
+    struct zepi_unit_entry *unit = *link;
+    if (unit)
+        *link = unit->next;
+    zepi_mutex_unlock(&mutex);
+    if (!unit)
+        return fail_unknown(token);
+    zepi_unit_note_change();
+    zepi_unit_release(unit);
+    return ZEPI_SUCCESS;
+}
+
+// ---- Modules ----
+
+static struct zepi_unit_values *find_values_locked(const struct zepi_unit_entry *unit,
+                                                   const struct zepi_context *context)
+{
+    struct zepi_unit_values *values = unit->values;
+    while (values && values->context != context)
+        values = values->next;
+    return values;
+}
+
+static bool is_of(const struct zepi_module *module, const struct zepi_context *context,
+                  zepi_module_state_t state)
+{
+    return module->context == context && module->state == state;
+}
+
+void zepi_unit_forget(struct zepi_module *module)
+{
+    struct zepi_unit_entry *unit = module->unit;
+    bool has_successor = false;
+    zepi_mutex_lock(&mutex);
+    struct zepi_module **link = &unit->modules;
+    while (*link && *link != module)
+        link = &(*link)->unit_next;
+    if (*link)
+        *link = module->unit_next;
+    for (const struct zepi_module *other = unit->modules; other; other = other->unit_next)
+        has_successor = has_successor || is_of(other, module->context, module->state);
+    struct zepi_unit_values *kept = find_values_locked(unit, module->context);
+    // A successor took them already. Nobody sets any on this one any more.
+    if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
+        kept->values =
+            zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
+    zepi_mutex_unlock(&mutex);
+    zepi_unit_release(unit);
+}
+
+void zepi_unit_forget_context(const struct zepi_context *context)
+{
+    struct zepi_unit_values *gone = NULL;
+    zepi_mutex_lock(&mutex);
+    for (struct zepi_unit_entry *unit = units; unit; unit = unit->next) {
+        struct zepi_unit_values **link = &unit->values;
+        while (*link && (*link)->context != context)
+            link = &(*link)->next;
+        struct zepi_unit_values *values = *link;
+        if (!values)
+            continue;
+        *link = values->next;
+        values->next = gone;
+        gone = values;
+    }
+    zepi_mutex_unlock(&mutex);
+    while (gone) {
+        struct zepi_unit_values *values = gone;
+        gone = values->next;
+        zepi_spec_values_release(values->values);
+        zepi_free(values);
+    }
+}
+
+// A new reference to the unit's module, if somebody holds it.
+static struct zepi_module *find_module_locked(const struct zepi_unit_entry *unit,
+                                              const struct zepi_context *context,
+                                              zepi_module_state_t state)
+{
+    for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
+        if (is_of(module, context, state) && zepi_try_retain(module))
+            return module;
+    }
+    return NULL;
+}
+
+// The values that were set on the module's predecessor, which may be on its way out.
+static struct zepi_spec_values *take_values_locked(const struct zepi_unit_entry *unit,
+                                                   const struct zepi_context *context,
+                                                   struct zepi_unit_values *kept)
+{
+    for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
+        if (is_of(module, context, ZEPI_MODULE_INPUT))
+            return zepi_spec_values_retain(
+                atomic_load_explicit(&module->values, memory_order_relaxed));
+    }
+    struct zepi_spec_values *values = kept->values;
+    kept->values = NULL;
+    return values;
+}
+
+// Enters a module that was made, unless another thread was faster: returns a new reference to that
+// one. `values` is consumed if it is used; then it is NULL.
+static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made,
+                                        struct zepi_unit_values **values)
+{
+    struct zepi_module *there = find_module_locked(unit, made->context, made->state);
+    if (there)
+        return there;
+    atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
+    if (made->state == ZEPI_MODULE_INPUT) {
+        struct zepi_unit_values *kept = find_values_locked(unit, made->context);
+        if (!kept) {
+            kept = *values;
+            kept->next = unit->values;
+            unit->values = kept;
+            *values = NULL;
+        }
+        // Relaxed: nobody else has the module yet.
+        atomic_store_explicit(&made->values, take_values_locked(unit, made->context, kept),
+                              memory_order_relaxed);
+    }
+    made->unit = unit;
+    made->unit_next = unit->modules;
+    unit->modules = made;
+    return NULL;
+}
+
+static zepi_result_t create_module(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                   zepi_module_state_t state, struct zepi_module **out_module)
+{
+    uint32_t count = 0;
+    struct zepi_image **images = zepi_allocate(unit->image_count, sizeof(struct zepi_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < unit->image_count; i++) {
+        if (unit->images[i]->state == state)
+            images[count++] = unit->images[i];
+    }
+    const zepi_result_t result = zepi_module_make_of_images(context, state, count, images,
+                                                            ZEPI_LEAVE_UNUSABLE_OUT, out_module);
+    zepi_free(images);
+    return result;
+}
+
+zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
+                                              struct zepi_context *context,
+                                              zepi_module_state_t state,
+                                              struct zepi_module **out_module)
+{
+    struct zepi_module *made = NULL;
+    zepi_mutex_lock(&mutex);
+    struct zepi_module *module = find_module_locked(unit, context, state);
+    zepi_mutex_unlock(&mutex);
+    if (module) {
+        *out_module = module;
+        return ZEPI_SUCCESS;
+    }
+    struct zepi_unit_values *values = zepi_allocate(1, sizeof(*values));
+    if (!values)
+        return zepi_fail_no_memory();
+    values->context = context;
+    const zepi_result_t result = create_module(unit, context, state, &made);
+    if (result == ZEPI_SUCCESS) {
+        zepi_mutex_lock(&mutex);
+        module = enter_locked(unit, made, &values);
+        zepi_mutex_unlock(&mutex);
+    }
+    zepi_free(values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module)
+        zepi_release(made);
+    else
+        zepi_module_publish(made);
+    *out_module = module ? module : made;
+    return ZEPI_SUCCESS;
+}
+
+// ---- The table's functions ----
+
+static zepi_result_t check(zepi_context_t context, zepi_module_state_t state, const void *output)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "state %d is none of input (1), object (2), executable (3)", (int)state);
+    return output ? ZEPI_SUCCESS : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
+}
+
+zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
+                                   zepi_module_state_t state, zepi_module_t *out_module)
+{
+    struct zepi_unit_entry *unit = NULL;
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check(context, state, out_module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_module = module;
+    return result;
+}
+
+// Whether get would answer with a module that is not empty: objects and executables that no device
+// of the context takes are left out of it.
+static zepi_result_t has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                zepi_module_state_t state, bool *out_has)
+{
+    struct zepi_module *module = NULL;
+    *out_has = unit->counts[state] > 0;
+    if (state == ZEPI_MODULE_INPUT || !*out_has)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    if (result == ZEPI_SUCCESS)
+        *out_has = module->image_count > 0;
+    zepi_release(module);
+    return result;
+}
+
+zepi_result_t zepi_unit_has_module(zepi_unit_t token, zepi_context_t context,
+                                   zepi_module_state_t state, bool *out_has)
+{
+    struct zepi_unit_entry *unit = NULL;
+    bool has = false;
+    zepi_result_t result = check(context, state, out_has);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    if (result == ZEPI_SUCCESS)
+        result = has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
+}
+
+zepi_result_t zepi_unit_has_any_module(zepi_unit_t token, zepi_context_t context, bool *out_has)
+{
+    struct zepi_unit_entry *unit = NULL;
+    bool has = false;
+    zepi_result_t result = check(context, ZEPI_MODULE_INPUT, out_has);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
+         state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
+        result = has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_THIS_MODULE_H
+#define ZEPI_PROGRAM_THIS_MODULE_H
+
+#include "core/object.h"
+#include "program/device_image/spec_values.h"
+
+// Translation units of the host: images under a token, and the modules that were made of them. A
+// unit knows its modules only as long as somebody else holds them; the values that were set on its
+// input in a context stay until the context goes.
+
+struct zepi_context;
+struct zepi_image;
+struct zepi_module;
+
+// A registered unit. Whoever holds one may use its images after it was unregistered.
+struct zepi_unit_entry {
+    struct zepi_unit_entry *next; // of those registered
+    zepi_unit_t token;
+    atomic_uint references;
+    struct zepi_module *modules;     // linked by unit_next, not retained
+    struct zepi_unit_values *values; // owned; one a context that the input was made in
+    uint32_t counts[4];              // of images in each state
+    uint32_t image_count;
+    struct zepi_image *images[]; // retained
+};
+
+// What goes up with every change that a dispatch might depend on: a unit that comes or goes, a
+// value that is set on a unit's module.
+extern atomic_uint_fast64_t zepi_unit_generation_count; // zepi_unit_generation alone reads it
+static inline uint64_t zepi_unit_generation(void)
+{
+    // Acquire: who sees a number sees the changes that made it.
+    return atomic_load_explicit(&zepi_unit_generation_count, memory_order_acquire);
+}
+
+// A value of the unit's module was set.
+void zepi_unit_note_change(void);
+
+// The module is destroyed: its unit forgets it. Only for modules with a unit.
+void zepi_unit_forget(struct zepi_module *module);
+
+// The context is destroyed, and so are all modules of it.
+void zepi_unit_forget_context(const struct zepi_context *context);
+
+// A new reference to a registered unit. A token that is not in use is an error.
+zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit);
+void zepi_unit_release(struct zepi_unit_entry *unit); // NULL is fine
+
+// What an image in any state declares: that of an input first, else that of the native code that
+// launches take first. NULL: no image has the constant.
+const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
+                                                               uint32_t id);
+
+// The unit's images of a state as a module, always the same one. New reference.
+zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
+                                              struct zepi_context *context,
+                                              zepi_module_state_t state,
+                                              struct zepi_module **out_module);
+
+zepi_result_t zepi_unit_register(zepi_unit_t unit, uint32_t image_count,
+                                 const zepi_image_desc_t *images);
+zepi_result_t zepi_unit_unregister(zepi_unit_t unit);
+zepi_result_t zepi_unit_get_module(zepi_unit_t unit, zepi_context_t context,
+                                   zepi_module_state_t state, zepi_module_t *out_module);
+zepi_result_t zepi_unit_has_module(zepi_unit_t unit, zepi_context_t context,
+                                   zepi_module_state_t state, bool *out_has);
+zepi_result_t zepi_unit_has_any_module(zepi_unit_t unit, zepi_context_t context, bool *out_has);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "device/adapter.h"
+#include "ur/adapter.h"
+#include "ur/handles.h"
+#include "ur/info.h"
+#include "ze/ze.h"
+
+#include <string.h>
+
+static bool is_of_type(const struct zepi_device *device, ur_device_type_t type)
+{
+    switch (type) {
+    case UR_DEVICE_TYPE_GPU:
+        return device->properties.type == ZE_DEVICE_TYPE_GPU;
+    case UR_DEVICE_TYPE_CPU:
+        return device->properties.type == ZE_DEVICE_TYPE_CPU;
+    case UR_DEVICE_TYPE_FPGA:
+        return device->properties.type == ZE_DEVICE_TYPE_FPGA;
+    case UR_DEVICE_TYPE_MCA:
+        return device->properties.type == ZE_DEVICE_TYPE_MCA;
+    case UR_DEVICE_TYPE_VPU:
+        return device->properties.type == ZE_DEVICE_TYPE_VPU;
+    case UR_DEVICE_TYPE_ALL:
+    case UR_DEVICE_TYPE_DEFAULT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t DeviceType,
+                             uint32_t NumEntries, ur_device_handle_t *phDevices,
+                             uint32_t *pNumDevices)
+{
+    const struct zepi_platform *platform = zepi_ur_platform(hPlatform);
+    uint32_t count = 0;
+    ur_result_t result = zepi_ur_check_platform(hPlatform);
+    if (result == UR_RESULT_SUCCESS &&
+        (DeviceType < UR_DEVICE_TYPE_DEFAULT || DeviceType > UR_DEVICE_TYPE_CUSTOM))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "device type %d is not known",
+                                (int)DeviceType);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_list(NumEntries, phDevices);
+    if (result == UR_RESULT_SUCCESS && NumEntries > 0)
+        result = zepi_ur_check_pointer(phDevices, "phDevices");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < platform->device_count; i++) {
+        struct zepi_device *device = platform->devices[i];
+        if (!is_of_type(device, DeviceType) || (DeviceType == UR_DEVICE_TYPE_DEFAULT && count > 0))
+            continue;
+        if (count < NumEntries)
+            phDevices[count] = (ur_device_handle_t)device;
+        count++;
+    }
+    if (pNumDevices)
+        *pNumDevices = count;
+    return UR_RESULT_SUCCESS;
+}
+
+// A root device has one reference, its platform's, whatever is retained and released. Sub-devices
+// are counted.
+ur_result_t zepi_urDeviceRetain(ur_device_handle_t hDevice)
+{
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    return result == UR_RESULT_SUCCESS && zepi_ur_device(hDevice)->parent
+               ? zepi_ur_retain(result, hDevice)
+               : result;
+}
+
+ur_result_t zepi_urDeviceRelease(ur_device_handle_t hDevice)
+{
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    return result == UR_RESULT_SUCCESS && zepi_ur_device(hDevice)->parent
+               ? zepi_ur_release(result, hDevice)
+               : result;
+}
+
+// Code for Intel GPUs is for them alone; SPIR-V is for every device that compiles it.
+static bool is_usable(const struct zepi_device *device, const ur_device_binary_t *binary)
+{
+    const char *target = binary->pDeviceTargetSpec;
+    if (!target)
+        return false;
+    if (strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0)
+        return !device->platform->is_ze_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU;
+    return strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64) == 0 &&
+           device->module.spirvVersionSupported > 0;
+}
+
+ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
+                                      const ur_device_binary_t *pBinaries, uint32_t NumBinaries,
+                                      uint32_t *pSelectedBinary)
+{
+    const struct zepi_device *device = zepi_ur_device(hDevice);
+    uint32_t best = NumBinaries;
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pBinaries, "pBinaries");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSelectedBinary, "pSelectedBinary");
+    if (result == UR_RESULT_SUCCESS && NumBinaries == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no binary to choose from");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < NumBinaries; i++) {
+        if (!is_usable(device, &pBinaries[i]))
+            continue;
+        // Native code first: nothing is left to compile.
+        if (strcmp(pBinaries[i].pDeviceTargetSpec, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0) {
+            best = i;
+            break;
+        }
+        if (best == NumBinaries)
+            best = i;
+    }
+    if (best == NumBinaries)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BINARY,
+                              "none of %u binaries is for device '%s'", NumBinaries,
+                              device->properties.name);
+    *pSelectedBinary = best;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urDeviceGetNativeHandle(ur_device_handle_t hDevice,
+                                         ur_native_handle_t *phNativeDevice)
+{
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeDevice, "phNativeDevice");
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeDevice = (ur_native_handle_t)zepi_ur_device(hDevice)->ze;
+    return result;
+}
+
+ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice,
+                                                ur_adapter_handle_t hAdapter,
+                                                const ur_device_native_properties_t *pProperties,
+                                                ur_device_handle_t *phDevice)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    (void)pProperties; // devices belong to their driver
+    ur_result_t result = zepi_ur_check_adapter(hAdapter);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phDevice, "phDevice");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < count; i++) {
+        struct zepi_device *device = zepi_device_find(
+            platforms[i]->devices, platforms[i]->device_count, (ze_device_handle_t)hNativeDevice);
+        if (device) {
+            *phDevice = (ur_device_handle_t)device;
+            return zepi_urDeviceRetain(*phDevice);
+        }
+    }
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "0x%llx is none of the drivers' devices",
+                          (unsigned long long)hNativeDevice);
+}
+
+ur_result_t zepi_urDeviceGetGlobalTimestamps(ur_device_handle_t hDevice, uint64_t *pDeviceTimestamp,
+                                             uint64_t *pHostTimestamp)
+{
+    uint64_t host_ns;
+    uint64_t device_ns;
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_result(zepi_device_get_time(zepi_ur_device(hDevice), &host_ns, &device_ns));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (pDeviceTimestamp)
+        *pDeviceTimestamp = device_ns;
+    if (pHostTimestamp)
+        *pHostTimestamp = host_ns;
+    return UR_RESULT_SUCCESS;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "ur/device/device_info.h"
+
+#include "device/device_details.h"
+#include "device/platform.h"
+#include "memory/virtual_memory.h"
+#include "ze/ze.h"
+
+static bool is_available(const struct zepi_device *device)
+{
+    const ze_result_t ze = zepi_ze.zeDeviceGetStatus(device->ze);
+    // A driver that does not answer says nothing against its device.
+    return ze != ZE_RESULT_ERROR_DEVICE_LOST;
+}
+
+static ur_result_t answer_virtual_memory(const struct zepi_device *device,
+                                         const struct zepi_ur_info *info)
+{
+    bool has_it;
+    const ur_result_t result =
+        zepi_ur_result(zepi_device_has_virtual_memory((zepi_device_t)device, &has_it));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, has_it) : result;
+}
+
+static ur_result_t answer_block_array(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
+{
+    uint32_t own;
+    const ur_result_t result = zepi_ur_result(zepi_device_get_block_array(device, &own));
+    const ur_exp_device_2d_block_array_capability_flags_t flags =
+        (own & ZEPI_ZE_BLOCK_ARRAY_LOAD ? UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD : 0u) |
+        (own & ZEPI_ZE_BLOCK_ARRAY_STORE ? UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE : 0u);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u32(info, flags) : result;
+}
+
+static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t question,
+                              const struct zepi_ur_info *info)
+{
+    const ur_queue_flags_t flags =
+        UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE | UR_QUEUE_FLAG_PROFILING_ENABLE;
+    switch ((int)question) {
+    case UR_DEVICE_INFO_QUEUE_PROPERTIES:
+    case UR_DEVICE_INFO_QUEUE_ON_HOST_PROPERTIES:
+        return zepi_ur_answer_u32(info, flags);
+    case UR_DEVICE_INFO_QUEUE_ON_DEVICE_PROPERTIES:
+        return zepi_ur_answer_u32(info, 0);
+    case UR_DEVICE_INFO_MAX_COMPUTE_QUEUE_INDICES:
+        return zepi_ur_answer_u32(info, 1);
+    case UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION: {
+        zepi_device_info_t own = {.size = sizeof(own)};
+        const ur_result_t result =
+            zepi_ur_result(zepi_device_get_info((zepi_device_t)device, &own));
+        return result == UR_RESULT_SUCCESS ? zepi_ur_answer_size(info, own.timer_resolution_ns)
+                                           : result;
+    }
+    default:
+        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    }
+}
+
+static ur_result_t capability_info(const struct zepi_device *device, ur_device_info_t question,
+                                   const struct zepi_ur_info *info)
+{
+    switch ((int)question) {
+    case UR_DEVICE_INFO_EXECUTION_CAPABILITIES:
+        return zepi_ur_answer_u32(info, UR_DEVICE_EXEC_CAPABILITY_FLAG_KERNEL);
+    case UR_DEVICE_INFO_KERNEL_LAUNCH_CAPABILITIES:
+        return zepi_ur_answer_u32(info, UR_KERNEL_LAUNCH_PROPERTIES_FLAG_COOPERATIVE);
+    case UR_DEVICE_INFO_COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP:
+        return zepi_ur_answer_u32(
+            info, UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_KERNEL_ARGUMENTS |
+                      UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_LOCAL_WORK_SIZE |
+                      UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_GLOBAL_WORK_SIZE |
+                      UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_GLOBAL_WORK_OFFSET |
+                      UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_KERNEL_HANDLE);
+    case UR_DEVICE_INFO_2D_BLOCK_ARRAY_CAPABILITIES_EXP:
+        return answer_block_array(device, info);
+    case UR_DEVICE_INFO_COMPILER_AVAILABLE:
+    case UR_DEVICE_INFO_LINKER_AVAILABLE:
+        return zepi_ur_answer_bool(info, device->module.spirvVersionSupported > 0);
+    case UR_DEVICE_INFO_AVAILABLE:
+        return zepi_ur_answer_bool(info, is_available(device));
+    default:
+        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    }
+}
+
+static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_t question,
+                               const struct zepi_ur_info *info)
+{
+    switch ((int)question) {
+    case UR_DEVICE_INFO_ENDIAN_LITTLE:
+    case UR_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC:
+    // What runs on a sub-device is compiled for it; the cache knows that it is the same code.
+    case UR_DEVICE_INFO_BUILD_ON_SUBDEVICE:
+    case UR_DEVICE_INFO_PROGRAM_SET_SPECIALIZATION_CONSTANTS:
+    case UR_DEVICE_INFO_GLOBAL_VARIABLE_SUPPORT:
+    case UR_DEVICE_INFO_USM_POOL_SUPPORT:
+    case UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP:
+    case UR_DEVICE_INFO_ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP:
+    case UR_DEVICE_INFO_MULTI_DEVICE_COMPILE_SUPPORT_EXP:
+    case UR_DEVICE_INFO_DEVICE_WAIT_SUPPORT_EXP:
+    case UR_DEVICE_INFO_TIMESTAMP_RECORDING_SUPPORT_EXP:
+    case UR_DEVICE_INFO_USM_P2P_SUPPORT_EXP:
+    case UR_DEVICE_INFO_USM_CONTEXT_MEMCPY_SUPPORT_EXP:
+        return zepi_ur_answer_bool(info, true);
+    case UR_DEVICE_INFO_IMAGE_SRGB:
+    case UR_DEVICE_INFO_KERNEL_SET_SPECIALIZATION_CONSTANTS:
+    case UR_DEVICE_INFO_ASYNC_BARRIER:
+    case UR_DEVICE_INFO_MEM_CHANNEL_SUPPORT:
+    case UR_DEVICE_INFO_HOST_PIPE_READ_WRITE_SUPPORT:
+    case UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP:
+    case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
+    case UR_DEVICE_INFO_LOW_POWER_EVENTS_SUPPORT_EXP:
+    case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
+    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
+    case UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP:
+    case UR_DEVICE_INFO_REUSABLE_EVENTS_SUPPORT_EXP:
+    case UR_DEVICE_INFO_ASYNC_USM_ALLOCATIONS_SUPPORT_EXP:
+    case UR_DEVICE_INFO_CLOCK_SUB_GROUP_SUPPORT_EXP:
+    case UR_DEVICE_INFO_CLOCK_WORK_GROUP_SUPPORT_EXP:
+    case UR_DEVICE_INFO_CLOCK_DEVICE_SUPPORT_EXP:
+    case UR_DEVICE_INFO_GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP:
+    case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
+    case UR_DEVICE_INFO_PER_EVENT_PROFILING_SUPPORT_EXP:
+    case UR_DEVICE_INFO_DYNAMIC_LINK_SUPPORT_EXP:
+    case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
+    case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
+        return zepi_ur_answer_bool(info, false);
+    case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
+        return zepi_ur_answer_bool(info, device->platform->optional.has_bfloat16);
+    // Level Zero does not tell. Intel's driver has it, and is known by its function.
+    case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
+        return zepi_ur_answer_bool(info,
+                                   device->platform->optional.intel_get_driver_version != NULL);
+    case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
+        return answer_virtual_memory(device, info);
+    case UR_DEVICE_INFO_ESIMD_SUPPORT:
+        return zepi_ur_answer_bool(info, !device->platform->is_ze_cpu &&
+                                             device->properties.type == ZE_DEVICE_TYPE_GPU);
+    default:
+        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    }
+}
+
+// Images without binding, in the range that the header gives them.
+static ur_result_t bindless_info(ur_device_info_t question, const struct zepi_ur_info *info)
+{
+    switch ((int)question) {
+    case UR_DEVICE_INFO_IMAGE_PITCH_ALIGN_EXP:
+    case UR_DEVICE_INFO_MIPMAP_MAX_ANISOTROPY_EXP:
+        return zepi_ur_answer_u32(info, 0);
+    case UR_DEVICE_INFO_MAX_IMAGE_LINEAR_WIDTH_EXP:
+    case UR_DEVICE_INFO_MAX_IMAGE_LINEAR_HEIGHT_EXP:
+    case UR_DEVICE_INFO_MAX_IMAGE_LINEAR_PITCH_EXP:
+        return zepi_ur_answer_size(info, 0);
+    default:
+        return question >= UR_DEVICE_INFO_BINDLESS_IMAGES_SUPPORT_EXP &&
+                       question <= UR_DEVICE_INFO_BINDLESS_IMAGES_GATHER_SUPPORT_EXP
+                   ? zepi_ur_answer_bool(info, false)
+                   : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    }
+}
+
+ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
+                                        const struct zepi_ur_info *info)
+{
+    ur_result_t result = switch_info(device, question, info);
+    if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
+        result = queue_info(device, question, info);
+    if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
+        result = capability_info(device, question, info);
+    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? bindless_info(question, info)
+                                                             : result;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_DEVICE_DEVICE_INFO_H
+#define ZEPI_UR_DEVICE_DEVICE_INFO_H
+
+#include "device/device.h"
+#include "ur/info.h"
+
+// What is asked about devices, in groups. Each function answers the questions of its group;
+// UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION says that the question belongs to another group or has no
+// answer.
+
+// Its parts, and what it is a part of.
+ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,
+                                          ur_device_info_t question,
+                                          const struct zepi_ur_info *info);
+// Limits of kernels and arithmetic.
+ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t question,
+                                        const struct zepi_ur_info *info);
+// Memory, caches, USM, images.
+ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t question,
+                                       const struct zepi_ur_info *info);
+// What can be done on it at all.
+ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
+                                        const struct zepi_ur_info *info);
+
+// What UR_DEVICE_INFO_MAX_COMPUTE_UNITS answers.
+uint32_t zepi_ur_compute_units(const struct zepi_device *device);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Appending launches to command buffers.
+#include "core/alloc.h"
+#include "ur/graph/command_buffer.h"
+#include "ur/graph/recorded_launch.h"
+#include "ur/queue/launch.h"
+
+static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
+                                      const ur_kernel_handle_t *kernels)
+{
+    if ((count == 0) != (kernels == NULL))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the list of alternative kernels %s",
+                              count == 0 ? "is empty, and is not NULL" : "is NULL");
+    for (uint32_t i = 0; i < count; i++) {
+        const ur_result_t result = zepi_ur_check_kernel(kernels[i]);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        if (kernels[i] == kernel)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                  "the kernel itself is among its alternatives");
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+// The memory object or sampler of each argument, by its index.
+static void list_held(uint32_t count, const ur_exp_kernel_arg_properties_t *arguments, void **held)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const ur_exp_kernel_arg_properties_t *argument = &arguments[i];
+        held[argument->index] =
+            argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ   ? argument->value.memObjTuple.hMem
+            : argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER ? (void *)argument->value.sampler
+                                                               : NULL;
+    }
+}
+
+static zepi_launch_desc_t describe(struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                   const zepi_argument_t *arguments)
+{
+    zepi_launch_desc_t desc = {.size = sizeof(desc),
+                               .kernel = kernel,
+                               .arguments = arguments,
+                               .argument_count = launch->arguments.count,
+                               .work_dim = launch->work_dim};
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        desc.global_size[i] = launch->global_size[i];
+        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
+        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
+    }
+    return desc;
+}
+
+static ur_result_t read_launch(const struct zepi_ur_command_buffer *buffer,
+                               struct zepi_kernel *kernel, const struct zepi_launch *asked,
+                               const ur_exp_kernel_arg_properties_t *records,
+                               struct zepi_ur_recorded_launch **out_launch)
+{
+    struct zepi_ur_arguments arguments;
+    const uint32_t count = asked->arguments.count;
+    ur_result_t result = zepi_ur_check_sizes(asked);
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_arguments_init(&arguments, buffer->context, buffer->device, count, records);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_launch_desc_t desc = describe(kernel, asked, arguments.list);
+    void **held = zepi_allocate(count, sizeof(void *));
+    if (held) {
+        list_held(count, records, held);
+        result = zepi_ur_recorded_launch_create(kernel, buffer->context, buffer->device, &desc,
+                                                held, out_launch);
+    } else {
+        result = zepi_ur_result(zepi_fail_no_memory());
+    }
+    zepi_free(held);
+    zepi_ur_arguments_finish(&arguments);
+    return result;
+}
+
+// `launch` is consumed. NULL without memory (noted).
+static struct zepi_ur_recorded *make_recorded(const struct zepi_ur_append *append,
+                                              struct zepi_kernel *kernel, uint32_t count,
+                                              const ur_kernel_handle_t *alternatives,
+                                              struct zepi_ur_recorded_launch *launch)
+{
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_LAUNCH);
+    if (!recorded) {
+        zepi_ur_recorded_launch_release(launch);
+        return NULL;
+    }
+    recorded->launch = launch;
+    recorded->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_kernel *));
+    if (!recorded->kernels) {
+        zepi_fail_no_memory();
+        zepi_release(recorded);
+        return NULL;
+    }
+    recorded->kernels[recorded->kernel_count++] = zepi_retain(kernel);
+    for (uint32_t i = 0; i < count; i++)
+        recorded->kernels[recorded->kernel_count++] = zepi_retain(zepi_ur_kernel(alternatives[i]));
+    return recorded;
+}
+
+static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
+                                 const struct zepi_launch *asked,
+                                 const ur_exp_kernel_arg_properties_t *records,
+                                 uint32_t alternative_count, const ur_kernel_handle_t *alternatives)
+{
+    struct zepi_ur_recorded_launch *launch = NULL;
+    ur_result_t result = zepi_ur_append_begin(append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_kernel(kernel);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_alternatives(kernel, alternative_count, alternatives);
+    if (result == UR_RESULT_SUCCESS && append->out_command && !append->buffer->is_updatable)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                                "a command's handle is for updates, and the command buffer is not "
+                                "updatable");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_launch(append->buffer, zepi_ur_kernel(kernel), asked, records, &launch);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_append_end(append, make_recorded(append, zepi_ur_kernel(kernel),
+                                                    alternative_count, alternatives, launch));
+}
+
+ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+    uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs, uint32_t numKernelAlternatives,
+    ur_kernel_handle_t *phKernelAlternatives, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_launch asked;
+    zepi_ur_launch_init(&asked, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+                        numArgs, pArgs, 0, NULL, NULL);
+    struct zepi_ur_append append = {.handle = hCommandBuffer,
+                                    .wait_count = numSyncPointsInWaitList,
+                                    .waits = pSyncPointWaitList,
+                                    .event_count = numEventsInWaitList,
+                                    .events = phEventWaitList,
+                                    .out_event = phEvent,
+                                    .out_sync_point = pSyncPoint,
+                                    .out_command = phCommand};
+    return append_launch(&append, hKernel, &asked, pArgs, numKernelAlternatives,
+                         phKernelAlternatives);
+}
+
+// Kernels have no arguments of their own here: this is for kernels that take none.
+ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+    uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
+    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
+    ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    return zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
+        hCommandBuffer, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize, 0,
+        NULL, numKernelAlternatives, phKernelAlternatives, numSyncPointsInWaitList,
+        pSyncPointWaitList, numEventsInWaitList, phEventWaitList, pSyncPoint, phEvent, phCommand);
+}

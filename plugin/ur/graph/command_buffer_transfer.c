@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+// Appending copies, fills and hints to command buffers.
+#include "core/alloc.h"
+#include "ur/graph/command_buffer.h"
+#include "ur/queue/transfer.h"
+
+// The lists and outputs that every one of these functions ends with.
+#define APPEND                                                                                     \
+    {                                                                                              \
+        .handle = hCommandBuffer, .wait_count = numSyncPointsInWaitList,                           \
+        .waits = pSyncPointWaitList, .event_count = numEventsInWaitList,                           \
+        .events = phEventWaitList, .out_event = phEvent, .out_sync_point = pSyncPoint,             \
+        .out_command = phCommand                                                                   \
+    }
+
+// ---- USM ----
+
+static ur_result_t check_some(size_t size)
+{
+    return size > 0 ? UR_RESULT_SUCCESS
+                    : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a command of 0 bytes");
+}
+
+ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, void *pDst, const void *pSrc, size_t size,
+    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
+    ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDst, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSrc, "pSrc");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_some(size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(append.buffer->context, pDst, size, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(append.buffer->context, pSrc, size, "pSrc");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(&append, ZEPI_UR_RECORDED_COPY);
+    if (recorded) {
+        recorded->to = pDst;
+        recorded->from = pSrc;
+        recorded->size_bytes = size;
+    }
+    return zepi_ur_append_end(&append, recorded);
+}
+
+// NULL without memory (noted).
+static struct zepi_ur_recorded *make_fill(const struct zepi_ur_append *append, void *memory,
+                                          const void *pattern, size_t pattern_size, size_t size)
+{
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_FILL);
+    if (!recorded)
+        return NULL;
+    recorded->pattern = zepi_duplicate(pattern, pattern_size);
+    if (!recorded->pattern) {
+        zepi_fail_no_memory();
+        zepi_release(recorded);
+        return NULL;
+    }
+    recorded->to = memory;
+    recorded->pattern_size_bytes = pattern_size;
+    recorded->size_bytes = size;
+    return recorded;
+}
+
+ur_result_t zepi_urCommandBufferAppendUSMFillExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, void *pMemory, const void *pPattern,
+    size_t patternSize, size_t size, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMemory, "pMemory");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(append.buffer->context, pMemory, size, "pMemory");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_append_end(&append,
+                                    make_fill(&append, pMemory, pPattern, patternSize, size))
+               : result;
+}
+
+static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_ur_recorded_kind kind,
+                               const void *memory, size_t size, uint32_t flags,
+                               uint32_t unknown_flags)
+{
+    ur_result_t result = zepi_ur_append_begin(append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(memory, "pMemory");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, unknown_flags);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_some(size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(append->buffer->context, memory, size, "pMemory");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, kind);
+    if (recorded) {
+        recorded->from = memory;
+        recorded->size_bytes = size;
+        recorded->flags = flags;
+    }
+    return zepi_ur_append_end(append, recorded);
+}
+
+ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
+    ur_usm_migration_flags_t flags, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    return append_hint(&append, ZEPI_UR_RECORDED_PREFETCH, pMemory, size, flags,
+                       UR_USM_MIGRATION_FLAGS_MASK);
+}
+
+ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
+    ur_usm_advice_flags_t advice, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    return append_hint(&append, ZEPI_UR_RECORDED_ADVISE, pMemory, size, advice,
+                       UR_USM_ADVICE_FLAGS_MASK);
+}
+
+// ---- Buffers ----
+
+// What is copied: memory, or a buffer from an offset on.
+struct end {
+    ur_mem_handle_t mem; // NULL: `memory`
+    char *memory;
+    size_t offset;
+};
+
+static ur_result_t check_end(const struct zepi_ur_append *append, struct end *end)
+{
+    if (!end->mem)
+        return zepi_ur_check_pointer(end->memory, "the host's memory");
+    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->buffer->context);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->buffer->device, &end->memory)
+               : result;
+}
+
+static struct zepi_ur_mem *retain_mem(const struct end *end)
+{
+    return end->mem ? zepi_retain(zepi_ur_mem(end->mem)) : NULL;
+}
+
+static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
+                               size_t size)
+{
+    ur_result_t result = check_end(append, from);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_end(append, to);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_some(size);
+    if (result == UR_RESULT_SUCCESS && from->mem)
+        result = zepi_ur_check_buffer_range(zepi_ur_mem(from->mem), from->offset, size);
+    if (result == UR_RESULT_SUCCESS && to->mem)
+        result = zepi_ur_check_buffer_range(zepi_ur_mem(to->mem), to->offset, size);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_COPY);
+    if (recorded) {
+        recorded->to = to->memory + to->offset;
+        recorded->from = from->memory + from->offset;
+        recorded->size_bytes = size;
+        recorded->mems[0] = retain_mem(to);
+        recorded->mems[1] = retain_mem(from);
+    }
+    return zepi_ur_append_end(append, recorded);
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
+    size_t srcOffset, size_t dstOffset, size_t size, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct end to = {.mem = hDstMem, .offset = dstOffset};
+    struct end from = {.mem = hSrcMem, .offset = srcOffset};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hSrcMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hDstMem);
+    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
+    size_t size, const void *pSrc, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct end to = {.mem = hBuffer, .offset = offset};
+    struct end from = {.memory = (char *)pSrc};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hBuffer);
+    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
+    size_t size, void *pDst, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct end to = {.memory = pDst};
+    struct end from = {.mem = hBuffer, .offset = offset};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hBuffer);
+    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, const void *pPattern,
+    size_t patternSize, size_t offset, size_t size, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_buffer(hBuffer, append.buffer->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    char *memory;
+    struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
+    result = zepi_ur_buffer_address(mem, append.buffer->device, &memory);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_recorded *recorded =
+        make_fill(&append, memory + offset, pPattern, patternSize, size);
+    if (recorded)
+        recorded->mems[0] = zepi_retain(mem);
+    return zepi_ur_append_end(&append, recorded);
+}
+
+// ---- Rectangles ----
+
+// One side of a rectangular copy, as the host says it.
+struct rect {
+    struct end end;
+    ur_rect_offset_t origin;
+    size_t row_pitch;
+    size_t slice_pitch;
+};
+
+static ur_result_t read_rect(const struct zepi_ur_append *append, struct rect *rect,
+                             ur_rect_region_t region, zepi_rect_t *out_rect)
+{
+    ur_result_t result = check_end(append, &rect->end);
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_rect_init(out_rect, rect->origin, rect->row_pitch, rect->slice_pitch, region);
+    if (result == UR_RESULT_SUCCESS && rect->end.mem)
+        result = zepi_ur_check_rect(zepi_ur_mem(rect->end.mem), out_rect, region);
+    return result;
+}
+
+static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, struct rect *from,
+                               ur_rect_region_t region)
+{
+    zepi_rect_t to_rect;
+    zepi_rect_t from_rect;
+    ur_result_t result = read_rect(append, from, region, &from_rect);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_rect(append, to, region, &to_rect);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_COPY_RECT);
+    if (recorded) {
+        recorded->to = to->end.memory;
+        recorded->from = from->end.memory;
+        recorded->to_rect = to_rect;
+        recorded->from_rect = from_rect;
+        recorded->box[0] = region.width;
+        recorded->box[1] = region.height;
+        recorded->box[2] = region.depth;
+        recorded->mems[0] = retain_mem(&to->end);
+        recorded->mems[1] = retain_mem(&from->end);
+    }
+    return zepi_ur_append_end(append, recorded);
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
+    ur_rect_offset_t srcOrigin, ur_rect_offset_t dstOrigin, ur_rect_region_t region,
+    size_t srcRowPitch, size_t srcSlicePitch, size_t dstRowPitch, size_t dstSlicePitch,
+    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
+    ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct rect to = {{.mem = hDstMem}, dstOrigin, dstRowPitch, dstSlicePitch};
+    struct rect from = {{.mem = hSrcMem}, srcOrigin, srcRowPitch, srcSlicePitch};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hSrcMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hDstMem);
+    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
+    ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
+    size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
+    void *pSrc, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct rect to = {{.mem = hBuffer}, bufferOffset, bufferRowPitch, bufferSlicePitch};
+    struct rect from = {{.memory = pSrc}, hostOffset, hostRowPitch, hostSlicePitch};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hBuffer);
+    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+}
+
+ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
+    ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
+    size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
+    void *pDst, uint32_t numSyncPointsInWaitList,
+    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
+    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_append append = APPEND;
+    struct rect to = {{.memory = pDst}, hostOffset, hostRowPitch, hostSlicePitch};
+    struct rect from = {{.mem = hBuffer}, bufferOffset, bufferRowPitch, bufferSlicePitch};
+    ur_result_t result = zepi_ur_append_begin(&append);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_mem(hBuffer);
+    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_MEMORY_MEM_H
+#define ZEPI_UR_MEMORY_MEM_H
+
+#include "cache/mutex.h"
+#include "queue/buffer_use.h"
+#include "ur/handles.h"
+
+struct zepi_texture;
+
+// A memory object: a buffer, a part of one, or an image.
+struct zepi_ur_mem {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_ur_mem *parent;   // retained; of a part of a buffer
+    struct zepi_buffer *buffer;   // retained; NULL: an image
+    struct zepi_texture *texture; // retained; NULL: a buffer
+    size_t offset_bytes;          // in the whole buffer
+    size_t size_bytes;
+    ur_mem_flags_t flags;
+    ur_image_format_t image_format;
+    size_t image_element_bytes;
+    char *host; // borrowed; UR_MEM_FLAG_USE_HOST_POINTER: where this object is mapped to
+    struct zepi_mutex mutex;  // guards `maps`; nothing is called under it
+    struct zepi_ur_map *maps; // owned
+};
+
+extern const struct zepi_type zepi_ur_mem_type;
+
+static inline struct zepi_ur_mem *zepi_ur_mem(ur_mem_handle_t handle)
+{
+    return (struct zepi_ur_mem *)handle;
+}
+
+static inline ur_result_t zepi_ur_check_mem(ur_mem_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_ur_mem_type, UR_RESULT_ERROR_INVALID_MEM_OBJECT);
+}
+
+// A buffer that the queue can use.
+ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context);
+ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context);
+
+// `size` bytes from `offset` on, inside the buffer.
+ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size);
+
+// Some bytes of a buffer or of a part of one.
+static inline struct zepi_buffer_part zepi_ur_buffer_part(const struct zepi_ur_mem *mem,
+                                                          size_t offset, size_t size)
+{
+    return (struct zepi_buffer_part){mem->buffer, mem->offset_bytes + offset, size};
+}
+
+// Brings all of a buffer to the queue's device. Images are where they are.
+zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
+                              enum zepi_buffer_access access);
+
+// Its address in commands of a device of its context, without its contents.
+ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
+                                   char **out_address);
+
+// What a kernel gets. NULL is a null pointer.
+ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
+                                    const struct zepi_device *device, zepi_argument_t *out);
+ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
+                                        const struct zepi_context *context, zepi_argument_t *out);
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// Memory objects, and those that are buffers.
+#include "core/alloc.h"
+#include "device/context.h"
+#include "memory/texture.h"
+#include "memory/usm.h"
+#include "ur/info.h"
+#include "ur/memory/map.h"
+#include "ur/memory/mem.h"
+
+static void mem_destroy(void *object)
+{
+    struct zepi_ur_mem *mem = object;
+    zepi_ur_maps_finish(mem);
+    zepi_release(mem->buffer);
+    zepi_release(mem->texture);
+    zepi_release(mem->parent);
+    zepi_release(mem->context);
+}
+
+ZEPI_DEFINE_TYPE(ur_mem, mem_destroy);
+
+struct zepi_ur_mem *zepi_ur_mem_make(struct zepi_context *context, ur_mem_flags_t flags)
+{
+    struct zepi_ur_mem *mem = zepi_object_create(&zepi_ur_mem_type);
+    if (!mem)
+        return NULL;
+    mem->context = zepi_retain(context);
+    mem->flags = flags;
+    return mem;
+}
+
+ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context)
+{
+    const ur_result_t result = zepi_ur_check_mem(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (!zepi_ur_mem(handle)->buffer)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
+    const struct zepi_context *own = zepi_ur_mem(handle)->context;
+    if (own != context)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "the buffer is of another context");
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size)
+{
+    return offset <= mem->size_bytes && size <= mem->size_bytes - offset
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                "%zu bytes from %zu on, in a buffer of %zu", size, offset,
+                                mem->size_bytes);
+}
+
+static ur_result_t check_host(ur_mem_flags_t flags, const ur_buffer_properties_t *properties)
+{
+    const ur_mem_flags_t needing =
+        UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
+    const bool has_host = properties && properties->pHost;
+    if (!(flags & needing) == !has_host)
+        return UR_RESULT_SUCCESS;
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
+                          has_host ? "a host pointer without a flag that says what it is for"
+                                   : "the flags need a host pointer, and there is none");
+}
+
+ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t flags, size_t size,
+                                   const ur_buffer_properties_t *pProperties,
+                                   ur_mem_handle_t *phBuffer)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phBuffer, "phBuffer");
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_host(flags, pProperties);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), flags);
+    if (!mem)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    void *host = pProperties ? pProperties->pHost : NULL;
+    mem->size_bytes = size;
+    mem->host = flags & UR_MEM_FLAG_USE_HOST_POINTER ? host : NULL;
+    result = zepi_ur_result(
+        mem->host ? zepi_buffer_create_around(mem->context, size, mem->host, &mem->buffer)
+                  : zepi_buffer_create(mem->context, size, host, &mem->buffer));
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(mem);
+        return result;
+    }
+    *phBuffer = (ur_mem_handle_t)mem;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemBufferCreateWithNativeHandle(ur_native_handle_t hNativeMem,
+                                                   ur_context_handle_t hContext,
+                                                   const ur_mem_native_properties_t *pProperties,
+                                                   ur_mem_handle_t *phMem)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phMem, "phMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE);
+    if (!mem)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    result = zepi_ur_result(zepi_buffer_create_from_native(
+        mem->context, (void *)hNativeMem,
+        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                        : ZEPI_OWNERSHIP_KEEP,
+        &mem->buffer));
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(mem);
+        return result;
+    }
+    mem->size_bytes = mem->buffer->size_bytes;
+    *phMem = (ur_mem_handle_t)mem;
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t check_partition(ur_mem_handle_t buffer, ur_mem_flags_t flags,
+                                   ur_buffer_create_type_t type, const ur_buffer_region_t *region,
+                                   const void *out)
+{
+    ur_result_t result = zepi_ur_check_mem(buffer);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && type != UR_BUFFER_CREATE_TYPE_REGION)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                "a partition of type %d is not known", (int)type);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(region, "pRegion");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(out, "phMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const struct zepi_ur_mem *mem = zepi_ur_mem(buffer);
+    if (!mem->buffer || mem->parent)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
+                              "%s has no parts; expected a whole buffer",
+                              mem->buffer ? "a part of a buffer" : "an image");
+    const ur_mem_flags_t access =
+        UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_WRITE_ONLY | UR_MEM_FLAG_READ_ONLY;
+    if ((mem->flags & (UR_MEM_FLAG_WRITE_ONLY | UR_MEM_FLAG_READ_ONLY)) && (flags & access) &&
+        ((mem->flags ^ flags) & access))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "a part with flags 0x%x of a buffer with flags 0x%x", flags,
+                              mem->flags);
+    if (region->size == 0 ||
+        zepi_ur_check_buffer_range(mem, region->origin, region->size) != UR_RESULT_SUCCESS)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE,
+                              "a part of %zu bytes from %zu on, of a buffer of %zu", region->size,
+                              region->origin, mem->size_bytes);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemBufferPartition(ur_mem_handle_t hBuffer, ur_mem_flags_t flags,
+                                      ur_buffer_create_type_t bufferCreateType,
+                                      const ur_buffer_region_t *pRegion, ur_mem_handle_t *phMem)
+{
+    const ur_result_t result = check_partition(hBuffer, flags, bufferCreateType, pRegion, phMem);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *whole = zepi_ur_mem(hBuffer);
+    struct zepi_ur_mem *part = zepi_ur_mem_make(whole->context, flags ? flags : whole->flags);
+    if (!part)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    part->parent = zepi_retain(whole);
+    part->buffer = zepi_retain(whole->buffer);
+    part->offset_bytes = pRegion->origin;
+    part->size_bytes = pRegion->size;
+    part->host = whole->host ? whole->host + pRegion->origin : NULL;
+    *phMem = (ur_mem_handle_t)part;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
+{
+    return zepi_ur_retain(zepi_ur_check_mem(hMem), hMem);
+}
+
+// Host memory that is a buffer's storage has the contents after the release if it is USM: that is
+// known to be there. Of other memory nothing is known, and SYCL's runtime relies on its being left
+// alone: a buffer that shall not write back is released like any other.
+static ur_result_t bring_home(const struct zepi_ur_mem *mem)
+{
+    const bool is_home = mem->host && mem->buffer && !mem->parent &&
+                         !(mem->flags & UR_MEM_FLAG_READ_ONLY) &&
+                         zepi_usm_is_known_inside(mem->context, mem->host, mem->size_bytes);
+    return is_home ? zepi_ur_result(zepi_buffer_bring_home(mem->buffer)) : UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
+{
+    const ur_result_t result = zepi_ur_check_mem(hMem);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const ur_result_t brought = bring_home(zepi_ur_mem(hMem));
+    const ur_result_t released = zepi_ur_release(UR_RESULT_SUCCESS, hMem);
+    return brought != UR_RESULT_SUCCESS ? brought : released;
+}
+
+ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t hDevice,
+                                      ur_native_handle_t *phNativeMem)
+{
+    ur_result_t result = zepi_ur_check_mem(hMem);
+    if (result == UR_RESULT_SUCCESS && hDevice)
+        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_mem(hMem)->context,
+                                              hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeMem, "phNativeMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
+    void *native = mem->buffer ? NULL : (void *)mem->texture->ze;
+    if (mem->buffer) {
+        struct zepi_device *device = hDevice ? zepi_ur_device(hDevice) : mem->context->devices[0];
+        const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+        result = zepi_ur_result(zepi_buffer_get_address_of(&all, device, &native));
+    }
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeMem = (ur_native_handle_t)native;
+    return result;
+}
+
+ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, size_t propSize,
+                              void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
+    ur_result_t result = zepi_ur_check_mem(hMemory);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_MEM_INFO_SIZE:
+        return zepi_ur_answer_size(&info, mem->size_bytes);
+    case UR_MEM_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, mem->context);
+    case UR_MEM_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, mem);
+    default:
+        return zepi_ur_refuse_question(propName, UR_MEM_INFO_REFERENCE_COUNT);
+    }
+}
+
+ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
+                                    const struct zepi_device *device, zepi_argument_t *out)
+{
+    *out = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER};
+    if (!handle)
+        return UR_RESULT_SUCCESS;
+    const ur_result_t result = zepi_ur_check_mem(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
+    // Pointers are the same in all contexts of a platform, where a buffer has one for its life.
+    // Images are not shared.
+    const bool is_shared =
+        mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed;
+    if (mem->context != context && !is_shared)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "%s of another context", mem->texture ? "an image" : "a buffer");
+    if (!mem->buffer) {
+        *out =
+            (zepi_argument_t){.size_bytes = sizeof(mem->texture->ze), .value = &mem->texture->ze};
+        return UR_RESULT_SUCCESS;
+    }
+    char *address;
+    const ur_result_t found = zepi_ur_buffer_address(mem, device, &address);
+    if (found == UR_RESULT_SUCCESS)
+        out->value = address;
+    return found;
+}
+
+ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
+                                   char **out_address)
+{
+    void *address;
+    const ur_result_t result = zepi_ur_result(zepi_buffer_get_place(mem->buffer, device, &address));
+    if (result == UR_RESULT_SUCCESS)
+        *out_address = (char *)address + mem->offset_bytes;
+    return result;
+}
+
+zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
+                              enum zepi_buffer_access access)
+{
+    void *address;
+    if (!mem || !mem->buffer)
+        return ZEPI_SUCCESS;
+    const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+    return zepi_buffer_use(uses, &all, access, ZEPI_BUFFER_ON_DEVICE, &address);
+}

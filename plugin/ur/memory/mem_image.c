@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "memory/texture.h"
+#include "queue/copy_texture.h"
+#include "ur/info.h"
+#include "ur/memory/image_format.h"
+#include "ur/memory/map.h"
+
+ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context)
+{
+    const ur_result_t result = zepi_ur_check_mem(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (!zepi_ur_mem(handle)->texture)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
+    const struct zepi_context *own = zepi_ur_mem(handle)->context;
+    if (own != context)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+            "the image is of another context");
+    return UR_RESULT_SUCCESS;
+}
+
+static bool read_type(ur_mem_type_t type, ze_image_type_t *out_type)
+{
+    switch (type) {
+    case UR_MEM_TYPE_IMAGE1D:
+        *out_type = ZE_IMAGE_TYPE_1D;
+        return true;
+    case UR_MEM_TYPE_IMAGE1D_ARRAY:
+        *out_type = ZE_IMAGE_TYPE_1DARRAY;
+        return true;
+    case UR_MEM_TYPE_IMAGE2D:
+        *out_type = ZE_IMAGE_TYPE_2D;
+        return true;
+    case UR_MEM_TYPE_IMAGE2D_ARRAY:
+        *out_type = ZE_IMAGE_TYPE_2DARRAY;
+        return true;
+    case UR_MEM_TYPE_IMAGE3D:
+        *out_type = ZE_IMAGE_TYPE_3D;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// What the header asks of a description, whatever the image is for.
+static ur_result_t check_desc(const ur_image_desc_t *desc)
+{
+    if (desc->stype != UR_STRUCTURE_TYPE_IMAGE_DESC)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "pImageDesc->stype is %d, expected UR_STRUCTURE_TYPE_IMAGE_DESC",
+                              (int)desc->stype);
+    if (desc->numMipLevel != 0 || desc->numSamples != 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "mip levels and samples must be 0");
+    if (desc->width == 0 || desc->width > UINT32_MAX || desc->height > UINT32_MAX ||
+        desc->depth > UINT32_MAX || desc->arraySize > UINT32_MAX)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_SIZE,
+                              "an image of %zu x %zu x %zu, %zu times", desc->width, desc->height,
+                              desc->depth, desc->arraySize);
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t read_desc(const ur_image_format_t *format, const ur_image_desc_t *desc,
+                             ur_mem_flags_t flags, ze_image_desc_t *out_desc)
+{
+    ur_result_t result = zepi_ur_check_pointer(format, "pImageFormat");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(desc, "pImageDesc");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_desc(desc);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *out_desc =
+        (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                          .flags = flags & UR_MEM_FLAG_READ_ONLY ? 0 : ZE_IMAGE_FLAG_KERNEL_WRITE,
+                          .width = desc->width,
+                          .height = desc->height > 0 ? (uint32_t)desc->height : 1,
+                          .depth = desc->depth > 0 ? (uint32_t)desc->depth : 1,
+                          .arraylevels = (uint32_t)desc->arraySize,
+                          .miplevels = desc->numMipLevel};
+    if (!read_type(desc->type, &out_desc->type))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "image type %d is none of Level Zero's", (int)desc->type);
+    return zepi_ur_image_format_to_ze(format, &out_desc->format);
+}
+
+static size_t layers_of(const ze_image_desc_t *desc)
+{
+    const bool is_array =
+        desc->type == ZE_IMAGE_TYPE_1DARRAY || desc->type == ZE_IMAGE_TYPE_2DARRAY;
+    return is_array && desc->arraylevels > 0 ? desc->arraylevels : 1;
+}
+
+static ur_result_t copy_host(struct zepi_ur_mem *mem, const void *host, size_t row_pitch,
+                             size_t slice_pitch)
+{
+    zepi_queue_t queue;
+    if (!host)
+        return UR_RESULT_SUCCESS;
+    if (row_pitch > UINT32_MAX || slice_pitch > UINT32_MAX)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_SIZE, "pitches beyond 32 bits");
+    zepi_result_t result =
+        zepi_queue_create(mem->context, mem->context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS)
+        return zepi_ur_fail(result);
+    result = zepi_queue_write_texture(queue, mem->texture, NULL, host, (uint32_t)row_pitch,
+                                      (uint32_t)slice_pitch, (zepi_wait_list_t){NULL, 0}, NULL);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return zepi_ur_result(result);
+}
+
+// What is wrong with a description that the driver refused, in the words for images.
+static ur_result_t wrong_image(const struct zepi_context *context, zepi_result_t created,
+                               ur_result_t result)
+{
+    if (created == ZEPI_ERROR_INVALID_SIZE)
+        return UR_RESULT_ERROR_INVALID_IMAGE_SIZE;
+    return created == ZEPI_ERROR_UNSUPPORTED && context->devices[0]->has_images
+               ? UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT
+               : result;
+}
+
+static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
+                          const ur_image_format_t *format, const ze_image_desc_t *desc,
+                          ze_image_handle_t native, zepi_ownership_t ownership,
+                          struct zepi_ur_mem **out_mem)
+{
+    size_t element_bytes;
+    ur_result_t result = zepi_ur_image_element_size(format, &element_bytes);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_mem *mem = zepi_ur_mem_make(context, flags);
+    if (!mem)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    mem->image_format = *format;
+    mem->image_element_bytes = element_bytes;
+    mem->size_bytes = element_bytes * desc->width * desc->height * desc->depth * layers_of(desc);
+    const zepi_result_t created =
+        zepi_texture_create(context, desc, native, ownership, &mem->texture);
+    if (created != ZEPI_SUCCESS) {
+        result = zepi_ur_fail(created);
+        zepi_release(mem);
+        return wrong_image(context, created, result);
+    }
+    *out_mem = mem;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t flags,
+                                  const ur_image_format_t *pImageFormat,
+                                  const ur_image_desc_t *pImageDesc, void *pHost,
+                                  ur_mem_handle_t *phMem)
+{
+    const ur_mem_flags_t needing =
+        UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
+    struct zepi_ur_mem *mem;
+    ze_image_desc_t desc;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phMem, "phMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_desc(pImageFormat, pImageDesc, flags, &desc);
+    if (result == UR_RESULT_SUCCESS && !pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                                "pitches without a host pointer");
+    if (result == UR_RESULT_SUCCESS && !(flags & needing) != !pHost)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
+                                "a host pointer goes with a flag that says what it is for");
+    if (result == UR_RESULT_SUCCESS)
+        result = create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
+                        ZEPI_OWNERSHIP_TRANSFER, &mem);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = copy_host(mem, pHost, pImageDesc->rowPitch, pImageDesc->slicePitch);
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(mem);
+        return result;
+    }
+    *phMem = (ur_mem_handle_t)mem;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
+                                                  ur_context_handle_t hContext,
+                                                  const ur_image_format_t *pImageFormat,
+                                                  const ur_image_desc_t *pImageDesc,
+                                                  const ur_mem_native_properties_t *pProperties,
+                                                  ur_mem_handle_t *phMem)
+{
+    struct zepi_ur_mem *mem;
+    ze_image_desc_t desc;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phMem, "phMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
+    if (result == UR_RESULT_SUCCESS)
+        result = create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat, &desc,
+                        (ze_image_handle_t)hNativeMem,
+                        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                                        : ZEPI_OWNERSHIP_KEEP,
+                        &mem);
+    if (result == UR_RESULT_SUCCESS)
+        *phMem = (ur_mem_handle_t)mem;
+    return result;
+}
+
+ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t propName,
+                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    ur_result_t result = zepi_ur_check_mem(hMemory);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
+    const ze_image_desc_t *desc = &mem->texture->desc;
+    // A dimension that a shape does not have is 0, as in OpenCL.
+    const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
+    const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || layers_of(desc) > 1;
+    const size_t row = mem->image_element_bytes * desc->width;
+    switch (propName) {
+    case UR_IMAGE_INFO_FORMAT:
+        return zepi_ur_answer(&info, &mem->image_format, sizeof(mem->image_format));
+    case UR_IMAGE_INFO_ELEMENT_SIZE:
+        return zepi_ur_answer_size(&info, mem->image_element_bytes);
+    case UR_IMAGE_INFO_ROW_PITCH:
+        return zepi_ur_answer_size(&info, row);
+    case UR_IMAGE_INFO_SLICE_PITCH:
+        return zepi_ur_answer_size(&info, has_slices ? row * desc->height : 0);
+    case UR_IMAGE_INFO_WIDTH:
+        return zepi_ur_answer_size(&info, desc->width);
+    case UR_IMAGE_INFO_HEIGHT:
+        return zepi_ur_answer_size(&info, is_row ? 0 : desc->height);
+    case UR_IMAGE_INFO_DEPTH:
+        return zepi_ur_answer_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
+    case UR_IMAGE_INFO_ARRAY_SIZE:
+        return zepi_ur_answer_size(&info, desc->arraylevels);
+    case UR_IMAGE_INFO_NUM_MIP_LEVELS:
+    case UR_IMAGE_INFO_NUM_SAMPLES:
+        return zepi_ur_answer_u32(&info, 0);
+    default:
+        return zepi_ur_refuse_question(propName, UR_IMAGE_INFO_NUM_SAMPLES);
+    }
+}

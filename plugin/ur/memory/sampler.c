@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "memory/texture.h"
+#include "ur/info.h"
+#include "ur/memory/mem.h"
+
+static ur_result_t check_sampler(ur_sampler_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_sampler_type, UR_RESULT_ERROR_INVALID_SAMPLER);
+}
+
+// Both interfaces have the same modes, in another order.
+static const ze_sampler_address_mode_t address_modes[] = {
+    [UR_SAMPLER_ADDRESSING_MODE_NONE] = ZE_SAMPLER_ADDRESS_MODE_NONE,
+    [UR_SAMPLER_ADDRESSING_MODE_CLAMP_TO_EDGE] = ZE_SAMPLER_ADDRESS_MODE_CLAMP,
+    [UR_SAMPLER_ADDRESSING_MODE_CLAMP] = ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+    [UR_SAMPLER_ADDRESSING_MODE_REPEAT] = ZE_SAMPLER_ADDRESS_MODE_REPEAT,
+    [UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT] = ZE_SAMPLER_ADDRESS_MODE_MIRROR,
+};
+
+ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_desc_t *pDesc,
+                                 ur_sampler_handle_t *phSampler)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDesc, "pDesc");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phSampler, "phSampler");
+    if (result == UR_RESULT_SUCCESS &&
+        (pDesc->addressingMode > UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT ||
+         pDesc->filterMode > UR_SAMPLER_FILTER_MODE_LINEAR))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                "addressing mode %d or filter mode %d is not known",
+                                (int)pDesc->addressingMode, (int)pDesc->filterMode);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
+                                    .addressMode = address_modes[pDesc->addressingMode],
+                                    .filterMode = pDesc->filterMode == UR_SAMPLER_FILTER_MODE_LINEAR
+                                                      ? ZE_SAMPLER_FILTER_MODE_LINEAR
+                                                      : ZE_SAMPLER_FILTER_MODE_NEAREST,
+                                    .isNormalized = pDesc->normalizedCoords};
+    return zepi_ur_result(zepi_sampler_create(zepi_ur_context(hContext), &desc, NULL,
+                                              ZEPI_OWNERSHIP_TRANSFER,
+                                              (struct zepi_sampler **)phSampler));
+}
+
+ur_result_t zepi_urSamplerRetain(ur_sampler_handle_t hSampler)
+{
+    return zepi_ur_retain(check_sampler(hSampler), hSampler);
+}
+
+ur_result_t zepi_urSamplerRelease(ur_sampler_handle_t hSampler)
+{
+    return zepi_ur_release(check_sampler(hSampler), hSampler);
+}
+
+static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t mode)
+{
+    uint32_t i = 0;
+    while (i + 1 < sizeof(address_modes) / sizeof(address_modes[0]) && address_modes[i] != mode)
+        i++;
+    return (ur_sampler_addressing_mode_t)i;
+}
+
+// Whether it is known what the sampler was made with.
+static bool is_described(const struct zepi_sampler *sampler)
+{
+    return sampler->desc.stype == ZE_STRUCTURE_TYPE_SAMPLER_DESC;
+}
+
+ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t propName,
+                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
+    ur_result_t result = check_sampler(hSampler);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS && propName <= UR_SAMPLER_INFO_FILTER_MODE &&
+        !is_described(sampler))
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                              "the sampler was made of a native handle, whose description Level "
+                              "Zero does not tell");
+    switch (propName) {
+    case UR_SAMPLER_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, sampler);
+    case UR_SAMPLER_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, sampler->context);
+    case UR_SAMPLER_INFO_NORMALIZED_COORDS:
+        return zepi_ur_answer_bool(&info, sampler->desc.isNormalized);
+    case UR_SAMPLER_INFO_ADDRESSING_MODE:
+        return zepi_ur_answer_u32(&info, addressing_mode_of(sampler->desc.addressMode));
+    case UR_SAMPLER_INFO_FILTER_MODE:
+        return zepi_ur_answer_u32(&info, sampler->desc.filterMode == ZE_SAMPLER_FILTER_MODE_LINEAR
+                                             ? UR_SAMPLER_FILTER_MODE_LINEAR
+                                             : UR_SAMPLER_FILTER_MODE_NEAREST);
+    default:
+        return zepi_ur_refuse_question(propName, UR_SAMPLER_INFO_FILTER_MODE);
+    }
+}
+
+ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
+                                          ur_native_handle_t *phNativeSampler)
+{
+    ur_result_t result = check_sampler(hSampler);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeSampler, "phNativeSampler");
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeSampler = (ur_native_handle_t)((struct zepi_sampler *)hSampler)->ze;
+    return result;
+}
+
+// The description of the sampler that has a native handle. Level Zero does not tell it.
+struct description {
+    ze_sampler_handle_t ze;
+    ze_sampler_desc_t desc; // zeros: not found
+};
+
+static void find_description(void *user, void *object)
+{
+    struct description *description = user;
+    const struct zepi_sampler *sampler = object;
+    // Acquire: another thread may be making it.
+    if (atomic_load_explicit(&sampler->is_filled, memory_order_acquire) &&
+        sampler->ze == description->ze && is_described(sampler))
+        description->desc = sampler->desc;
+    zepi_release(object);
+}
+
+ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampler,
+                                                 ur_context_handle_t hContext,
+                                                 const ur_sampler_native_properties_t *pProperties,
+                                                 ur_sampler_handle_t *phSampler)
+{
+    struct description description = {.ze = (ze_sampler_handle_t)hNativeSampler};
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer((void *)hNativeSampler, "hNativeSampler");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phSampler, "phSampler");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_object_visit_all(&zepi_sampler_type, find_description, &description);
+    return zepi_ur_result(zepi_sampler_create(
+        zepi_ur_context(hContext), &description.desc, (ze_sampler_handle_t)hNativeSampler,
+        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
+                                                        : ZEPI_OWNERSHIP_KEEP,
+        (struct zepi_sampler **)phSampler));
+}
+
+ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
+                                        const struct zepi_context *context, zepi_argument_t *out)
+{
+    const struct zepi_sampler *sampler = (const struct zepi_sampler *)handle;
+    const ur_result_t result = check_sampler(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (sampler->context != context)
+        return zepi_ur_refuse(
+            zepi_ur_wrong_context(context, sampler->context, UR_RESULT_ERROR_INVALID_SAMPLER),
+            "the sampler is of another context");
+    *out = (zepi_argument_t){.size_bytes = sizeof(sampler->ze), .value = &sampler->ze};
+    return UR_RESULT_SUCCESS;
+}

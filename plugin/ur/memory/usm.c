@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "memory/usm.h"
+#include "queue/copy.h"
+#include "ur/handles.h"
+#include "ur/info.h"
+#include "ur/memory/usm_pool.h"
+
+ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                          "%zu bytes at %s (%p) reach past the end of its allocation", size, name,
+                          memory);
+}
+
+// Any of the context's devices may use host memory: `device` is NULL.
+static ur_result_t check_size(const struct zepi_context *context, const struct zepi_device *device,
+                              size_t size)
+{
+    if (size == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        const uint64_t most = context->devices[i]->properties.maxMemAllocSize;
+        if ((!device || context->devices[i] == device) && most > 0 && size > most)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE,
+                                  "an allocation of %zu bytes: device '%s' takes at most %llu",
+                                  size, context->devices[i]->properties.name,
+                                  (unsigned long long)most);
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+// `context` and `device` have been checked.
+static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t device,
+                              const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
+                              const void *out)
+{
+    ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
+    if (result == UR_RESULT_SUCCESS && desc)
+        result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && pool)
+        result = zepi_ur_check_usm_pool(pool);
+    if (result == UR_RESULT_SUCCESS && pool &&
+        zepi_ur_usm_pool(pool)->context != zepi_ur_context(context))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context");
+    if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "an alignment of %u bytes, expected a power of two", desc->align);
+    return result == UR_RESULT_SUCCESS
+               ? check_size(zepi_ur_context(context), zepi_ur_device(device), size)
+               : result;
+}
+
+static __attribute__((noinline)) ur_result_t
+allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
+             const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
+{
+    const size_t alignment = desc ? desc->align : 0;
+    ur_result_t checked = kind == ZEPI_USM_HOST
+                              ? zepi_ur_check_context(context)
+                              : zepi_ur_check_context_device(context, device, NULL);
+    if (checked == UR_RESULT_SUCCESS)
+        checked = check_desc(context, device, desc, pool, size, out);
+    if (checked != UR_RESULT_SUCCESS)
+        return checked;
+    const zepi_result_t result =
+        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->pool, zepi_ur_device(device), kind,
+                                      size, alignment, out)
+             : zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device), kind, size,
+                                 alignment, out);
+    // More than the driver has room for at all.
+    return result == ZEPI_ERROR_INVALID_SIZE
+               ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_USM_SIZE)
+               : zepi_ur_result(result);
+}
+
+// The core checks what it takes, and takes from its pool what is small. What it refuses is asked
+// for once more, for the error that the header wants.
+static inline ur_result_t allocate(ur_context_handle_t context, ur_device_handle_t device,
+                                   zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
+                                   ur_usm_pool_handle_t pool, size_t size, void **out)
+{
+    const bool is_usual = !pool && size <= ZEPI_USM_GRANULE_BYTES &&
+                          (!desc || !(desc->hints & UR_USM_ADVICE_FLAGS_MASK));
+    if (__builtin_expect(is_usual && zepi_usm_allocate(zepi_ur_context(context),
+                                                       zepi_ur_device(device), kind, size,
+                                                       desc ? desc->align : 0, out) == ZEPI_SUCCESS,
+                         1))
+        return UR_RESULT_SUCCESS;
+    return allocate_any(context, device, kind, desc, pool, size, out);
+}
+
+ur_result_t zepi_urUSMHostAlloc(ur_context_handle_t hContext, const ur_usm_desc_t *pUSMDesc,
+                                ur_usm_pool_handle_t pool, size_t size, void **ppMem)
+{
+    return allocate(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
+}
+
+ur_result_t zepi_urUSMDeviceAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                  const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
+                                  size_t size, void **ppMem)
+{
+    return allocate(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
+}
+
+ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                  const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
+                                  size_t size, void **ppMem)
+{
+    return allocate_any(hContext, hDevice, ZEPI_USM_SHARED, pUSMDesc, pool, size, ppMem);
+}
+
+static __attribute__((cold, noinline)) ur_result_t
+fail_free(ur_context_handle_t context, const void *memory, zepi_result_t freed)
+{
+    ur_result_t result = zepi_ur_check_context(context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(memory, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_ur_fail(freed);
+    return freed == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_MEM_OBJECT : result;
+}
+
+ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
+{
+    const zepi_result_t freed = zepi_usm_free(zepi_ur_context(hContext), pMem);
+    return __builtin_expect(freed == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS
+                                                      : fail_free(hContext, pMem, freed);
+}
+
+ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *pMem,
+                                      ur_usm_alloc_info_t propName, size_t propSize,
+                                      void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    zepi_usm_info_t usm = {.size = sizeof(usm)};
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_usm_get_info(zepi_ur_context(hContext), pMem, &usm));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_USM_ALLOC_INFO_TYPE: // the values are the same
+        return zepi_ur_answer_u32(&info, usm.kind);
+    case UR_USM_ALLOC_INFO_BASE_PTR:
+        return zepi_ur_answer_handle(&info, usm.base);
+    case UR_USM_ALLOC_INFO_SIZE:
+        return zepi_ur_answer_size(&info, usm.size_bytes);
+    case UR_USM_ALLOC_INFO_DEVICE:
+        return zepi_ur_answer_handle(&info, usm.device);
+    case UR_USM_ALLOC_INFO_POOL: {
+        const void *pool = zepi_usm_pool_user_of(zepi_ur_context(hContext), pMem);
+        return pool ? zepi_ur_answer_handle(&info, pool)
+                    : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                     "the memory is of no pool that the host made");
+    }
+    default:
+        return zepi_ur_refuse_question(propName, UR_USM_ALLOC_INFO_POOL);
+    }
+}
+
+ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst, const void *pSrc,
+                                       size_t size)
+{
+    zepi_queue_t queue;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDst, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSrc, "pSrc");
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pDst, size, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    // Rare: a queue for this copy alone.
+    struct zepi_context *context = zepi_ur_context(hContext);
+    zepi_result_t done =
+        zepi_queue_create(context, context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
+    if (done != ZEPI_SUCCESS)
+        return zepi_ur_fail(done);
+    done = zepi_queue_copy(queue, pDst, pSrc, size, (zepi_wait_list_t){NULL, 0}, NULL);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return zepi_ur_result(done);
+}
+
+ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                      const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
+                                      size_t widthInBytes, size_t height, size_t elementSizeBytes,
+                                      void **ppMem, size_t *pResultPitch)
+{
+    const size_t row_alignment = 64;
+    size_t pitch = 0;
+    size_t size = 0;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pResultPitch, "pResultPitch");
+    if (result == UR_RESULT_SUCCESS &&
+        (widthInBytes == 0 || height == 0 || elementSizeBytes == 0 ||
+         __builtin_add_overflow(widthInBytes, row_alignment - 1, &pitch) ||
+         __builtin_mul_overflow(pitch / row_alignment * row_alignment, height, &size)))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE,
+                                "%zu rows of %zu bytes, in elements of %zu", height, widthInBytes,
+                                elementSizeBytes);
+    if (result == UR_RESULT_SUCCESS)
+        result = allocate_any(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
+    if (result == UR_RESULT_SUCCESS)
+        *pResultPitch = pitch / row_alignment * row_alignment;
+    return result;
+}
+
+// Importing memory of the process makes copies faster on some drivers, which keep a list of such
+// memory under a function of their own. Copies take any memory, so that the hint goes unheard.
+ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
+    return result;
+}
+
+ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
+{
+    const ur_result_t result = zepi_ur_check_context(hContext);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(pMem, "pMem") : result;
+}

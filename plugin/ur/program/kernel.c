@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "ur/program/kernel.h"
+
+#include "core/alloc.h"
+#include "launch/kernel_pool.h"
+#include "launch/work_size.h"
+#include "ze/ze.h"
+
+static ur_result_t create(struct zepi_ur_program *program, const char *name,
+                          struct zepi_kernel **out_kernel)
+{
+    struct zepi_kernel *kernel;
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
+        zepi_release(module);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
+                              "the program was not built: it has no kernels yet");
+    }
+    const ur_result_t result = zepi_ur_result(zepi_module_get_kernel(module, name, &kernel));
+    zepi_release(module);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    kernel->program = zepi_retain(program);
+    *out_kernel = kernel;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKernelName,
+                                ur_kernel_handle_t *phKernel)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pKernelName, "pKernelName");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phKernel, "phKernel");
+    return result == UR_RESULT_SUCCESS
+               ? create(zepi_ur_program(hProgram), pKernelName, (struct zepi_kernel **)phKernel)
+               : result;
+}
+
+static ur_result_t get_name(ze_kernel_handle_t native, char **out_name)
+{
+    size_t size = 0;
+    ur_result_t result = zepi_ur_result(ZEPI_ZE(zeKernelGetName, native, &size, NULL));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    char *name = zepi_allocate(size + 1, 1);
+    if (!name)
+        return zepi_ur_result(zepi_fail_no_memory());
+    result = zepi_ur_result(ZEPI_ZE(zeKernelGetName, native, &size, name));
+    if (result == UR_RESULT_SUCCESS)
+        *out_name = name;
+    else
+        zepi_free(name);
+    return result;
+}
+
+// The program's kernel of that name. The handle itself is not launched: arguments come with each
+// launch here, so that there is nothing on it to keep.
+ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel,
+                                                ur_context_handle_t hContext,
+                                                ur_program_handle_t hProgram,
+                                                const ur_kernel_native_properties_t *pProperties,
+                                                ur_kernel_handle_t *phKernel)
+{
+    char *name = NULL;
+    struct zepi_kernel *kernel = NULL;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_program(hProgram)->context != zepi_ur_context(hContext))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phKernel, "phKernel");
+    if (result == UR_RESULT_SUCCESS)
+        result = get_name((ze_kernel_handle_t)hNativeKernel, &name);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = create(zepi_ur_program(hProgram), name, &kernel);
+    zepi_free(name);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (pProperties && pProperties->isNativeHandleOwned)
+        kernel->adopted = (ze_kernel_handle_t)hNativeKernel;
+    *phKernel = (ur_kernel_handle_t)kernel;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urKernelRetain(ur_kernel_handle_t hKernel)
+{
+    return zepi_ur_retain(zepi_ur_check_kernel(hKernel), hKernel);
+}
+
+ur_result_t zepi_urKernelRelease(ur_kernel_handle_t hKernel)
+{
+    return zepi_ur_release(zepi_ur_check_kernel(hKernel), hKernel);
+}
+
+// Every kernel may access memory through pointers in memory (kernel_instance.c), and a list of
+// pointers says no more than that.
+ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_info_t propName,
+                                     size_t propSize,
+                                     const ur_kernel_exec_info_properties_t *pProperties,
+                                     const void *pPropValue)
+{
+    (void)pProperties;
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS && propName > UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                "execution attribute %d is not known", (int)propName);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pPropValue, "pPropValue");
+    if (result != UR_RESULT_SUCCESS || propName != UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
+        return result;
+    if (propSize < sizeof(ur_kernel_cache_config_t))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a cache configuration of %zu bytes",
+                              propSize);
+    ur_kernel_cache_config_t config;
+    memcpy(&config, pPropValue, sizeof(config));
+    if (config > UR_KERNEL_CACHE_CONFIG_LARGE_DATA)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                              "cache configuration %d is not known", (int)config);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
+                                         ur_native_handle_t *phNativeKernel)
+{
+    void *native;
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
+    const struct zepi_context *context = kernel->context;
+    uint32_t index = 0;
+    while (index + 1 < context->device_count && !kernel->pools[index])
+        index++;
+    result = zepi_ur_result(zepi_kernel_get_native(kernel, context->devices[index], &native));
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeKernel = (ur_native_handle_t)native;
+    return result;
+}
+
+// What a question about sizes needs of a launch.
+static ur_result_t check_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
+                               uint32_t work_dim, const size_t *global_size, const size_t *out)
+{
+    ur_result_t result = zepi_ur_check_kernel(kernel);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_queue(queue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(global_size, "pGlobalWorkSize");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize");
+    if (result == UR_RESULT_SUCCESS && (work_dim == 0 || work_dim > 3))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                                "%u dimensions, expected 1 to 3", work_dim);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_kernel(kernel)->context != zepi_ur_queue(queue)->context)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
+                                "the kernel is of another context than the queue");
+    return result;
+}
+
+ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
+                                                   ur_queue_handle_t hQueue, uint32_t numWorkDim,
+                                                   const size_t *pGlobalWorkOffset,
+                                                   const size_t *pGlobalWorkSize,
+                                                   size_t *pSuggestedLocalWorkSize)
+{
+    ur_result_t result =
+        check_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize, pSuggestedLocalWorkSize);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel),
+                                                         zepi_ur_queue(hQueue)->device, numWorkDim,
+                                                         pGlobalWorkSize, pSuggestedLocalWorkSize));
+}
+
+// Level Zero's suggestion does not depend on arguments.
+ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
+    ur_kernel_handle_t hKernel, ur_queue_handle_t hQueue, uint32_t numWorkDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, uint32_t numArgs,
+    const ur_exp_kernel_arg_properties_t *pArgs, size_t *pSuggestedLocalWorkSize)
+{
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS && numArgs > 0)
+        result = zepi_ur_check_pointer(pArgs, "pArgs");
+    for (uint32_t i = 0; i < numArgs && result == UR_RESULT_SUCCESS; i++) {
+        if (pArgs[i].type > UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                    "argument %u has the unknown type %d", i, (int)pArgs[i].type);
+    }
+    return result == UR_RESULT_SUCCESS
+               ? zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
+                                                        pGlobalWorkOffset, pGlobalWorkSize,
+                                                        pSuggestedLocalWorkSize)
+               : result;
+}
+
+// Level Zero counts the kernel's own local memory alone. Groups that run at the same time share a
+// sub-slice's.
+static uint32_t limit_by_local_memory(const struct zepi_kernel_pool *pool,
+                                      const struct zepi_device *device, size_t dynamic_bytes,
+                                      uint32_t count)
+{
+    const uint64_t own_bytes = pool->properties.localMemSize;
+    const uint64_t all_bytes = device->compute.maxSharedLocalMemory;
+    const uint64_t sub_slices =
+        (uint64_t)device->properties.numSlices * device->properties.numSubslicesPerSlice;
+    if (dynamic_bytes == 0)
+        return count;
+    if (dynamic_bytes > all_bytes || own_bytes > all_bytes - dynamic_bytes)
+        return 0;
+    const uint64_t most = sub_slices * (all_bytes / (own_bytes + dynamic_bytes));
+    return most < count ? (uint32_t)most : count;
+}
+
+ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
+    ur_kernel_handle_t hKernel, ur_device_handle_t hDevice, uint32_t workDim,
+    const size_t *pLocalWorkSize, size_t dynamicSharedMemorySize, uint32_t *pGroupCountRet)
+{
+    uint32_t count;
+    uint32_t index = 0;
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(hKernel)->context,
+                                              hDevice, &index);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
+    if (result == UR_RESULT_SUCCESS && (workDim == 0 || workDim > 3))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                                "%u dimensions, expected 1 to 3", workDim);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
+            zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
+    if (result == UR_RESULT_SUCCESS)
+        *pGroupCountRet =
+            limit_by_local_memory(zepi_kernel_pool_of(zepi_ur_kernel(hKernel)->pools[index]),
+                                  zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
+    return result;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_PROGRAM_KERNEL_H
+#define ZEPI_UR_PROGRAM_KERNEL_H
+
+#include "launch/kernel.h"
+#include "ur/program/program.h"
+
+// A kernel of the core that keeps the program it was asked of.
+
+static inline struct zepi_kernel *zepi_ur_kernel(ur_kernel_handle_t handle)
+{
+    return (struct zepi_kernel *)handle;
+}
+
+static inline ur_result_t zepi_ur_check_kernel(ur_kernel_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_kernel_type, UR_RESULT_ERROR_INVALID_KERNEL);
+}
+
+#endif

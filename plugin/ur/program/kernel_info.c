@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "core/alloc.h"
+#include "launch/kernel_pool.h"
+#include "ur/info.h"
+#include "ur/program/kernel.h"
+
+#include <stdio.h>
+
+// Some device that the kernel has code for: there is one.
+static const struct zepi_kernel_pool *any_pool(const struct zepi_kernel *kernel)
+{
+    uint32_t index = 0;
+    while (!kernel->pools[index])
+        index++;
+    return zepi_kernel_pool_of(kernel->pools[index]);
+}
+
+static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
+                                     const struct zepi_ur_info *info)
+{
+    const ze_kernel_properties_t *properties = &any_pool(kernel)->properties;
+    char text[128] = "";
+    if (properties->requiredGroupSizeX > 0)
+        snprintf(text, sizeof(text), "reqd_work_group_size(%u,%u,%u)",
+                 properties->requiredGroupSizeX, properties->requiredGroupSizeY,
+                 properties->requiredGroupSizeZ);
+    if (properties->requiredSubgroupSize > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%sintel_reqd_sub_group_size(%u)", text[0] ? " " : "",
+                 properties->requiredSubgroupSize);
+    return zepi_ur_answer_string(info, text);
+}
+
+// One number for each device that the kernel has code for.
+static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct zepi_ur_info *info)
+{
+    const uint32_t device_count = kernel->context->device_count;
+    uint32_t count = 0;
+    uint32_t *sizes = zepi_allocate(device_count, sizeof(*sizes));
+    if (!sizes)
+        return zepi_ur_result(zepi_fail_no_memory());
+    for (uint32_t i = 0; i < device_count; i++) {
+        if (kernel->pools[i])
+            sizes[count++] = zepi_kernel_pool_of(kernel->pools[i])->properties.spillMemSize;
+    }
+    const ur_result_t result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
+    zepi_free(sizes);
+    return result;
+}
+
+static ur_result_t answer_registers(const struct zepi_kernel *kernel,
+                                    const struct zepi_ur_info *info)
+{
+    const uint32_t count = any_pool(kernel)->register_count;
+    return count > 0 ? zepi_ur_answer_u32(info, count) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+}
+
+ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t propName,
+                                 size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
+    ur_result_t result = zepi_ur_check_kernel(hKernel);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_KERNEL_INFO_FUNCTION_NAME:
+        return zepi_ur_answer_string(&info, kernel->name);
+    case UR_KERNEL_INFO_NUM_ARGS:
+        return zepi_ur_answer_u32(&info, any_pool(kernel)->argument_count);
+    case UR_KERNEL_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, kernel);
+    case UR_KERNEL_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, kernel->context);
+    case UR_KERNEL_INFO_PROGRAM:
+        return zepi_ur_answer_handle(&info, kernel->program);
+    case UR_KERNEL_INFO_ATTRIBUTES:
+        return answer_attributes(kernel, &info);
+    case UR_KERNEL_INFO_NUM_REGS:
+        return answer_registers(kernel, &info);
+    case UR_KERNEL_INFO_SPILL_MEM_SIZE:
+        return answer_spill(kernel, &info);
+    default:
+        return zepi_ur_refuse_question(propName, UR_KERNEL_INFO_SPILL_MEM_SIZE);
+    }
+}
+
+// The kernel's properties on a device of its context.
+static ur_result_t get_pool(ur_kernel_handle_t handle, ur_device_handle_t device,
+                            const struct zepi_ur_info *info, struct zepi_kernel_pool **out_pool)
+{
+    uint32_t index;
+    ur_result_t result = zepi_ur_check_kernel(handle);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(handle)->context,
+                                              device, &index);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(info);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_kernel_get_pool(zepi_ur_kernel(handle), index, out_pool))
+               : result;
+}
+
+ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
+                                      ur_kernel_group_info_t propName, size_t propSize,
+                                      void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_kernel_pool *pool;
+    const ur_result_t result = get_pool(hKernel, hDevice, &info, &pool);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const ze_device_compute_properties_t *compute = &zepi_ur_device(hDevice)->compute;
+    const ze_kernel_properties_t *properties = &pool->properties;
+    const size_t global[3] = {(size_t)compute->maxGroupSizeX * compute->maxGroupCountX,
+                              (size_t)compute->maxGroupSizeY * compute->maxGroupCountY,
+                              (size_t)compute->maxGroupSizeZ * compute->maxGroupCountZ};
+    const size_t required[3] = {properties->requiredGroupSizeX, properties->requiredGroupSizeY,
+                                properties->requiredGroupSizeZ};
+    switch (propName) {
+    case UR_KERNEL_GROUP_INFO_GLOBAL_WORK_SIZE:
+        return zepi_ur_answer(&info, global, sizeof(global));
+    case UR_KERNEL_GROUP_INFO_WORK_GROUP_SIZE:
+        return zepi_ur_answer_size(&info, compute->maxTotalGroupSize);
+    case UR_KERNEL_GROUP_INFO_COMPILE_WORK_GROUP_SIZE:
+        return zepi_ur_answer(&info, required, sizeof(required));
+    case UR_KERNEL_GROUP_INFO_LOCAL_MEM_SIZE:
+        return zepi_ur_answer_size(&info, properties->localMemSize);
+    case UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
+        return zepi_ur_answer_size(&info, pool->preferred_multiple);
+    case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
+        return zepi_ur_answer_size(&info, properties->privateMemSize);
+    default:
+        return zepi_ur_refuse_question(propName,
+                                       UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE);
+    }
+}
+
+ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
+                                         ur_kernel_sub_group_info_t propName, size_t propSize,
+                                         void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_kernel_pool *pool;
+    const ur_result_t result = get_pool(hKernel, hDevice, &info, &pool);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const ze_kernel_properties_t *properties = &pool->properties;
+    switch (propName) {
+    case UR_KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE:
+        return zepi_ur_answer_u32(&info, properties->maxSubgroupSize);
+    case UR_KERNEL_SUB_GROUP_INFO_MAX_NUM_SUB_GROUPS:
+        return zepi_ur_answer_u32(&info, properties->maxNumSubgroups);
+    case UR_KERNEL_SUB_GROUP_INFO_COMPILE_NUM_SUB_GROUPS:
+        return zepi_ur_answer_u32(&info, properties->requiredNumSubGroups);
+    case UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL:
+        return zepi_ur_answer_u32(&info, properties->requiredSubgroupSize);
+    default:
+        return zepi_ur_refuse_question(propName, UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL);
+    }
+}

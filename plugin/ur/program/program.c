@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// Programs: how they are made, and what is set on them.
+#include "ur/program/program.h"
+
+#include "core/alloc.h"
+#include "program/native_handle.h"
+#include "program/spec_constants.h"
+
+void zepi_ur_free_logs(char **logs, const struct zepi_context *context)
+{
+    for (uint32_t i = 0; i < context->device_count && logs; i++)
+        zepi_free(logs[i]);
+    zepi_free(logs);
+}
+
+static void program_destroy(void *object)
+{
+    struct zepi_ur_program *program = object;
+    zepi_release(program->input);
+    zepi_release(program->built);
+    zepi_release(program->loaded);
+    if (program->options)
+        zepi_free(program->options);
+    if (program->device_logs)
+        zepi_ur_free_logs(program->device_logs, program->context);
+    zepi_release(program->context);
+}
+
+ZEPI_DEFINE_TYPE(ur_program, program_destroy);
+
+struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context)
+{
+    struct zepi_ur_program *program = zepi_object_create(&zepi_ur_program_type);
+    if (!program)
+        return NULL;
+    program->context = zepi_retain(context);
+    program->status = UR_PROGRAM_BUILD_STATUS_NONE;
+    return program;
+}
+
+struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
+{
+    zepi_mutex_lock(&program->mutex);
+    struct zepi_module *module = program->built ? program->built : program->input;
+    if (module)
+        zepi_retain(module);
+    zepi_mutex_unlock(&program->mutex);
+    return module;
+}
+
+static ur_result_t check_properties(const ur_program_properties_t *properties)
+{
+    if (properties && properties->count > 0 && !properties->pMetadatas)
+        return zepi_ur_refuse_null("pProperties->pMetadatas");
+    if (properties && properties->count == 0 && properties->pMetadatas)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "metadata with a count of 0");
+    return UR_RESULT_SUCCESS;
+}
+
+// A program of this input, a reference that it consumes, or of the failure to make it.
+static ur_result_t wrap(struct zepi_context *context, zepi_result_t result,
+                        struct zepi_module *input, ur_result_t invalid,
+                        struct zepi_ur_program **out_program)
+{
+    if (result != ZEPI_SUCCESS) {
+        const ur_result_t ur = zepi_ur_fail(result);
+        return ur == UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ? ur : invalid;
+    }
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    if (!program) {
+        zepi_release(input);
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    program->input = input;
+    *out_program = program;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void *pIL, size_t length,
+                                       const ur_program_properties_t *pProperties,
+                                       ur_program_handle_t *phProgram)
+{
+    struct zepi_module *input = NULL;
+    struct zepi_ur_program *program = NULL;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pIL, "pIL");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_properties(pProperties);
+    if (result == UR_RESULT_SUCCESS && length == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_context *context = zepi_ur_context(hContext);
+    const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
+    result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_BINARY, &program);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    program->is_il = true;
+    *phProgram = (ur_program_handle_t)program;
+    return UR_RESULT_SUCCESS;
+}
+
+// One image a device; those that get the same bytes share one.
+static ur_result_t describe_binaries(struct zepi_context *context, uint32_t count,
+                                     const ur_device_handle_t *devices, const size_t *lengths,
+                                     const uint8_t *const *binaries, zepi_image_desc_t *images)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index;
+        ur_result_t result =
+            zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], &index);
+        if (result == UR_RESULT_SUCCESS && !binaries[i])
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "binary %u is NULL", i);
+        if (result == UR_RESULT_SUCCESS && lengths[i] == 0)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binary %u has 0 bytes", i);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        images[i] = (zepi_image_desc_t){.size = sizeof(images[i]),
+                                        .format = ZEPI_IMAGE_NATIVE,
+                                        .state = ZEPI_MODULE_INPUT,
+                                        .bytes = binaries[i],
+                                        .size_bytes = lengths[i],
+                                        .devices = &context->devices[index],
+                                        .device_count = 1};
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+static bool has_all_code(const struct zepi_module *module)
+{
+    uint32_t index = 0;
+    while (module && index < module->context->device_count && zepi_module_has_code(module, index))
+        index++;
+    return module && index == module->context->device_count;
+}
+
+// Only the drivers know what their code looks like: they load it. What imports something may be
+// good code that lacks other code.
+static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count,
+                                 const ur_device_handle_t *devices)
+{
+    const zepi_build_desc_t desc = {
+        .size = sizeof(desc), .devices = (const zepi_device_t *)devices, .device_count = count};
+    struct zepi_module *loaded = NULL;
+    const zepi_result_t result = zepi_module_build_private(program->input, &desc, &loaded);
+    if (has_all_code(loaded))
+        program->loaded = loaded;
+    else
+        zepi_release(loaded);
+    switch (result) {
+    case ZEPI_ERROR_COMPILE_FAILURE:
+        return (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_NATIVE_BINARY);
+    case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
+    case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
+    case ZEPI_ERROR_DEVICE_LOST:
+        return zepi_ur_fail(result);
+    default:
+        return UR_RESULT_SUCCESS;
+    }
+}
+
+ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_t numDevices,
+                                           ur_device_handle_t *phDevices, size_t *pLengths,
+                                           const uint8_t **ppBinaries,
+                                           const ur_program_properties_t *pProperties,
+                                           ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phDevices, "phDevices");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pLengths, "pLengths");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppBinaries, "ppBinaries");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_properties(pProperties);
+    if (result == UR_RESULT_SUCCESS && numDevices == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
+    if (!images)
+        return zepi_ur_result(zepi_fail_no_memory());
+    struct zepi_context *context = zepi_ur_context(hContext);
+    struct zepi_module *input = NULL;
+    struct zepi_ur_program *program = NULL;
+    result = describe_binaries(context, numDevices, phDevices, pLengths, ppBinaries, images);
+    if (result == UR_RESULT_SUCCESS) {
+        const zepi_result_t created =
+            zepi_module_create(context, ZEPI_MODULE_INPUT, numDevices, images, &input);
+        result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_NATIVE_BINARY, &program);
+    }
+    zepi_free(images);
+    if (result == UR_RESULT_SUCCESS)
+        result = load_binaries(program, numDevices, phDevices);
+    if (result == UR_RESULT_SUCCESS)
+        *phProgram = (ur_program_handle_t)program;
+    else
+        zepi_release(program);
+    return result;
+}
+
+ur_result_t zepi_urProgramRetain(ur_program_handle_t hProgram)
+{
+    return zepi_ur_retain(zepi_ur_check_program(hProgram), hProgram);
+}
+
+ur_result_t zepi_urProgramRelease(ur_program_handle_t hProgram)
+{
+    return zepi_ur_release(zepi_ur_check_program(hProgram), hProgram);
+}
+
+#define INLINE_CONSTANTS 16
+
+static zepi_result_t set_many(struct zepi_module *input, uint32_t count,
+                              const ur_specialization_constant_info_t *constants)
+{
+    zepi_spec_value_t inline_values[INLINE_CONSTANTS] = {{0}};
+    zepi_spec_value_t *values = inline_values;
+    if (count > INLINE_CONSTANTS) {
+        values = zepi_allocate(count, sizeof(*values));
+        if (!values)
+            return zepi_fail_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (zepi_spec_value_t){constants[i].id, constants[i].size, constants[i].pValue};
+    const zepi_result_t result = zepi_spec_constant_set_many(input, count, values);
+    if (values != inline_values)
+        zepi_free(values);
+    return result;
+}
+
+ur_result_t
+zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t count,
+                                         const ur_specialization_constant_info_t *pSpecConstants)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no constant to set");
+    if (result == UR_RESULT_SUCCESS && !zepi_ur_program(hProgram)->is_il)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                                "the program was not made of SPIR-V: it has no constants to set");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_module *input = zepi_ur_program(hProgram)->input;
+    return zepi_ur_result(count > 1 ? set_many(input, count, pSpecConstants)
+                                    : zepi_spec_constant_set(input, pSpecConstants->id,
+                                                             pSpecConstants->size,
+                                                             pSpecConstants->pValue));
+}
+
+ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
+                                          ur_native_handle_t *phNativeProgram)
+{
+    void *native;
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeProgram, "phNativeProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_program *program = zepi_ur_program(hProgram);
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (!module || module->state == ZEPI_MODULE_INPUT) {
+        zepi_release(module);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was not built: there is no ze_module yet");
+    }
+    // For the first device that it was built for.
+    uint32_t index = 0;
+    while (index + 1 < program->context->device_count && !zepi_module_has_code(module, index))
+        index++;
+    result =
+        zepi_ur_result(zepi_module_get_native(module, program->context->devices[index], &native));
+    zepi_release(module);
+    if (result == UR_RESULT_SUCCESS)
+        *phNativeProgram = (ur_native_handle_t)native;
+    return result;
+}
+
+ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgram,
+                                                 ur_context_handle_t hContext,
+                                                 const ur_program_native_properties_t *pProperties,
+                                                 ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_context *context = zepi_ur_context(hContext);
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    if (!program)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const zepi_ownership_t ownership = pProperties && pProperties->isNativeHandleOwned
+                                           ? ZEPI_OWNERSHIP_TRANSFER
+                                           : ZEPI_OWNERSHIP_KEEP;
+    // Which device it is for is not said; an object is one that imports something.
+    zepi_result_t created =
+        zepi_module_create_from_native(context, context->devices[0], (void *)hNativeProgram,
+                                       ZEPI_MODULE_EXECUTABLE, ownership, &program->built);
+    if (created != ZEPI_SUCCESS && created != ZEPI_ERROR_OUT_OF_HOST_MEMORY)
+        created =
+            zepi_module_create_from_native(context, context->devices[0], (void *)hNativeProgram,
+                                           ZEPI_MODULE_OBJECT, ownership, &program->built);
+    if (created != ZEPI_SUCCESS) {
+        result = zepi_ur_fail(created);
+        zepi_release(program);
+        return result;
+    }
+    program->status = UR_PROGRAM_BUILD_STATUS_SUCCESS;
+    *phProgram = (ur_program_handle_t)program;
+    return UR_RESULT_SUCCESS;
+}

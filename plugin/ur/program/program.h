@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_PROGRAM_PROGRAM_H
+#define ZEPI_UR_PROGRAM_PROGRAM_H
+
+#include "program/module.h"
+#include "ur/handles.h"
+
+// Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
+// input that it was made of, and the object or executable that came of the last operation.
+struct zepi_ur_program {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
+    bool is_il;                   // the input is SPIR-V; else native code
+    struct zepi_mutex mutex;      // guards what is below; no build under it
+    struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
+    // Retained; native code as it was loaded when the program was made, for all devices of the
+    // context. The first build takes it. NULL: there is none.
+    struct zepi_module *loaded;
+    ur_program_build_status_t status;
+    char *options; // owned; of the last operation; NULL: none
+    // Of a failure; a success has its logs in what was built. Owned list of owned texts, one a
+    // device of the context; each, and the list, may be NULL.
+    char **device_logs;
+};
+
+extern const struct zepi_type zepi_ur_program_type;
+
+static inline struct zepi_ur_program *zepi_ur_program(ur_program_handle_t handle)
+{
+    return (struct zepi_ur_program *)handle;
+}
+
+static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_ur_program_type, UR_RESULT_ERROR_INVALID_PROGRAM);
+}
+
+// A program without modules. One reference, or NULL (noted).
+struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
+
+// What the program is at this moment: what was built, else its input. New reference, never NULL but
+// for a program whose link failed.
+struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
+
+// Frees a list of logs, one a device of the context. NULL is fine.
+void zepi_ur_free_logs(char **logs, const struct zepi_context *context);
+
+#endif

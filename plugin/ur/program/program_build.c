@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// Compile, link, build. Each program has variables (device globals) of its own: code that has some
+// is loaded for the program alone, from the machine code that the cache has.
+#include "core/alloc.h"
+#include "ur/program/program.h"
+
+// ---- An operation ----
+
+// What the core is asked for, and the logs that come back.
+struct build {
+    struct zepi_context *context;
+    zepi_build_desc_t desc;
+    char *options;      // owned copy; NULL: none
+    char **device_logs; // owned; as in the program
+};
+
+// Without memory the log is lost.
+static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
+{
+    struct build *build = data;
+    const uint32_t index = zepi_context_device_index(build->context, device);
+    if (index == ZEPI_NO_DEVICE)
+        return;
+    if (!build->device_logs)
+        build->device_logs = zepi_allocate(build->context->device_count, sizeof(char *));
+    if (!build->device_logs)
+        return;
+    zepi_free(build->device_logs[index]);
+    build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
+    if (build->device_logs[index])
+        memcpy(build->device_logs[index], log, size_bytes);
+}
+
+// Finished by finish.
+static ur_result_t begin(struct build *build, struct zepi_context *context, uint32_t device_count,
+                         const ur_device_handle_t *devices, const char *options)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    build->context = context;
+    build->options = NULL;
+    build->device_logs = NULL;
+    if (options && options[0]) {
+        build->options = zepi_duplicate_string(options);
+        if (!build->options)
+            return zepi_ur_result(zepi_fail_no_memory());
+    }
+    // A list of all devices is no list: that is what a module remembers best.
+    const bool has_list = device_count > 0 && device_count < context->device_count;
+    build->desc =
+        (zepi_build_desc_t){.size = sizeof(build->desc),
+                            .options = build->options,
+                            // One device's failure leaves the others' logs nowhere.
+                            .flags = context->device_count == 1 ? ZEPI_BUILD_LOG_FAILURES : 0,
+                            .log = keep_log,
+                            .log_data = build,
+                            .devices = has_list ? (const zepi_device_t *)devices : NULL,
+                            .device_count = has_list ? device_count : 0};
+    return UR_RESULT_SUCCESS;
+}
+
+// A failure that no compiler had a word about, for the first device: the core's sentence.
+static void explain(struct build *build)
+{
+    for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
+        if (build->device_logs[i] && build->device_logs[i][0])
+            return;
+    }
+    const char *sentence = zepi_last_error(NULL);
+    keep_log(build, build->context->devices[0], sentence, strlen(sentence));
+}
+
+// What was built has them.
+static __attribute__((noinline)) void drop_logs(struct build *build)
+{
+    zepi_ur_free_logs(build->device_logs, build->context);
+    build->device_logs = NULL;
+}
+
+// Notes in the program how the operation ended, and its module, which is consumed.
+static void finish(struct build *build, struct zepi_ur_program *program, zepi_result_t result,
+                   struct zepi_module *built)
+{
+    if (result != ZEPI_SUCCESS)
+        explain(build);
+    else if (build->device_logs)
+        drop_logs(build);
+    zepi_mutex_lock(&program->mutex);
+    struct zepi_module *old = program->built;
+    char *old_options = program->options;
+    char **old_logs = program->device_logs;
+    program->built = built;
+    program->status =
+        result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
+    program->options = build->options;
+    program->device_logs = build->device_logs;
+    zepi_mutex_unlock(&program->mutex);
+    if (old_options)
+        zepi_free(old_options);
+    if (old_logs)
+        zepi_ur_free_logs(old_logs, program->context);
+    if (old)
+        zepi_release(old);
+}
+
+// ---- Compile and build ----
+
+enum operation { COMPILE, BUILD };
+
+// The core's result of building something that was found good before.
+static ur_result_t fail_build(zepi_result_t result)
+{
+    const ur_result_t ur = zepi_ur_result(result);
+    return ZEPI_IS_COMPILE_FAILURE(result) || result == ZEPI_ERROR_LINK_FAILURE
+               ? UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE
+               : ur;
+}
+
+// What creation loaded, once, where the build asks for just that. NULL: nothing.
+static struct zepi_module *take_loaded(struct zepi_ur_program *program, const struct build *build)
+{
+    if (build->options || build->desc.device_count > 0)
+        return NULL;
+    zepi_mutex_lock(&program->mutex);
+    struct zepi_module *loaded = program->loaded;
+    program->loaded = NULL;
+    zepi_mutex_unlock(&program->mutex);
+    return loaded;
+}
+
+static zepi_result_t build_program(struct zepi_ur_program *program, const struct build *build,
+                                   struct zepi_module **out_built)
+{
+    *out_built = program->is_il ? NULL : take_loaded(program, build);
+    return *out_built ? ZEPI_SUCCESS
+                      : zepi_module_build_private(program->input, &build->desc, out_built);
+}
+
+static ur_result_t operate(struct zepi_ur_program *program, enum operation operation,
+                           uint32_t device_count, const ur_device_handle_t *devices,
+                           const char *options)
+{
+    struct build build;
+    struct zepi_module *built = NULL;
+    if (!program->input)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was made by a link or around a native handle: there is "
+                              "nothing to compile");
+    const ur_result_t result = begin(&build, program->context, device_count, devices, options);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t done = operation == BUILD
+                                   ? build_program(program, &build, &built)
+                                   : zepi_module_compile(program->input, &build.desc, &built);
+    finish(&build, program, done, built);
+    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
+}
+
+static ur_result_t compile(struct zepi_ur_program *program, uint32_t device_count,
+                           const ur_device_handle_t *devices, const char *options)
+{
+    if (program->input && !program->is_il)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the program was made of native code: there is nothing to compile");
+    return operate(program, COMPILE, device_count, devices, options);
+}
+
+static ur_result_t check_own_context(ur_context_handle_t context, ur_program_handle_t program)
+{
+    ur_result_t result = zepi_ur_check_context(context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_program(program);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_program(program)->context != zepi_ur_context(context))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
+    return result;
+}
+
+ur_result_t zepi_urProgramBuild(ur_context_handle_t hContext, ur_program_handle_t hProgram,
+                                const char *pOptions)
+{
+    const ur_result_t result = check_own_context(hContext, hProgram);
+    return result == UR_RESULT_SUCCESS
+               ? operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions)
+               : result;
+}
+
+ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handle_t hProgram,
+                                  const char *pOptions)
+{
+    const ur_result_t result = check_own_context(hContext, hProgram);
+    return result == UR_RESULT_SUCCESS ? compile(zepi_ur_program(hProgram), 0, NULL, pOptions)
+                                       : result;
+}
+
+static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices,
+                                 ur_exp_program_flags_t flags)
+{
+    ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no device to build for");
+    return result;
+}
+
+ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                   ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                   const char *pOptions)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    // What may stay unresolved is an object.
+    return operate(zepi_ur_program(hProgram),
+                   flags & UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS ? COMPILE : BUILD,
+                   numDevices, phDevices, pOptions);
+}
+
+ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                     ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                     const char *pOptions)
+{
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    return result == UR_RESULT_SUCCESS
+               ? compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions)
+               : result;
+}
+
+static void release_modules(uint32_t count, struct zepi_module **modules)
+{
+    for (uint32_t i = 0; i < count; i++)
+        zepi_release(modules[i]);
+    zepi_free(modules);
+}
+
+// A new reference to what was compiled of the program. Native code is an object as it is.
+static ur_result_t get_object(struct zepi_ur_program *program, uint32_t number,
+                              struct zepi_module **out_object)
+{
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (module && module->state != ZEPI_MODULE_INPUT) {
+        *out_object = module;
+        return UR_RESULT_SUCCESS;
+    }
+    zepi_release(module);
+    return program->input && !program->is_il
+               ? zepi_ur_result(zepi_module_compile(program->input, NULL, out_object))
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "program %u was not compiled",
+                                number);
+}
+
+// Owned list of new references to what was compiled of each program.
+static ur_result_t get_objects(struct zepi_context *context, uint32_t count,
+                               const ur_program_handle_t *programs,
+                               struct zepi_module ***out_objects)
+{
+    ur_result_t result = zepi_ur_check_pointer(programs, "phPrograms");
+    if (result == UR_RESULT_SUCCESS && count == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no program to link");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_module **objects = zepi_allocate(count, sizeof(struct zepi_module *));
+    if (!objects)
+        return zepi_ur_result(zepi_fail_no_memory());
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
+        result = zepi_ur_check_program(programs[i]);
+        if (result == UR_RESULT_SUCCESS && zepi_ur_program(programs[i])->context != context)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                                    "program %u is of another context", i);
+        if (result != UR_RESULT_SUCCESS)
+            break;
+        result = get_object(zepi_ur_program(programs[i]), i, &objects[i]);
+    }
+    if (result == UR_RESULT_SUCCESS)
+        *out_objects = objects;
+    else
+        release_modules(count, objects);
+    return result;
+}
+
+// Programs made of native code that is executable already need no link: they are one part of what
+// comes out.
+static zepi_result_t link_objects(uint32_t count, struct zepi_module **objects,
+                                  const zepi_build_desc_t *desc, struct zepi_module **out_module)
+{
+    if (count == 1 && objects[0]->state == ZEPI_MODULE_EXECUTABLE) {
+        *out_module = zepi_retain(objects[0]);
+        return ZEPI_SUCCESS;
+    }
+    return zepi_module_link_private(count, objects, desc, out_module);
+}
+
+static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
+                                 const ur_program_handle_t *programs, const char *options,
+                                 ur_program_handle_t *out_program)
+{
+    struct zepi_module **objects;
+    struct zepi_module *linked = NULL;
+    struct build build;
+    ur_result_t result = get_objects(context, count, programs, &objects);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_program *program = zepi_ur_program_make(context);
+    result = program ? begin(&build, context, 0, NULL, options)
+                     : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_release(program);
+        release_modules(count, objects);
+        return result;
+    }
+    const zepi_result_t done = link_objects(count, objects, &build.desc, &linked);
+    release_modules(count, objects);
+    finish(&build, program, done, linked);
+    // A program that failed is handed out, too, for its log.
+    *out_program = (ur_program_handle_t)program;
+    return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE
+                                              : zepi_ur_result(done);
+}
+
+ur_result_t zepi_urProgramLink(ur_context_handle_t hContext, uint32_t count,
+                               const ur_program_handle_t *phPrograms, const char *pOptions,
+                               ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *phProgram = NULL;
+    return link_programs(zepi_ur_context(hContext), count, phPrograms, pOptions, phProgram);
+}
+
+ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevices,
+                                  ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                  uint32_t count, const ur_program_handle_t *phPrograms,
+                                  const char *pOptions, ur_program_handle_t *phProgram)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_devices(numDevices, phDevices, flags);
+    for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_check_context_device(hContext, phDevices[i], NULL);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *phProgram = NULL;
+    // Links serve the devices that the programs were compiled for.
+    return link_programs(zepi_ur_context(hContext), count, phPrograms, pOptions, phProgram);
+}
+
+// Each program becomes the executable that all of them make together: it has the kernels of all.
+ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t count,
+                                         const ur_program_handle_t *phPrograms)
+{
+    struct zepi_module **objects;
+    struct zepi_module *linked = NULL;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
+    release_modules(count, objects);
+    for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
+        struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);
+        zepi_mutex_lock(&program->mutex);
+        struct zepi_module *old = program->built;
+        program->built = zepi_retain(linked);
+        zepi_mutex_unlock(&program->mutex);
+        zepi_release(old);
+    }
+    zepi_release(linked);
+    return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE
+                                              : zepi_ur_result(done);
+}

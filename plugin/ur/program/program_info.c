@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "core/alloc.h"
+#include "ur/info.h"
+#include "ur/program/program.h"
+#include "ze/ze.h"
+
+static bool is_made_for(const struct zepi_module *input, const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        for (uint32_t at = 0; at < input->images[i]->device_count; at++) {
+            if (input->images[i]->devices[at] == device)
+                return true;
+        }
+    }
+    return false;
+}
+
+// The context's devices, or those of them that there is native code for. Owned list of borrowed
+// devices.
+static ur_result_t get_devices(struct zepi_ur_program *program, const struct zepi_module *module,
+                               struct zepi_device ***out_devices, uint32_t *out_count)
+{
+    const struct zepi_context *context = program->context;
+    struct zepi_device **devices =
+        zepi_allocate(context->device_count, sizeof(struct zepi_device *));
+    uint32_t count = 0;
+    if (!devices)
+        return zepi_ur_result(zepi_fail_no_memory());
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        const bool is_one = program->is_il   ? true
+                            : program->input ? is_made_for(program->input, context->devices[i])
+                            : module != NULL ? zepi_module_has_code(module, i)
+                                             : true;
+        if (is_one)
+            devices[count++] = context->devices[i];
+    }
+    *out_devices = devices;
+    *out_count = count;
+    return UR_RESULT_SUCCESS;
+}
+
+// Native code of one device at `out_bytes`; NULL: only its size is asked for. What was not built
+// yet, or not for this device, has none, but for the code that the program was made of.
+static ur_result_t get_binary(struct zepi_module *module, struct zepi_device *device,
+                              size_t *inout_size, void *out_bytes)
+{
+    *inout_size = out_bytes ? *inout_size : 0;
+    if (!module)
+        return UR_RESULT_SUCCESS;
+    if (module->state != ZEPI_MODULE_INPUT) {
+        const uint32_t index = zepi_context_device_index(module->context, device);
+        return zepi_module_has_code(module, index) ? zepi_ur_result(zepi_module_get_native_binary(
+                                                         module, device, inout_size, out_bytes))
+                                                   : UR_RESULT_SUCCESS;
+    }
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        const struct zepi_image *image = module->images[i];
+        if (image->format != ZEPI_IMAGE_NATIVE || image->device_count == 0 ||
+            image->devices[0] != device)
+            continue;
+        zepi_image_info_t info = {.size = sizeof(info)};
+        const ur_result_t result = zepi_ur_result(zepi_image_get_info((zepi_image_t)image, &info));
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        if (out_bytes)
+            memcpy(out_bytes, info.bytes, info.size_bytes);
+        *inout_size = info.size_bytes;
+        return UR_RESULT_SUCCESS;
+    }
+    *inout_size = 0;
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t answer_sizes(struct zepi_module *module, uint32_t count,
+                                struct zepi_device *const *devices, const struct zepi_ur_info *info)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    size_t *sizes = zepi_allocate(count, sizeof(*sizes));
+    if (!sizes)
+        return zepi_ur_result(zepi_fail_no_memory());
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
+        result = get_binary(module, devices[i], &sizes[i], NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
+    zepi_free(sizes);
+    return result;
+}
+
+// The answer's bytes are addresses, each with room for one device's code; NULL: not wanted.
+static ur_result_t answer_binaries(struct zepi_module *module, uint32_t count,
+                                   struct zepi_device *const *devices,
+                                   const struct zepi_ur_info *info)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    if (info->value && info->size < count * sizeof(void *))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "room for %zu bytes of addresses, expected %zu", info->size,
+                              count * sizeof(void *));
+    for (uint32_t i = 0; i < count && info->value && result == UR_RESULT_SUCCESS; i++) {
+        void *out = ((void **)info->value)[i];
+        size_t size = 0;
+        result = out ? get_binary(module, devices[i], &size, NULL) : UR_RESULT_SUCCESS;
+        if (out && result == UR_RESULT_SUCCESS && size > 0)
+            result = get_binary(module, devices[i], &size, out);
+    }
+    if (result == UR_RESULT_SUCCESS && info->out_size)
+        *info->out_size = count * sizeof(void *);
+    return result;
+}
+
+static ur_result_t device_info(struct zepi_ur_program *program, struct zepi_module *module,
+                               ur_program_info_t question, const struct zepi_ur_info *info)
+{
+    struct zepi_device **devices = NULL;
+    uint32_t count = 0;
+    ur_result_t result = get_devices(program, module, &devices, &count);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch ((int)question) {
+    case UR_PROGRAM_INFO_NUM_DEVICES:
+        result = zepi_ur_answer_u32(info, count);
+        break;
+    case UR_PROGRAM_INFO_DEVICES:
+        result = zepi_ur_answer(info, devices, count * sizeof(devices[0]));
+        break;
+    case UR_PROGRAM_INFO_BINARY_SIZES:
+        result = answer_sizes(module, count, devices, info);
+        break;
+    default: // UR_PROGRAM_INFO_BINARIES
+        result = answer_binaries(module, count, devices, info);
+        break;
+    }
+    zepi_free(devices);
+    return result;
+}
+
+static ur_result_t answer_il(const struct zepi_ur_program *program, const struct zepi_ur_info *info)
+{
+    zepi_image_info_t image = {.size = sizeof(image)};
+    if (!program->is_il)
+        return zepi_ur_answer(info, NULL, 0);
+    const ur_result_t result =
+        zepi_ur_result(zepi_image_get_info(program->input->images[0], &image));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer(info, image.bytes, image.size_bytes)
+                                       : result;
+}
+
+struct name_list {
+    size_t count;
+    size_t length; // with separators and the end
+    char *text;    // NULL: only counted
+};
+
+static bool add_name(void *user, const char *name)
+{
+    struct name_list *names = user;
+    const size_t length = strlen(name);
+    if (names->text) {
+        memcpy(names->text + names->length, name, length);
+        names->text[names->length + length] = ';';
+    }
+    names->length += length + 1;
+    names->count++;
+    return true;
+}
+
+static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info_t question,
+                               const struct zepi_ur_info *info)
+{
+    struct name_list names = {0};
+    if (!module || module->state != ZEPI_MODULE_EXECUTABLE)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
+                              "the program was not built: it has no kernels yet");
+    zepi_module_for_each_kernel(module, add_name, &names);
+    if (question == UR_PROGRAM_INFO_NUM_KERNELS)
+        return zepi_ur_answer_size(info, names.count);
+    if (names.length == 0)
+        return zepi_ur_answer_string(info, "");
+    names.text = zepi_allocate(names.length, 1);
+    if (!names.text)
+        return zepi_ur_result(zepi_fail_no_memory());
+    const size_t length = names.length;
+    names.length = 0;
+    zepi_module_for_each_kernel(module, add_name, &names);
+    names.text[length - 1] = '\0';
+    const ur_result_t result = zepi_ur_answer_string(info, names.text);
+    zepi_free(names.text);
+    return result;
+}
+
+static ur_result_t module_info(struct zepi_ur_program *program, ur_program_info_t question,
+                               const struct zepi_ur_info *info)
+{
+    struct zepi_module *module = zepi_ur_program_module(program);
+    const ur_result_t result =
+        question == UR_PROGRAM_INFO_NUM_KERNELS || question == UR_PROGRAM_INFO_KERNEL_NAMES
+            ? kernel_info(module, question, info)
+            : device_info(program, module, question, info);
+    zepi_release(module);
+    return result;
+}
+
+ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_t propName,
+                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_ur_program *program = zepi_ur_program(hProgram);
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    switch (propName) {
+    case UR_PROGRAM_INFO_REFERENCE_COUNT:
+        return zepi_ur_answer_references(&info, program);
+    case UR_PROGRAM_INFO_CONTEXT:
+        return zepi_ur_answer_handle(&info, program->context);
+    case UR_PROGRAM_INFO_IL:
+        return answer_il(program, &info);
+    case UR_PROGRAM_INFO_NUM_DEVICES:
+    case UR_PROGRAM_INFO_DEVICES:
+    case UR_PROGRAM_INFO_BINARY_SIZES:
+    case UR_PROGRAM_INFO_BINARIES:
+    case UR_PROGRAM_INFO_NUM_KERNELS:
+    case UR_PROGRAM_INFO_KERNEL_NAMES:
+        return module_info(program, propName, &info);
+    default:
+        return zepi_ur_refuse_question(propName, UR_PROGRAM_INFO_KERNEL_NAMES);
+    }
+}
+
+static ur_program_binary_type_t binary_type(const struct zepi_ur_program *program)
+{
+    if (!program->built)
+        return program->input && !program->is_il ? UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                                                 : UR_PROGRAM_BINARY_TYPE_NONE;
+    return program->built->state == ZEPI_MODULE_EXECUTABLE ? UR_PROGRAM_BINARY_TYPE_EXECUTABLE
+                                                           : UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+}
+
+static const char *get_log(const struct zepi_ur_program *program, uint32_t device_index)
+{
+    const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
+    if (!log && program->built)
+        zepi_module_get_build_log(program->built, program->context->devices[device_index], &log);
+    return log ? log : "";
+}
+
+static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint32_t device_index,
+                                     ur_program_build_info_t question,
+                                     const struct zepi_ur_info *info)
+{
+    switch (question) {
+    case UR_PROGRAM_BUILD_INFO_STATUS:
+        return zepi_ur_answer_u32(info, program->status);
+    case UR_PROGRAM_BUILD_INFO_OPTIONS:
+        return zepi_ur_answer_string(info, program->options ? program->options : "");
+    case UR_PROGRAM_BUILD_INFO_LOG:
+        return zepi_ur_answer_string(info, get_log(program, device_index));
+    case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
+        return zepi_ur_answer_u32(info, binary_type(program));
+    default:
+        return zepi_ur_refuse_question(question, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
+    }
+}
+
+ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_handle_t hDevice,
+                                       ur_program_build_info_t propName, size_t propSize,
+                                       void *pPropValue, size_t *pPropSizeRet)
+{
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct zepi_ur_program *program = zepi_ur_program(hProgram);
+    uint32_t index;
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_check_context_device((ur_context_handle_t)program->context, hDevice, &index);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_info_check(&info);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_mutex_lock(&program->mutex);
+    result = build_info_locked(program, index, propName, &info);
+    zepi_mutex_unlock(&program->mutex);
+    return result;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "memory/texture.h"
+#include "queue/copy_texture.h"
+#include "ur/command.h"
+#include "ur/memory/mem.h"
+
+static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
+                         ur_mem_handle_t image, bool is_blocking, uint32_t wait_count,
+                         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+{
+    const ur_result_t result =
+        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_image(image, command->queue->context)
+                                       : result;
+}
+
+// In pixels. Layers of an array are its last dimension, in both interfaces.
+static ur_result_t region_init(ze_image_region_t *out, const struct zepi_texture *texture,
+                               ur_rect_offset_t origin, ur_rect_region_t region)
+{
+    const ze_image_desc_t *desc = &texture->desc;
+    const uint64_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
+    const uint64_t width = desc->width;
+    const uint64_t height = desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height;
+    const uint64_t depth = desc->type == ZE_IMAGE_TYPE_2DARRAY ? layers : desc->depth;
+    if (region.width == 0 || region.height == 0 || region.depth == 0 || origin.x > width ||
+        region.width > width - origin.x || origin.y > height || region.height > height - origin.y ||
+        origin.z > depth || region.depth > depth - origin.z)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "the region reaches past the image of %llu x %llu x %llu pixels",
+                              (unsigned long long)width, (unsigned long long)height,
+                              (unsigned long long)depth);
+    *out = (ze_image_region_t){.originX = (uint32_t)origin.x,
+                               .originY = (uint32_t)origin.y,
+                               .originZ = (uint32_t)origin.z,
+                               .width = (uint32_t)region.width,
+                               .height = (uint32_t)region.height,
+                               .depth = (uint32_t)region.depth};
+    return UR_RESULT_SUCCESS;
+}
+
+// Pitches of rows without gaps are none.
+static ur_result_t pitches_init(const struct zepi_ur_mem *mem, ur_rect_region_t region,
+                                size_t row_pitch, size_t slice_pitch, uint32_t out_pitches[2])
+{
+    const size_t row = mem->image_element_bytes * region.width;
+    const size_t pitch = row_pitch ? row_pitch : row;
+    const size_t slice = slice_pitch ? slice_pitch : pitch * region.height;
+    if (pitch < row || slice < pitch * region.height || pitch > UINT32_MAX || slice > UINT32_MAX)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "pitches of %zu and %zu bytes for rows of %zu bytes", row_pitch,
+                              slice_pitch, row);
+    const bool is_dense = pitch == row && slice == pitch * region.height;
+    out_pitches[0] = is_dense ? 0 : (uint32_t)pitch;
+    out_pitches[1] = is_dense ? 0 : (uint32_t)slice;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
+                                       bool blockingRead, ur_rect_offset_t origin,
+                                       ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
+                                       void *pDst, uint32_t numEventsInWaitList,
+                                       const ur_event_handle_t *phEventWaitList,
+                                       ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ze_image_region_t from;
+    uint32_t pitches[2] = {0};
+    ur_result_t result = begin(&command, hQueue, hImage, blockingRead, numEventsInWaitList,
+                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDst, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = region_init(&from, zepi_ur_mem(hImage)->texture, origin, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_read_texture(command.queue, pDst,
+                                                       zepi_ur_mem(hImage)->texture, &from,
+                                                       pitches[0], pitches[1], command.wait,
+                                                       zepi_ur_command_event(&command)),
+                               UR_COMMAND_MEM_IMAGE_READ);
+}
+
+ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
+                                        bool blockingWrite, ur_rect_offset_t origin,
+                                        ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
+                                        void *pSrc, uint32_t numEventsInWaitList,
+                                        const ur_event_handle_t *phEventWaitList,
+                                        ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ze_image_region_t to;
+    uint32_t pitches[2] = {0};
+    ur_result_t result = begin(&command, hQueue, hImage, blockingWrite, numEventsInWaitList,
+                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSrc, "pSrc");
+    if (result == UR_RESULT_SUCCESS)
+        result = region_init(&to, zepi_ur_mem(hImage)->texture, origin, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(
+        &command,
+        zepi_queue_write_texture(command.queue, zepi_ur_mem(hImage)->texture, &to, pSrc, pitches[0],
+                                 pitches[1], command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_MEM_IMAGE_WRITE);
+}
+
+ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
+                                       ur_mem_handle_t hImageDst, ur_rect_offset_t srcOrigin,
+                                       ur_rect_offset_t dstOrigin, ur_rect_region_t region,
+                                       uint32_t numEventsInWaitList,
+                                       const ur_event_handle_t *phEventWaitList,
+                                       ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ze_image_region_t from;
+    ze_image_region_t to;
+    ur_result_t result =
+        begin(&command, hQueue, hImageSrc, false, numEventsInWaitList, phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_image(hImageDst, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = region_init(&from, zepi_ur_mem(hImageSrc)->texture, srcOrigin, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = region_init(&to, zepi_ur_mem(hImageDst)->texture, dstOrigin, region);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(
+        &command,
+        zepi_queue_copy_texture(command.queue, zepi_ur_mem(hImageDst)->texture, &to,
+                                zepi_ur_mem(hImageSrc)->texture, &from, command.wait,
+                                zepi_ur_command_event(&command)),
+        UR_COMMAND_MEM_IMAGE_COPY);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include "queue/copy.h"
+#include "ur/command.h"
+#include "ur/queue/transfer.h"
+
+static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue, bool blocking,
+                                                        void *pDst, const void *pSrc, size_t size,
+                                                        uint32_t numEventsInWaitList,
+                                                        const ur_event_handle_t *phEventWaitList,
+                                                        ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDst, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSrc, "pSrc");
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pDst, size, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pSrc, size, "pSrc");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_copy(command.queue, pDst, pSrc, size, command.wait,
+                                               zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_MEMCPY);
+}
+
+// Whether a copy may touch these bytes: as memcpy_any, without a message.
+static inline bool may_touch(struct zepi_context *context, const void *memory, size_t size)
+{
+    if (zepi_usm_is_known_inside(context, memory, size))
+        return true;
+    return memory && (uintptr_t)memory + size > (uintptr_t)memory &&
+           zepi_usm_is_inside_any(context, memory, size);
+}
+
+// Without events.
+static __attribute__((noinline)) ur_result_t memcpy_plain(ur_queue_handle_t hQueue, void *pDst,
+                                                          const void *pSrc, size_t size)
+{
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
+                             !may_touch(queue->context, pDst, size) ||
+                             !may_touch(queue->context, pSrc, size),
+                         0) ||
+        !zepi_queue_copy_begin(queue))
+        return memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
+    return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
+}
+
+// The same, and waits: for the list, if that is in order, else for an event.
+static __attribute__((noinline)) ur_result_t memcpy_blocking(ur_queue_handle_t hQueue, void *pDst,
+                                                             const void *pSrc, size_t size)
+{
+    struct zepi_queue *queue = zepi_ur_queue(hQueue);
+    if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list)
+        return memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
+    const ur_result_t result = memcpy_plain(hQueue, pDst, pSrc, size);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(queue)) : result;
+}
+
+ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
+                                    const void *pSrc, size_t size, uint32_t numEventsInWaitList,
+                                    const ur_event_handle_t *phEventWaitList,
+                                    ur_event_handle_t *phEvent)
+{
+    // The frame of a command is for its event and what it waits for.
+    if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
+        return blocking ? memcpy_blocking(hQueue, pDst, pSrc, size)
+                        : memcpy_plain(hQueue, pDst, pSrc, size);
+    return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
+                      phEvent);
+}
+
+ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
+{
+    const ur_result_t result = zepi_ur_check_pointer(pattern, "pPattern");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (size == 0 || pattern_size == 0 || pattern_size > size || size % pattern_size != 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "%zu bytes to fill with a pattern of %zu, expected a multiple", size,
+                              pattern_size);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t patternSize,
+                                  const void *pPattern, size_t size, uint32_t numEventsInWaitList,
+                                  const ur_event_handle_t *phEventWaitList,
+                                  ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_fill_any(command.queue, pMem, pPattern, patternSize, size,
+                                                   command.wait, zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_FILL);
+}
+
+zepi_result_t zepi_ur_prefetch(zepi_queue_t queue, const void *memory, size_t size,
+                               ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
+                               zepi_event_t *out_event)
+{
+    // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
+    return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
+               ? zepi_queue_marker(queue, wait, out_event)
+               : zepi_queue_prefetch(queue, memory, size, wait, out_event);
+}
+
+ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
+                                      ur_usm_migration_flags_t flags, uint32_t numEventsInWaitList,
+                                      const ur_event_handle_t *phEventWaitList,
+                                      ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, UR_USM_MIGRATION_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a prefetch of 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_ur_prefetch(command.queue, pMem, size, flags, command.wait,
+                                                zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_PREFETCH);
+}
+
+zepi_result_t zepi_ur_advise(zepi_queue_t queue, const void *memory, size_t size,
+                             ur_usm_advice_flags_t advice, zepi_wait_list_t wait,
+                             zepi_event_t *out_event)
+{
+    static const struct {
+        ur_usm_advice_flags_t ur;
+        zepi_advice_t zepi;
+    } table[] = {
+        {UR_USM_ADVICE_FLAG_SET_READ_MOSTLY, ZEPI_ADVICE_SET_READ_MOSTLY},
+        {UR_USM_ADVICE_FLAG_CLEAR_READ_MOSTLY, ZEPI_ADVICE_CLEAR_READ_MOSTLY},
+        {UR_USM_ADVICE_FLAG_SET_PREFERRED_LOCATION, ZEPI_ADVICE_SET_PREFERRED_LOCATION},
+        {UR_USM_ADVICE_FLAG_CLEAR_PREFERRED_LOCATION, ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION},
+        {UR_USM_ADVICE_FLAG_SET_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY},
+        {UR_USM_ADVICE_FLAG_CLEAR_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY},
+        {UR_USM_ADVICE_FLAG_BIAS_CACHED, ZEPI_ADVICE_BIAS_CACHED},
+        {UR_USM_ADVICE_FLAG_BIAS_UNCACHED, ZEPI_ADVICE_BIAS_UNCACHED},
+    };
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && result == ZEPI_SUCCESS; i++) {
+        if (advice & table[i].ur)
+            result = zepi_queue_advise(queue, memory, size, table[i].zepi, NULL);
+    }
+    // The other flags, hints as well, have no counterpart.
+    return result == ZEPI_SUCCESS && out_event ? zepi_queue_marker(queue, wait, out_event) : result;
+}
+
+ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
+                                    ur_usm_advice_flags_t advice, ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(advice, UR_USM_ADVICE_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "advice about 0 bytes");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_ur_advise(command.queue, pMem, size, advice, command.wait,
+                                              zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_ADVISE);
+}
+
+// Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
+static ur_result_t check_rows(struct zepi_context *context, const void *memory, size_t pitch,
+                              size_t width, size_t height, const char *name)
+{
+    size_t size;
+    if (width == 0 || height == 0 || pitch < width)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "%zu rows of %zu bytes, with a pitch of %zu", height, width, pitch);
+    if (__builtin_mul_overflow(pitch, height - 1, &size) ||
+        __builtin_add_overflow(size, width, &size))
+        size = SIZE_MAX;
+    return zepi_ur_check_usm_range(context, memory, size, name);
+}
+
+ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
+                                    size_t patternSize, const void *pPattern, size_t width,
+                                    size_t height, uint32_t numEventsInWaitList,
+                                    const ur_event_handle_t *phEventWaitList,
+                                    ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    size_t size;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS && __builtin_mul_overflow(width, height, &size))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                "a pattern of %zu bytes, expected a power of two", patternSize);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pMem, pitch, width, height, "pMem");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const struct zepi_fill_rect rect = {pitch, width, height};
+    return zepi_ur_command_end(&command,
+                               zepi_queue_fill_rect(command.queue, pMem, &rect, pPattern,
+                                                    patternSize, command.wait,
+                                                    zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_FILL_2D);
+}
+
+ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, void *pDst,
+                                      size_t dstPitch, const void *pSrc, size_t srcPitch,
+                                      size_t width, size_t height, uint32_t numEventsInWaitList,
+                                      const ur_event_handle_t *phEventWaitList,
+                                      ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pDst, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSrc, "pSrc");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pDst, dstPitch, width, height, "pDst");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_rect_t to = {.row_pitch_bytes = dstPitch};
+    const zepi_rect_t from = {.row_pitch_bytes = srcPitch};
+    const size_t region[3] = {width, height, 1};
+    return zepi_ur_command_end(&command,
+                               zepi_queue_copy_rect(command.queue, pDst, &to, pSrc, &from, region,
+                                                    command.wait, zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_MEMCPY_2D);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "ze/ze_optional.h"
+
+#include "core/alloc.h"
+#include "core/options.h"
+#include "ze/ze.h"
+
+struct extensions {
+    ze_driver_extension_properties_t *list; // owned
+    uint32_t count;
+};
+
+static zepi_result_t list_extensions(ze_driver_handle_t driver, struct extensions *extensions)
+{
+    static const char function[] = "zeDriverGetExtensionProperties";
+    uint32_t count = 0;
+    *extensions = (struct extensions){0};
+    ze_result_t ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, NULL);
+    if (ze != ZE_RESULT_SUCCESS || count == 0)
+        return zepi_check_ze_answer(ze, function);
+    extensions->list = zepi_allocate(count, sizeof(extensions->list[0]));
+    if (!extensions->list)
+        return zepi_fail_no_memory();
+    ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, extensions->list);
+    if (ze == ZE_RESULT_SUCCESS)
+        extensions->count = count;
+    return zepi_check_ze_answer(ze, function);
+}
+
+static bool has_extension(const struct extensions *extensions, const char *name)
+{
+    for (uint32_t i = 0; i < extensions->count; i++) {
+        if (strncmp(extensions->list[i].name, name, sizeof(extensions->list[i].name)) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Finds a function of the specification's version `since`; NULL: it is not there.
+static zepi_result_t find(ze_driver_handle_t driver, uint32_t api_version, uint32_t since,
+                          const char *name, void **out_function, bool *out_is_drivers)
+{
+    void *function = api_version >= since ? zepi_ze_symbol(name) : NULL;
+    *out_is_drivers = false;
+    if (!function) {
+        const ze_result_t ze = zepi_ze.zeDriverGetExtensionFunctionAddress(driver, name, &function);
+        if (ze != ZE_RESULT_SUCCESS) {
+            *out_function = NULL;
+            return zepi_check_ze_answer(ze, "zeDriverGetExtensionFunctionAddress");
+        }
+        *out_is_drivers = function != NULL;
+    }
+    *out_function = function;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_driver_handle_t driver)
+{
+    struct extensions extensions;
+    const zepi_result_t result = list_extensions(driver, &extensions);
+    optional->has_module_program = has_extension(&extensions, ZE_MODULE_PROGRAM_EXP_NAME);
+    optional->has_linkage_inspection = zepi_ze.zeModuleInspectLinkageExt &&
+                                       has_extension(&extensions, ZE_LINKAGE_INSPECTION_EXT_NAME);
+    optional->has_global_offset =
+        zepi_ze.zeKernelSetGlobalOffsetExp && has_extension(&extensions, ZE_GLOBAL_OFFSET_EXP_NAME);
+    optional->has_ip_version = has_extension(&extensions, "ZE_extension_device_ip_version");
+    optional->has_relaxed_allocation_limits =
+        has_extension(&extensions, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
+    optional->has_bfloat16 = has_extension(&extensions, "ZE_extension_bfloat16_conversions");
+    optional->has_cache_line = has_extension(&extensions, "ZE_extension_device_cache_line_size");
+    optional->has_usable_memory =
+        has_extension(&extensions, "ZE_extension_device_usablemem_size_properties");
+    optional->has_block_array =
+        has_extension(&extensions, "ZE_intel_experimental_device_block_array_properties");
+    optional->has_memory_details = has_extension(&extensions, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME);
+    optional->has_pci = zepi_ze.zeDevicePciGetPropertiesExt &&
+                        has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);
+    optional->has_counter_based_events =
+        has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
+    zepi_free(extensions.list);
+    return result;
+}
+
+// What devices and drivers say of themselves.
+static zepi_result_t find_queries(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                                  uint32_t api_version)
+{
+    void *function;
+    bool is_drivers;
+    zepi_result_t result =
+        find(driver, api_version, ZEPI_ZE_API_VERSION(1, 13), "zeDeviceGetVectorWidthPropertiesExt",
+             &function, &optional->is_vector_widths_drivers);
+    memcpy(&optional->device_get_vector_widths, &function, sizeof(function));
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = find(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString", &function, &is_drivers);
+    memcpy(&optional->intel_get_driver_version, &function, sizeof(function));
+    if (result == ZEPI_SUCCESS)
+        result = find(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize", &function, &is_drivers);
+    memcpy(&optional->kernel_get_argument_size, &function, sizeof(function));
+    return result;
+}
+
+zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
+                                    uint32_t api_version)
+{
+    void *function;
+    *optional = (struct zepi_ze_optional){0};
+    zepi_result_t result = find_extensions(optional, driver);
+    if (!zepi_options()->newer_functions)
+        optional->has_counter_based_events = false;
+    if (result == ZEPI_SUCCESS)
+        result = find_queries(optional, driver, api_version);
+    if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
+        return result;
+    optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
+    optional->has_copy_offload_hint = api_version >= ZEPI_ZE_API_VERSION(1, 14);
+    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
+                  &function, &optional->is_synchronize_drivers);
+    memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
+    return result;
+}
+
+void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)
+{
+    ze_result_t(ZE_APICALL * translate)(zel_handle_type_t, void *, void **);
+    void *symbol = zepi_ze_symbol("zelLoaderTranslateHandle");
+    void *own = NULL;
+    memcpy(&translate, &symbol, sizeof(symbol));
+    return symbol && translate(type, handle, &own) == ZE_RESULT_SUCCESS && own ? own : handle;
+}
