@@ -103,7 +103,7 @@ typedef struct zepi_context *zepi_context_t;
 typedef struct zepi_queue *zepi_queue_t;
 typedef struct zepi_event *zepi_event_t;
 typedef struct zepi_buffer *zepi_buffer_t;
-typedef struct zepi_image *zepi_image_t; // a device image inside modules, not a texture
+typedef struct zepi_device_image *zepi_device_image_t; // what a module is made of; no image of pixels
 typedef struct zepi_module *zepi_module_t;
 typedef struct zepi_kernel *zepi_kernel_t;
 
@@ -244,10 +244,10 @@ typedef enum zepi_module_state {
     ZEPI_MODULE_EXECUTABLE = 3, // linked, kernels ready to launch
 } zepi_module_state_t;
 
-typedef enum zepi_image_format {
-    ZEPI_IMAGE_SPIRV = 1,
-    ZEPI_IMAGE_NATIVE = 2, // bytes of module_get_native_binary, or of an ahead-of-time compiler
-} zepi_image_format_t;
+typedef enum zepi_device_image_format {
+    ZEPI_DEVICE_IMAGE_SPIRV = 1,
+    ZEPI_DEVICE_IMAGE_NATIVE = 2, // bytes of module_get_native_binary, or of an ahead-of-time compiler
+} zepi_device_image_format_t;
 
 typedef enum zepi_scalar_type {
     ZEPI_SCALAR_BOOL = 1, // one byte, stored as 0 or 1
@@ -310,9 +310,9 @@ typedef struct zepi_emulated_constant {
     const void *default_value; // of the type's size; NULL: zeros
 } zepi_emulated_constant_t;
 
-typedef struct zepi_image_desc {
+typedef struct zepi_device_image_desc {
     size_t size;
-    zepi_image_format_t format;
+    zepi_device_image_format_t format;
     zepi_module_state_t state; // SPIR-V: input. Native: any.
     const void *bytes;
     size_t size_bytes;
@@ -335,7 +335,7 @@ typedef struct zepi_image_desc {
     uint32_t emulated_constant_count;
     const char *const *emulated_kernels;
     uint32_t emulated_kernel_count;
-} zepi_image_desc_t;
+} zepi_device_image_desc_t;
 
 typedef enum zepi_native_policy {
     ZEPI_NATIVE_REBUILD = 0, // values that no native image has: rebuild from the SPIR-V image
@@ -390,9 +390,9 @@ typedef struct zepi_module_info {
 // state is the module's, its bytes are native code for the first device that it serves (linked with
 // others: of all of them), and the same source built with other values, options or for other
 // devices is another image.
-typedef struct zepi_image_info {
+typedef struct zepi_device_image_info {
     size_t size;
-    zepi_image_format_t format;
+    zepi_device_image_format_t format;
     zepi_module_state_t state;
     size_t size_bytes;
     const void *bytes;     // borrowed from the image; NULL if it has none, or the driver tells none
@@ -401,7 +401,7 @@ typedef struct zepi_image_info {
     uint32_t spec_constant_count;
     bool has_spec_constants;
     bool has_native_spec_constants;
-} zepi_image_info_t;
+} zepi_device_image_info_t;
 
 typedef enum zepi_ownership {
     ZEPI_OWNERSHIP_KEEP = 0,     // the caller destroys the native handle, after the module's end
@@ -428,7 +428,7 @@ typedef struct zepi_argument {
 } zepi_argument_t;
 
 // Chooses one of the images usable on the queue's device; see launch.
-typedef zepi_image_t zepi_image_selector_fn(void *data, const zepi_image_t *images,
+typedef zepi_device_image_t zepi_device_image_selector_fn(void *data, const zepi_device_image_t *images,
                                             uint32_t image_count);
 
 typedef uint32_t zepi_launch_flags_t;
@@ -453,7 +453,7 @@ typedef struct zepi_launch_desc {
     const zepi_spec_value_t *spec_values;
     zepi_module_t module;                 // or NULL
     zepi_unit_t unit;                     // or NULL
-    zepi_image_selector_fn *selector;     // or NULL
+    zepi_device_image_selector_fn *selector;     // or NULL
     void *selector_data;
 } zepi_launch_desc_t;
 
@@ -478,7 +478,7 @@ typedef struct zepi_cache_limits {
     size_t size;
     uint64_t memory_bytes;   // per context; UINT64_MAX: no limit
     uint64_t memory_entries; // per context
-    uint64_t code_bytes;     // of the machine code that all contexts share
+    uint64_t binary_bytes;     // of the machine code that all contexts share
     uint64_t disk_bytes;     // 0: nothing is stored
 } zepi_cache_limits_t;
 
@@ -500,7 +500,7 @@ typedef struct zepi_cache_counters {
 typedef enum zepi_cache_level {
     ZEPI_CACHE_MODULES = 0, // module handles of a context
     ZEPI_CACHE_KERNELS = 1, // kernel handles of a context
-    ZEPI_CACHE_CODE = 2,    // machine code, of the process; disk is its second level
+    ZEPI_CACHE_BINARIES = 2,    // machine code, of the process; disk is its second level
 } zepi_cache_level_t;
 
 typedef struct zepi_cache_location {
@@ -690,7 +690,7 @@ typedef struct zepi_plugin {
     // SPIR-V is checked here, nothing is compiled. An executable with unresolved imports is
     // ZEPI_ERROR_LINK_FAILURE, one without any kernel ZEPI_ERROR_INVALID_VALUE.
     zepi_result_t (*module_create)(zepi_context_t context, zepi_module_state_t state,
-                                   uint32_t image_count, const zepi_image_desc_t *images,
+                                   uint32_t image_count, const zepi_device_image_desc_t *images,
                                    zepi_module_t *out_module);
     // New modules from old ones; these stay as they are. The specialization values of an input are
     // taken at one moment. `desc` may be NULL.
@@ -712,9 +712,9 @@ typedef struct zepi_plugin {
     // built from: for a device native images made with the values, else SPIR-V.
     zepi_result_t (*module_get_devices)(zepi_module_t module, uint32_t capacity,
                                         zepi_device_t *out_devices, uint32_t *out_count);
-    zepi_result_t (*module_get_images)(zepi_module_t module, uint32_t capacity,
-                                       zepi_image_t *out_images, uint32_t *out_count);
-    zepi_result_t (*image_get_info)(zepi_image_t image, zepi_image_info_t *out_info);
+    zepi_result_t (*module_get_device_images)(zepi_module_t module, uint32_t capacity,
+                                       zepi_device_image_t *out_images, uint32_t *out_count);
+    zepi_result_t (*device_image_get_info)(zepi_device_image_t image, zepi_device_image_info_t *out_info);
     // Names: borrowed from the module, in the order of the images.
     zepi_result_t (*module_get_kernel_names)(zepi_module_t module, uint32_t capacity,
                                              const char **out_names, uint32_t *out_count);
@@ -764,13 +764,13 @@ typedef struct zepi_plugin {
     // constant if objects with the same id were linked, or builds with different values joined (else
     // ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or what that was built or
     // linked from. NULL otherwise.
-    zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_image_t image, uint32_t id,
+    zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_device_image_t image, uint32_t id,
                                        size_t size_bytes, void *out_value);
-    zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_image_t image,
+    zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_device_image_t image,
                                                const char *name, size_t size_bytes,
                                                void *out_value);
     // All constants of an image, or (NULL) of the module, ascending by id.
-    zepi_result_t (*spec_constant_list)(zepi_module_t module, zepi_image_t image, uint32_t capacity,
+    zepi_result_t (*spec_constant_list)(zepi_module_t module, zepi_device_image_t image, uint32_t capacity,
                                         zepi_spec_constant_t *out_constants, uint32_t *out_count);
     // Names of composites. Borrowed from the module.
     zepi_result_t (*spec_constant_list_names)(zepi_module_t module, uint32_t capacity,
@@ -785,7 +785,7 @@ typedef struct zepi_plugin {
 
     // Makes a translation unit's images known under a token that is not in use.
     zepi_result_t (*unit_register)(zepi_unit_t unit, uint32_t image_count,
-                                   const zepi_image_desc_t *images);
+                                   const zepi_device_image_desc_t *images);
     // Modules made from the images live on.
     zepi_result_t (*unit_unregister)(zepi_unit_t unit);
     // The unit's images of a state as a module of the context: always the same one. Builds nothing.
@@ -819,9 +819,9 @@ typedef struct zepi_plugin {
     // ---- Cache control ----
 
     zepi_result_t (*cache_get_limits)(zepi_context_t context, zepi_cache_limits_t *out_limits);
-    // Evicts what no longer fits before it returns. code_bytes and disk_bytes are the process'.
+    // Evicts what no longer fits before it returns. binary_bytes and disk_bytes are the process'.
     zepi_result_t (*cache_set_limits)(zepi_context_t context, const zepi_cache_limits_t *limits);
-    // `context` is not read for ZEPI_CACHE_CODE.
+    // `context` is not read for ZEPI_CACHE_BINARIES.
     zepi_result_t (*cache_get_counters)(zepi_context_t context, zepi_cache_level_t level,
                                         zepi_cache_counters_t *out_counters);
     zepi_result_t (*cache_get_location)(zepi_cache_location_t *out_location);

@@ -139,8 +139,8 @@ static void read_environment(void)
         read_number("ZEPI_CACHE_MEMORY_BYTES", "modules and kernels kept, a context", 256 * MIB);
     options.memory_entries =
         read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules and kernels kept, a context", 16384);
-    options.code_bytes = read_number("ZEPI_CACHE_CODE_BYTES",
-                                     "machine code kept in memory, of the process", 64 * MIB);
+    options.binary_bytes = read_number("ZEPI_CACHE_BINARY_BYTES",
+                                       "machine code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =
         read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
     options.newer_functions = read_switch(

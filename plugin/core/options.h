@@ -23,7 +23,7 @@ struct zepi_options {
     char cache_folder[4096];        // ZEPI_CACHE_DIR, XDG_CACHE_HOME, HOME; "" : none
     uint64_t memory_bytes;          // ZEPI_CACHE_MEMORY_BYTES
     uint64_t memory_entries;        // ZEPI_CACHE_MEMORY_ENTRIES
-    uint64_t code_bytes;            // ZEPI_CACHE_CODE_BYTES
+    uint64_t binary_bytes;          // ZEPI_CACHE_BINARY_BYTES
     uint64_t disk_bytes;            // ZEPI_CACHE_DISK_BYTES
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open

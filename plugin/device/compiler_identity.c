@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Keys of records: with another tag than those of builds (program/build/code_key.h).
+// Keys of records: with another tag than those of builds (program/build/build_key.h).
 #define KEY_VERSION 2
 #define KEY_TAG 0x100
 

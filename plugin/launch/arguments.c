@@ -7,18 +7,18 @@
 
 #include <string.h>
 
-static zepi_result_t fail_kind(const struct zepi_kernel_pool *pool, uint32_t index,
+static zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                const char *expected)
 {
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' is %s", index,
-                     pool->name, expected);
+                     device_kernel->name, expected);
 }
 
 // Against what the SPIR-V says about the argument.
-static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32_t index,
+static zepi_result_t check_described(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                      const zepi_argument_t *argument)
 {
-    const struct zepi_kernel_argument *expected = &pool->arguments[index];
+    const struct zepi_kernel_argument *expected = &device_kernel->arguments[index];
     const bool is_pointer =
         argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
         (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
@@ -26,21 +26,22 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
     case ZEPI_SPIRV_ARGUMENT_VALUE:
         if (argument->kind != ZEPI_ARGUMENT_VALUE &&
             !(argument->kind == ZEPI_ARGUMENT_POINTER && expected->size_bytes == sizeof(void *)))
-            return fail_kind(pool, index, "a value: expected its bytes");
+            return fail_kind(device_kernel, index, "a value: expected its bytes");
         if (expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
             argument->size_bytes != expected->size_bytes)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "argument %u of kernel '%s' has %u bytes, got %zu", index, pool->name,
-                             expected->size_bytes, argument->size_bytes);
+                             "argument %u of kernel '%s' has %u bytes, got %zu", index,
+                             device_kernel->name, expected->size_bytes, argument->size_bytes);
         return ZEPI_SUCCESS;
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        return is_pointer ? ZEPI_SUCCESS
-                          : fail_kind(pool, index, "a pointer to global memory: expected USM");
+        return is_pointer
+                   ? ZEPI_SUCCESS
+                   : fail_kind(device_kernel, index, "a pointer to global memory: expected USM");
     case ZEPI_SPIRV_ARGUMENT_LOCAL:
         return argument->kind == ZEPI_ARGUMENT_LOCAL
                    ? ZEPI_SUCCESS
-                   : fail_kind(pool, index, "local memory: expected a size");
+                   : fail_kind(device_kernel, index, "local memory: expected a size");
     default:
         return ZEPI_SUCCESS;
     }
@@ -48,14 +49,14 @@ static zepi_result_t check_described(const struct zepi_kernel_pool *pool, uint32
 
 // Of native code nothing tells the kind, and of the size the driver tells what machine code reads:
 // whole words of four bytes for a value of one or two. Pointers are read whole, whatever is given.
-static zepi_result_t check_native(const struct zepi_kernel_pool *pool, uint32_t index,
+static zepi_result_t check_native(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                   const zepi_argument_t *argument)
 {
-    const uint32_t least = pool->arguments[index].size_bytes;
+    const uint32_t least = device_kernel->arguments[index].size_bytes;
     if (argument->kind == ZEPI_ARGUMENT_VALUE && (argument->size_bytes + 3) / 4 * 4 < least)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
-                         pool->name, least, argument->size_bytes);
+                         device_kernel->name, least, argument->size_bytes);
     return ZEPI_SUCCESS;
 }
 
@@ -80,31 +81,31 @@ zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t index,
+zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                   const zepi_argument_t *argument)
 {
     if (argument->reserved != 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "argument %u of kernel '%s' has %u in its reserved member, expected 0",
-                         index, pool->name, argument->reserved);
+                         index, device_kernel->name, argument->reserved);
     switch (argument->kind) {
     case ZEPI_ARGUMENT_VALUE:
         if (argument->size_bytes == 0 || !argument->value)
             return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_SIZE : ZEPI_ERROR_INVALID_VALUE,
                              "argument %u of kernel '%s' is a value of %zu bytes at %p", index,
-                             pool->name, argument->size_bytes, argument->value);
+                             device_kernel->name, argument->size_bytes, argument->value);
         break;
     case ZEPI_ARGUMENT_POINTER:
         if (argument->size_bytes != 0 && argument->size_bytes != sizeof(void *))
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                              "argument %u of kernel '%s' is a pointer of %zu bytes, expected %zu",
-                             index, pool->name, argument->size_bytes, sizeof(void *));
+                             index, device_kernel->name, argument->size_bytes, sizeof(void *));
         break;
     case ZEPI_ARGUMENT_LOCAL:
         if (argument->size_bytes == 0 || argument->value)
             return zepi_fail(argument->value ? ZEPI_ERROR_INVALID_VALUE : ZEPI_ERROR_INVALID_SIZE,
                              "argument %u of kernel '%s' is local memory of %zu bytes%s", index,
-                             pool->name, argument->size_bytes,
+                             device_kernel->name, argument->size_bytes,
                              argument->value ? ", with a value: expected NULL" : "");
         break;
     case ZEPI_ARGUMENT_BUFFER: {
@@ -112,27 +113,27 @@ zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t 
         const zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
         if (result != ZEPI_SUCCESS)
             return result;
-        if (buffer->context != zepi_code_of(pool->code)->context)
+        if (buffer->context != zepi_device_module_of(device_kernel->device_module)->context)
             return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                              "argument %u of kernel '%s' is a buffer of another context", index,
-                             pool->name);
+                             device_kernel->name);
         break;
     }
     default:
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
-                         index, pool->name, (int)argument->kind);
+                         index, device_kernel->name, (int)argument->kind);
     }
-    return pool->is_described ? check_described(pool, index, argument)
-                              : check_native(pool, index, argument);
+    return device_kernel->is_described ? check_described(device_kernel, index, argument)
+                                       : check_native(device_kernel, index, argument);
 }
 
 // With what the kernel has itself. Drivers notice only when the kernel runs, if at all.
-zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list)
 {
     const uint32_t most = device->compute.maxSharedLocalMemory;
-    uint64_t total = pool->properties.localMemSize;
+    uint64_t total = device_kernel->properties.localMemSize;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct zepi_argument_record *record = zepi_argument_at(list, i);
         if ((uint32_t)record->head == ZEPI_ARGUMENT_LOCAL &&
@@ -144,35 +145,35 @@ zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *p
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "kernel '%s' and its arguments need %llu bytes of local memory, the "
                          "device has %u",
-                         pool->name, (unsigned long long)total, most);
+                         device_kernel->name, (unsigned long long)total, most);
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check_count(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device_kernel,
                                          const struct zepi_argument_list *list)
 {
-    if (list->count != pool->argument_count)
+    if (list->count != device_kernel->argument_count)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments, got %u",
-                         pool->name, pool->argument_count, list->count);
+                         device_kernel->name, device_kernel->argument_count, list->count);
     if (list->count > 0 && !list->first)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
                                    const struct zepi_argument_list *list)
 {
     zepi_argument_t argument;
-    zepi_result_t result = zepi_arguments_check_count(pool, list);
+    zepi_result_t result = zepi_arguments_check_count(device_kernel, list);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
         result = zepi_argument_read(list, i, &argument);
         if (result == ZEPI_SUCCESS)
-            result = zepi_argument_check(pool, i, &argument);
+            result = zepi_argument_check(device_kernel, i, &argument);
         if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
-            result = zepi_arguments_check_local_memory(pool, device, list);
+            result = zepi_arguments_check_local_memory(device_kernel, device, list);
     }
     return result;
 }

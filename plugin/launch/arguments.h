@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_ARGUMENTS_H
 #define ZEPI_LAUNCH_ARGUMENTS_H
 
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 
 struct zepi_device;
 
@@ -41,19 +41,19 @@ zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t
                                  zepi_argument_t *out_argument);
 
 // Checks the number of arguments, and that there is a list.
-zepi_result_t zepi_arguments_check_count(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device_kernel,
                                          const struct zepi_argument_list *list);
 
 // Checks one argument against what the kernel takes; the second, if it is local memory, with all
 // others of the list against what the device has.
-zepi_result_t zepi_argument_check(const struct zepi_kernel_pool *pool, uint32_t index,
+zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                   const zepi_argument_t *argument);
-zepi_result_t zepi_arguments_check_local_memory(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list);
 
 // All of these.
-zepi_result_t zepi_arguments_check(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
                                    const struct zepi_argument_list *list);
 

@@ -4,7 +4,7 @@
 #include "device/context.h"
 #include "launch/dispatch_memo.h"
 #include "launch/kernel.h"
-#include "launch/question.h"
+#include "launch/request.h"
 
 // The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
 // NULL: its unit is asked.
@@ -32,14 +32,14 @@ static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_la
 static zepi_result_t find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                           struct zepi_module *module, struct zepi_dispatch *out_dispatch)
 {
-    struct zepi_question question;
-    zepi_result_t result = zepi_question_init(&question, queue, desc, module);
+    struct zepi_request request;
+    zepi_result_t result = zepi_request_init(&request, queue, desc, module);
     if (result != ZEPI_SUCCESS)
         return result;
     out_dispatch->held = NULL;
-    result = module ? zepi_dispatch_in_module(&question, out_dispatch)
-                    : zepi_dispatch_in_unit(&question, out_dispatch);
-    zepi_question_finish(&question);
+    result = module ? zepi_dispatch_in_module(&request, out_dispatch)
+                    : zepi_dispatch_in_unit(&request, out_dispatch);
+    zepi_request_finish(&request);
     return result;
 }
 
@@ -67,17 +67,16 @@ zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_des
 // ---- What a launch would see ----
 
 // The value set on the unit's input, else the default. Copies it: the input may go.
-static zepi_result_t read_unit_value(const struct zepi_question *question, uint32_t id,
+static zepi_result_t read_unit_value(const struct zepi_request *request, uint32_t id,
                                      uint8_t out_value[8], size_t *out_size_bytes)
 {
     struct zepi_module *input = NULL;
-    const struct zepi_spec_declaration *declaration =
-        zepi_unit_find_declaration(question->unit, id);
+    const struct zepi_spec_declaration *declaration = zepi_unit_find_declaration(request->unit, id);
     if (!declaration)
         return ZEPI_SUCCESS;
-    if (question->unit->counts[ZEPI_MODULE_INPUT] > 0) {
+    if (request->unit->counts[ZEPI_MODULE_INPUT] > 0) {
         const zepi_result_t result = zepi_unit_find_or_create_module(
-            question->unit, question->queue->context, ZEPI_MODULE_INPUT, &input);
+            request->unit, request->queue->context, ZEPI_MODULE_INPUT, &input);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -91,11 +90,11 @@ static zepi_result_t read_unit_value(const struct zepi_question *question, uint3
 
 // The launch's own value of a constant that no image declares: it has no effect, and is what the
 // launch says all the same. Sizes that no constant has are none.
-static void read_unused_value(const struct zepi_question *question, uint32_t id,
-                              uint8_t out_value[8], size_t *out_size_bytes)
+static void read_unused_value(const struct zepi_request *request, uint32_t id, uint8_t out_value[8],
+                              size_t *out_size_bytes)
 {
-    for (uint32_t i = 0; i < question->desc->spec_value_count; i++) {
-        const zepi_spec_value_t *value = &question->desc->spec_values[i];
+    for (uint32_t i = 0; i < request->desc->spec_value_count; i++) {
+        const zepi_spec_value_t *value = &request->desc->spec_values[i];
         if (value->id != id || value->size_bytes > sizeof(uint64_t))
             continue;
         memcpy(out_value, value->value, value->size_bytes);
@@ -104,21 +103,21 @@ static void read_unused_value(const struct zepi_question *question, uint32_t id,
 }
 
 // *out_size_bytes stays 0 if nothing has the constant.
-static zepi_result_t read_value(const struct zepi_question *question, uint32_t id,
+static zepi_result_t read_value(const struct zepi_request *request, uint32_t id,
                                 uint8_t out_value[8], size_t *out_size_bytes)
 {
-    const struct zepi_spec_entry *entry = zepi_question_find_value(question, id);
+    const struct zepi_spec_entry *entry = zepi_request_find_value(request, id);
     if (entry) {
         memcpy(out_value, entry->value, sizeof(entry->value));
         *out_size_bytes = entry->size_bytes;
         return ZEPI_SUCCESS;
     }
-    read_unused_value(question, id, out_value, out_size_bytes);
+    read_unused_value(request, id, out_value, out_size_bytes);
     if (*out_size_bytes > 0)
         return ZEPI_SUCCESS;
-    if (!question->module)
-        return read_unit_value(question, id, out_value, out_size_bytes);
-    const uint8_t *value = zepi_dispatch_module_value(question, id, out_size_bytes);
+    if (!request->module)
+        return read_unit_value(request, id, out_value, out_size_bytes);
+    const uint8_t *value = zepi_dispatch_module_value(request, id, out_size_bytes);
     if (value)
         memcpy(out_value, value, *out_size_bytes);
     return ZEPI_SUCCESS;
@@ -127,7 +126,7 @@ static zepi_result_t read_value(const struct zepi_question *question, uint32_t i
 zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                                 uint32_t id, size_t size_bytes, void *out_value)
 {
-    struct zepi_question question;
+    struct zepi_request request;
     struct zepi_module *module = NULL;
     uint8_t value[8] = {0};
     size_t size = 0;
@@ -143,11 +142,11 @@ zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_l
                          desc->size, sizeof(*desc));
     result = check_handles(queue, desc, &module);
     if (result == ZEPI_SUCCESS)
-        result = zepi_question_init(&question, queue, desc, module);
+        result = zepi_request_init(&request, queue, desc, module);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = read_value(&question, id, value, &size);
-    zepi_question_finish(&question);
+    result = read_value(&request, id, value, &size);
+    zepi_request_finish(&request);
     if (result != ZEPI_SUCCESS)
         return result;
     if (size == 0)

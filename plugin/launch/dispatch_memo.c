@@ -15,15 +15,16 @@
 #define SETS 32
 #define WAYS 8
 
-// Values of a question whose bits are read once.
+// Values of a request whose bits are read once.
 #define INLINE_VALUES 8
 
 // Where a kernel is looked for.
 struct place {
-    zepi_unit_t unit;               // NULL: a module
-    uint64_t number;                // the units' generation, or the module's own number
-    zepi_kernel_t kernel;           // only compared, NULL: by name
-    struct zepi_build_result *pool; // of that kernel: another one at its address has another
+    zepi_unit_t unit;     // NULL: a module
+    uint64_t number;      // the units' generation, or the module's own number
+    zepi_kernel_t kernel; // only compared, NULL: by name
+    struct zepi_build_result
+        *device_kernel; // of that kernel: another one at its address has another
 };
 
 // Without a gap: lists are compared byte by byte.
@@ -35,14 +36,14 @@ struct value {
 static_assert(sizeof(struct value) == 16, "values are compared byte by byte");
 
 // What a launch asks. Lives in one call.
-struct question {
+struct request {
     const zepi_launch_desc_t *desc;
     struct place place;
     uint32_t hash;
     struct value values[INLINE_VALUES]; // the first ones
 };
 
-// A question as it was asked, and its answer. Immutable.
+// A request as it was asked, and its answer. Immutable.
 struct answer {
     struct place place;
     struct zepi_dispatch dispatch; // `held` is a reference
@@ -108,19 +109,20 @@ static struct place place_of(const struct zepi_queue *queue, const zepi_launch_d
         return (struct place){.unit = desc->unit, .number = generation};
     return (struct place){.number = zepi_named_kernels_id(module),
                           .kernel = desc->kernel,
-                          .pool = desc->kernel ? desc->kernel->pools[queue->device_index] : NULL};
+                          .device_kernel =
+                              desc->kernel ? desc->kernel->pools[queue->device_index] : NULL};
 }
 
 // Returns false for a list of values that is no good: nothing is found for it, nor kept. The hash
 // is of values alone: names and ids cost more than they tell apart, and with the units' generation
 // answers would stay in sets where nothing replaces them.
-static inline bool ask(struct question *question, const struct zepi_queue *queue,
+static inline bool ask(struct request *request, const struct zepi_queue *queue,
                        const zepi_launch_desc_t *desc, struct zepi_module *module,
                        uint64_t generation)
 {
-    question->desc = desc;
-    question->place = place_of(queue, desc, module, generation);
-    uint64_t hash = module ? question->place.number : (uintptr_t)desc->unit;
+    request->desc = desc;
+    request->place = place_of(queue, desc, module, generation);
+    uint64_t hash = module ? request->place.number : (uintptr_t)desc->unit;
     if (desc->spec_value_count > 0 && !desc->spec_values)
         return false;
     for (uint32_t i = 0; i < desc->spec_value_count; i++) {
@@ -129,10 +131,10 @@ static inline bool ask(struct question *question, const struct zepi_queue *queue
             return false;
         const uint64_t bits = bits_of(value);
         if (i < INLINE_VALUES)
-            question->values[i] = read_value(value, bits);
+            request->values[i] = read_value(value, bits);
         hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    question->hash = (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    request->hash = (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
     return true;
 }
 
@@ -143,16 +145,16 @@ static inline struct set *set_of(struct zepi_dispatch_memo *memo, uint32_t hash)
 
 // ---- Finding ----
 
-static inline bool has_same_values(const struct answer *answer, const struct question *question)
+static inline bool has_same_values(const struct answer *answer, const struct request *request)
 {
     const uint32_t count = answer->value_count;
     const uint32_t inline_count = count < INLINE_VALUES ? count : INLINE_VALUES;
-    if (question->desc->spec_value_count != count ||
+    if (request->desc->spec_value_count != count ||
         (count > 0 &&
-         memcmp(answer->values, question->values, inline_count * sizeof(answer->values[0])) != 0))
+         memcmp(answer->values, request->values, inline_count * sizeof(answer->values[0])) != 0))
         return false;
     for (uint32_t i = INLINE_VALUES; i < count; i++) {
-        const zepi_spec_value_t *value = &question->desc->spec_values[i];
+        const zepi_spec_value_t *value = &request->desc->spec_values[i];
         const struct value read = read_value(value, bits_of(value));
         if (memcmp(&answer->values[i], &read, sizeof(read)) != 0)
             return false;
@@ -160,24 +162,25 @@ static inline bool has_same_values(const struct answer *answer, const struct que
     return true;
 }
 
-static inline bool is_answer(const struct answer *answer, const struct question *question)
+static inline bool is_answer(const struct answer *answer, const struct request *request)
 {
-    const struct place *place = &question->place;
+    const struct place *place = &request->place;
     return answer->place.number == place->number && answer->place.unit == place->unit &&
-           answer->place.kernel == place->kernel && answer->place.pool == place->pool &&
-           has_same_values(answer, question) &&
+           answer->place.kernel == place->kernel &&
+           answer->place.device_kernel == place->device_kernel &&
+           has_same_values(answer, request) &&
            (place->kernel ? place->kernel->is_emulated == (answer->dispatch.target.image != NULL)
-                          : strcmp(answer->name, question->desc->kernel_name) == 0);
+                          : strcmp(answer->name, request->desc->kernel_name) == 0);
 }
 
 static inline const struct answer *find_locked(struct zepi_dispatch_memo *memo,
-                                               const struct question *question)
+                                               const struct request *request)
 {
-    const struct set *set = set_of(memo, question->hash);
+    const struct set *set = set_of(memo, request->hash);
     for (uint32_t i = 0; i < WAYS; i++) {
         const uint32_t at = (set->newest + i) % WAYS;
-        if (set->hashes[at] == question->hash && set->answers[at] &&
-            is_answer(set->answers[at], question))
+        if (set->hashes[at] == request->hash && set->answers[at] &&
+            is_answer(set->answers[at], request))
             return set->answers[at];
     }
     return NULL;
@@ -186,11 +189,11 @@ static inline const struct answer *find_locked(struct zepi_dispatch_memo *memo,
 bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                              struct zepi_module *module, struct zepi_dispatch *out_dispatch)
 {
-    struct question question;
-    if (!ask(&question, queue, desc, module, module ? 0 : zepi_unit_generation()))
+    struct request request;
+    if (!ask(&request, queue, desc, module, module ? 0 : zepi_unit_generation()))
         return false;
     zepi_mutex_lock(&queue->memo_mutex);
-    const struct answer *found = queue->memo ? find_locked(queue->memo, &question) : NULL;
+    const struct answer *found = queue->memo ? find_locked(queue->memo, &request) : NULL;
     if (found) {
         *out_dispatch = found->dispatch;
         if (out_dispatch->held)
@@ -202,18 +205,18 @@ bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t 
 
 // ---- Noting ----
 
-static struct answer *create_answer(const struct question *question,
+static struct answer *create_answer(const struct request *request,
                                     const struct zepi_dispatch *dispatch)
 {
-    const zepi_launch_desc_t *desc = question->desc;
+    const zepi_launch_desc_t *desc = request->desc;
     const size_t values_size = desc->spec_value_count * sizeof(struct value);
     const char *name = desc->kernel ? "" : desc->kernel_name;
     const size_t name_size = strlen(name) + 1;
     struct answer *answer = zepi_allocate(1, sizeof(*answer) + values_size + name_size);
     if (!answer)
         return NULL;
-    answer->place = question->place;
-    answer->hash = question->hash;
+    answer->place = request->place;
+    answer->hash = request->hash;
     answer->value_count = desc->spec_value_count;
     answer->name = memcpy((char *)answer->values + values_size, name, name_size);
     for (uint32_t i = 0; i < desc->spec_value_count; i++) {
@@ -265,14 +268,14 @@ void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t 
                              struct zepi_module *module, uint64_t generation,
                              const struct zepi_dispatch *dispatch)
 {
-    struct question question;
-    if (!ask(&question, queue, desc, module, generation))
+    struct request request;
+    if (!ask(&request, queue, desc, module, generation))
         return;
     // Nothing would tell another kernel with the same handles apart, or a module without a number.
     if ((desc->kernel && dispatch->target.image && !dispatch->held) ||
-        (module && question.place.number == 0))
+        (module && request.place.number == 0))
         return;
-    struct answer *answer = create_answer(&question, dispatch);
+    struct answer *answer = create_answer(&request, dispatch);
     if (!answer)
         return;
     struct zepi_dispatch_memo *memo = begin(queue, generation);

@@ -7,7 +7,7 @@
 struct zepi_module;
 struct zepi_queue;
 
-// Remembers in a queue what its last dispatched launches found: the same question has the same
+// Remembers in a queue what its last dispatched launches found: the same request has the same
 // answer. The newest is compared first, then the few that a hash of name and values leads to.
 // Answers from a translation unit hold as long as no unit comes or goes, no value is set on a
 // unit's module and no cache is trimmed; they keep code alive, but no module, and are given up when

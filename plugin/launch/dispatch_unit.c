@@ -5,10 +5,10 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/emulation.h"
-#include "launch/question.h"
+#include "launch/request.h"
 
 struct search {
-    struct zepi_question *question;
+    struct zepi_request *request;
     struct zepi_module *input;       // owned reference; NULL: the unit has none
     struct zepi_spec_values *bound;  // owned reference; what is set on it
     struct zepi_module *objects;     // the same; empty if there are none
@@ -28,29 +28,33 @@ static bool is_final(zepi_result_t result)
 
 static bool has_kernel(const struct search *search, const struct zepi_module_part *part)
 {
-    const struct zepi_build_result *code = part->code[search->question->queue->device_index];
-    return code && zepi_code_find_kernel(zepi_code_of(code), search->question->name);
+    const struct zepi_build_result *device_module =
+        part->device_module[search->request->queue->device_index];
+    return device_module && zepi_device_module_find_kernel(zepi_device_module_of(device_module),
+                                                           search->request->name);
 }
 
 // Whether the device takes a native input.
-static zepi_result_t is_taken(const struct search *search, struct zepi_image *image, bool *out_is)
+static zepi_result_t is_taken(const struct search *search, struct zepi_device_image *image,
+                              bool *out_is)
 {
-    const struct zepi_question *question = search->question;
+    const struct zepi_request *request = search->request;
     struct zepi_build_options options;
-    struct zepi_build_result *code = NULL;
+    struct zepi_build_result *device_module = NULL;
     zepi_result_t result = zepi_build_options_init(&options, NULL);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_code_get(question->queue->context, question->queue->device_index, image, NULL,
-                           &options, ZEPI_CODE_EXECUTABLE, &code);
+    result = zepi_device_module_get(request->queue->context, request->queue->device_index, image,
+                                    NULL, &options, ZEPI_DEVICE_MODULE_EXECUTABLE, &device_module);
     zepi_build_options_finish(&options);
-    *out_is = code && zepi_code_find_kernel(zepi_code_of(code), question->name);
-    zepi_build_result_release(code);
+    *out_is = device_module &&
+              zepi_device_module_find_kernel(zepi_device_module_of(device_module), request->name);
+    zepi_build_result_release(device_module);
     return is_final(result) ? result : ZEPI_SUCCESS;
 }
 
 static bool is_loaded(const struct search *search, const struct zepi_module *module,
-                      const struct zepi_image *image)
+                      const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; module && i < module->part_count; i++) {
         if (module->parts[i].images[0] == image && has_kernel(search, &module->parts[i]))
@@ -59,12 +63,14 @@ static bool is_loaded(const struct search *search, const struct zepi_module *mod
     return false;
 }
 
-static zepi_result_t is_usable(const struct search *search, struct zepi_image *image, bool *out_is)
+static zepi_result_t is_usable(const struct search *search, struct zepi_device_image *image,
+                               bool *out_is)
 {
     if (image->state == ZEPI_MODULE_INPUT) {
-        *out_is = zepi_question_may_use(search->question, image);
-        return *out_is && image->format == ZEPI_IMAGE_NATIVE ? is_taken(search, image, out_is)
-                                                             : ZEPI_SUCCESS;
+        *out_is = zepi_request_may_use(search->request, image);
+        return *out_is && image->format == ZEPI_DEVICE_IMAGE_NATIVE
+                   ? is_taken(search, image, out_is)
+                   : ZEPI_SUCCESS;
     }
     *out_is = is_loaded(
         search, image->state == ZEPI_MODULE_OBJECT ? search->objects : search->executables, image);
@@ -85,31 +91,31 @@ static const struct zepi_spec_declaration *own_declaration(const struct search *
 
 static const struct zepi_spec_entry *given_value(const struct search *search, uint32_t id)
 {
-    const struct zepi_spec_entry *entry = zepi_question_find_value(search->question, id);
+    const struct zepi_spec_entry *entry = zepi_request_find_value(search->request, id);
     return entry ? entry : zepi_spec_values_find(search->bound, id);
 }
 
 // Whether code with this value of a constant will do. A required constant without a value is left
 // to the input, whose build says so.
-static bool is_right(const struct search *search, const struct zepi_image *image,
+static bool is_right(const struct search *search, const struct zepi_device_image *image,
                      const struct zepi_spec_declaration *declaration, const uint8_t *built)
 {
     const struct zepi_spec_entry *given = given_value(search, declaration->id);
     const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
-    if (!given && own && own->is_required && !search->question->chosen)
+    if (!given && own && own->is_required && !search->request->chosen)
         return false;
-    if (zepi_image_is_emulated(image, declaration->id))
+    if (zepi_device_image_is_emulated(image, declaration->id))
         return true;
     if (given)
         return memcmp(given->value, built, declaration->size_bytes) == 0;
-    return !own || search->question->chosen ||
+    return !own || search->request->chosen ||
            memcmp(own->default_value, built, declaration->size_bytes) == 0;
 }
 
 static bool has_right_values(const struct search *search, const struct zepi_module_part *part)
 {
     for (uint32_t i = 0; i < part->image_count; i++) {
-        const struct zepi_image *image = part->images[i];
+        const struct zepi_device_image *image = part->images[i];
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             const struct zepi_spec_declaration *declaration = &image->declarations[at];
             if (!is_right(search, image, declaration,
@@ -124,8 +130,8 @@ static bool has_right_values(const struct search *search, const struct zepi_modu
 // constant of the image for which that will not do, or NULL.
 static const struct zepi_spec_declaration *find_unstated(const struct search *search,
                                                          uint32_t image_count,
-                                                         struct zepi_image *const *images,
-                                                         const struct zepi_image *image)
+                                                         struct zepi_device_image *const *images,
+                                                         const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
@@ -133,9 +139,9 @@ static const struct zepi_spec_declaration *find_unstated(const struct search *se
         const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
         bool is_right = given
                             ? own && memcmp(given->value, own->default_value, own->size_bytes) == 0
-                            : !own || !own->is_required || search->question->chosen;
+                            : !own || !own->is_required || search->request->chosen;
         for (uint32_t at = 0; at < image_count && !is_right; at++)
-            is_right = zepi_image_find_constant(images[at], declaration->id);
+            is_right = zepi_device_image_find_constant(images[at], declaration->id);
         if (!is_right)
             return declaration;
     }
@@ -146,19 +152,21 @@ static const struct zepi_spec_declaration *find_unstated(const struct search *se
 // that imports, and other native code of it. *out_unstated is NULL if these images, which make code
 // together, have the launch's values for all they do not state.
 static zepi_result_t check_unstated(const struct search *search, uint32_t image_count,
-                                    struct zepi_image *const *images,
+                                    struct zepi_device_image *const *images,
                                     const struct zepi_spec_declaration **out_unstated)
 {
-    const struct zepi_unit_entry *unit = search->question->unit;
+    const struct zepi_unit_entry *unit = search->request->unit;
     const struct zepi_spec_declaration *found = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_image **listed = zepi_allocate(unit->image_count, sizeof(struct zepi_image *));
+    struct zepi_device_image **listed =
+        zepi_allocate(unit->image_count, sizeof(struct zepi_device_image *));
     if (!listed)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < unit->image_count && !found && result == ZEPI_SUCCESS; i++) {
         bool is_of_kernel = true;
         listed[0] = unit->images[i];
-        const uint32_t count = zepi_images_add_needed(unit->image_count, unit->images, 1, listed);
+        const uint32_t count =
+            zepi_device_images_add_needed(unit->image_count, unit->images, 1, listed);
         for (uint32_t at = 0; at < count && !found; at++)
             found = find_unstated(search, image_count, images, listed[at]);
         if (found)
@@ -174,7 +182,7 @@ static zepi_result_t check_unstated(const struct search *search, uint32_t image_
 // The values of emulated constants: the launch's, those set, the input's defaults, and then what
 // the code was built with. Owned reference.
 static zepi_result_t list_emulated_values(const struct search *search,
-                                          const struct zepi_image *image,
+                                          const struct zepi_device_image *image,
                                           struct zepi_spec_values *built,
                                           struct zepi_spec_values **out_values)
 {
@@ -202,7 +210,7 @@ static zepi_result_t list_emulated_values(const struct search *search,
 
 static bool has_chosen(const struct search *search, const struct zepi_module_part *part)
 {
-    const struct zepi_image *chosen = search->question->chosen;
+    const struct zepi_device_image *chosen = search->request->chosen;
     for (uint32_t i = 0; i < part->image_count && chosen; i++) {
         if (part->images[i] == chosen)
             return true;
@@ -212,15 +220,15 @@ static bool has_chosen(const struct search *search, const struct zepi_module_par
 
 static zepi_result_t take_kernel(struct search *search, const struct zepi_module_part *part)
 {
-    const struct zepi_question *question = search->question;
+    const struct zepi_request *request = search->request;
     struct zepi_target target = {0};
     struct zepi_spec_values *values = NULL;
     uint32_t image_index;
-    zepi_result_t result = zepi_kernel_pool_get(part->code[question->queue->device_index],
-                                                question->name, &target.pool);
+    zepi_result_t result = zepi_device_kernel_get(part->device_module[request->queue->device_index],
+                                                  request->name, &target.device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    target.image = zepi_emulation_find(part, question->name, &image_index);
+    target.image = zepi_emulation_find(part, request->name, &image_index);
     if (target.image)
         result = list_emulated_values(search, target.image, part->values[image_index], &values);
     if (result == ZEPI_SUCCESS) {
@@ -230,7 +238,7 @@ static zepi_result_t take_kernel(struct search *search, const struct zepi_module
             result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
     zepi_spec_values_release(values);
-    zepi_build_result_release(target.pool);
+    zepi_build_result_release(target.device_kernel);
     return result;
 }
 
@@ -268,15 +276,15 @@ static zepi_result_t fall_through(struct search *search, zepi_result_t result, c
 static zepi_result_t get_module(const struct search *search, zepi_module_state_t state,
                                 struct zepi_module **out_module)
 {
-    struct zepi_unit_entry *unit = search->question->unit;
+    struct zepi_unit_entry *unit = search->request->unit;
     return unit->counts[state] > 0 ? zepi_unit_find_or_create_module(
-                                         unit, search->question->queue->context, state, out_module)
+                                         unit, search->request->queue->context, state, out_module)
                                    : ZEPI_SUCCESS;
 }
 
 static bool may_take(const struct search *search, zepi_module_state_t state)
 {
-    const struct zepi_image *chosen = search->question->chosen;
+    const struct zepi_device_image *chosen = search->request->chosen;
     return !search->found && (!chosen || chosen->state == state);
 }
 
@@ -295,7 +303,7 @@ static zepi_result_t have_right_values(const struct search *search, bool *out_ha
     zepi_result_t result = ZEPI_SUCCESS;
     *out_have = objects->part_count > 0;
     for (uint32_t i = 0; i < objects->part_count; i++) {
-        if (objects->parts[i].code[search->question->queue->device_index] &&
+        if (objects->parts[i].device_module[search->request->queue->device_index] &&
             !has_right_values(search, &objects->parts[i]))
             *out_have = false;
     }
@@ -325,19 +333,20 @@ static zepi_result_t try_objects(struct search *search)
 static zepi_result_t narrow_input(const struct search *search, struct zepi_module **out_module)
 {
     const struct zepi_module *input = search->input;
-    const struct zepi_question *question = search->question;
+    const struct zepi_request *request = search->request;
     uint32_t count = 0;
     zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_image **images = zepi_allocate(input->image_count, sizeof(struct zepi_image *));
+    struct zepi_device_image **images =
+        zepi_allocate(input->image_count, sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < input->image_count; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(input->images[i]);
-        if ((!question->chosen || input->images[i] == question->chosen) &&
-            (!spirv || zepi_spirv_find_kernel(spirv, question->name)))
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(input->images[i]);
+        if ((!request->chosen || input->images[i] == request->chosen) &&
+            (!spirv || zepi_spirv_find_kernel(spirv, request->name)))
             images[count++] = input->images[i];
     }
-    count = zepi_images_add_needed(input->image_count, input->images, count, images);
+    count = zepi_device_images_add_needed(input->image_count, input->images, count, images);
     *out_module = NULL;
     if (count == input->image_count)
         *out_module = zepi_retain(search->input);
@@ -358,7 +367,7 @@ static zepi_result_t try_input(struct search *search)
     zepi_result_t result = narrow_input(search, &input);
     if (result != ZEPI_SUCCESS || !input)
         return result;
-    result = zepi_question_values_on(search->question, search->bound, &values);
+    result = zepi_request_values_on(search->request, search->bound, &values);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_build_with(input, values, NULL, &executable);
     for (uint32_t i = 0; executable && i < executable->part_count; i++) {
@@ -373,10 +382,10 @@ static zepi_result_t try_input(struct search *search)
 
 static zepi_result_t fail_not_found(const struct search *search)
 {
-    const struct zepi_question *question = search->question;
+    const struct zepi_request *request = search->request;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND,
               "no image of the translation unit has kernel '%s' for device '%s' and these values",
-              question->name, question->queue->device->properties.name);
+              request->name, request->queue->device->properties.name);
     if (search->input)
         zepi_module_append_kernel_names(search->input);
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
@@ -385,10 +394,10 @@ static zepi_result_t fail_not_found(const struct search *search)
 // ---- The selector ----
 
 // In the order in which the unit was registered with them.
-static zepi_result_t list_usable(const struct search *search, struct zepi_image **images,
+static zepi_result_t list_usable(const struct search *search, struct zepi_device_image **images,
                                  uint32_t *out_count)
 {
-    const struct zepi_unit_entry *unit = search->question->unit;
+    const struct zepi_unit_entry *unit = search->request->unit;
     uint32_t count = 0;
     for (uint32_t i = 0; i < unit->image_count; i++) {
         bool is = false;
@@ -405,43 +414,44 @@ static zepi_result_t list_usable(const struct search *search, struct zepi_image 
 // Native code is not made anew with a value that it does not state. Objects are linked together.
 static zepi_result_t check_unstated_choice(const struct search *search)
 {
-    struct zepi_image *const chosen = search->question->chosen;
+    struct zepi_device_image *const chosen = search->request->chosen;
     const struct zepi_spec_declaration *unstated = NULL;
     const bool is_object = chosen->state == ZEPI_MODULE_OBJECT;
     const zepi_result_t result =
         check_unstated(search, is_object ? search->objects->image_count : 1,
                        is_object ? search->objects->images : &chosen, &unstated);
     return result == ZEPI_SUCCESS && unstated
-               ? zepi_question_fail_mismatch(given_value(search, unstated->id), NULL)
+               ? zepi_request_fail_mismatch(given_value(search, unstated->id), NULL)
                : result;
 }
 
 // Values next to a choice must be those that the chosen code was made with.
 static zepi_result_t check_chosen(const struct search *search)
 {
-    const struct zepi_image *chosen = search->question->chosen;
+    const struct zepi_device_image *chosen = search->request->chosen;
     for (uint32_t i = 0; i < chosen->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &chosen->declarations[i];
         const struct zepi_spec_entry *given = given_value(search, declaration->id);
         if (given && declaration->has_baked_value &&
             memcmp(given->value, declaration->default_value, declaration->size_bytes) != 0)
-            return zepi_question_fail_mismatch(given, declaration->default_value);
+            return zepi_request_fail_mismatch(given, declaration->default_value);
     }
-    return chosen->format == ZEPI_IMAGE_NATIVE ? check_unstated_choice(search) : ZEPI_SUCCESS;
+    return chosen->format == ZEPI_DEVICE_IMAGE_NATIVE ? check_unstated_choice(search)
+                                                      : ZEPI_SUCCESS;
 }
 
 static zepi_result_t select_image(struct search *search)
 {
     uint32_t count = 0;
-    if (!search->question->desc->selector)
+    if (!search->request->desc->selector)
         return ZEPI_SUCCESS;
-    struct zepi_image **images =
-        zepi_allocate(search->question->unit->image_count, sizeof(struct zepi_image *));
+    struct zepi_device_image **images =
+        zepi_allocate(search->request->unit->image_count, sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
     zepi_result_t result = list_usable(search, images, &count);
     if (result == ZEPI_SUCCESS)
-        result = zepi_question_select(search->question, count, images);
+        result = zepi_request_select(search->request, count, images);
     zepi_free(images);
     return result == ZEPI_SUCCESS ? check_chosen(search) : result;
 }
@@ -473,10 +483,10 @@ static zepi_result_t find(struct search *search)
     return result;
 }
 
-zepi_result_t zepi_dispatch_in_unit(struct zepi_question *question,
+zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
                                     struct zepi_dispatch *out_dispatch)
 {
-    struct search search = {.question = question};
+    struct search search = {.request = request};
     struct zepi_error before;
     zepi_error_save(&before);
     const zepi_result_t result = find(&search);

@@ -9,11 +9,11 @@
 
 #define VALUES_ALIGNMENT_BYTES 256
 
-const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
-                                             const char *kernel_name, uint32_t *out_index)
+const struct zepi_device_image *zepi_emulation_find(const struct zepi_module_part *part,
+                                                    const char *kernel_name, uint32_t *out_index)
 {
     for (uint32_t i = 0; i < part->image_count; i++) {
-        const struct zepi_image *image = part->images[i];
+        const struct zepi_device_image *image = part->images[i];
         for (uint32_t at = 0; at < image->emulated_kernel_count && image->emulated_count > 0;
              at++) {
             if (strcmp(image->emulated_kernels[at], kernel_name) == 0) {
@@ -25,20 +25,20 @@ const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part
     return NULL;
 }
 
-static void write_values(const struct zepi_image *image, const struct zepi_spec_values *values,
-                         uint8_t *memory)
+static void write_values(const struct zepi_device_image *image,
+                         const struct zepi_spec_values *values, uint8_t *memory)
 {
     memset(memory, 0, image->emulation_size_bytes);
     for (uint32_t i = 0; i < image->emulated_count; i++) {
-        const struct zepi_image_emulated *emulated = &image->emulated[i];
+        const struct zepi_device_image_emulated *emulated = &image->emulated[i];
         const struct zepi_spec_declaration *declaration =
-            zepi_image_find_constant(image, emulated->id);
+            zepi_device_image_find_constant(image, emulated->id);
         memcpy(memory + emulated->offset_bytes, zepi_spec_effective(declaration, values),
                emulated->size_bytes);
     }
 }
 
-static zepi_result_t check_required(const struct zepi_image *image,
+static zepi_result_t check_required(const struct zepi_device_image *image,
                                     const struct zepi_spec_values *values)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
@@ -54,19 +54,19 @@ static zepi_result_t check_required(const struct zepi_image *image,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_arguments(const struct zepi_kernel_pool *pool,
+static zepi_result_t check_arguments(const struct zepi_device_kernel *device_kernel,
                                      const struct zepi_argument_list *arguments)
 {
     const uint32_t count = arguments->count;
-    if (count + 1 != pool->argument_count)
+    if (count + 1 != device_kernel->argument_count)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "kernel '%s' has %u arguments, the last of them for emulated "
                          "specialization constants, got %u",
-                         pool->name, pool->argument_count, count);
+                         device_kernel->name, device_kernel->argument_count, count);
     if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !arguments->first))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "kernel '%s' gets %u arguments, expected at most %d, in a list",
-                         pool->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
+                         device_kernel->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
     return ZEPI_SUCCESS;
 }
 
@@ -77,7 +77,7 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
     const uint32_t count = arguments->count;
     zepi_result_t result = check_required(target->image, target->values);
     if (result == ZEPI_SUCCESS)
-        result = check_arguments(zepi_kernel_pool_of(target->pool), arguments);
+        result = check_arguments(zepi_device_kernel_of(target->device_kernel), arguments);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = zepi_argument_read(arguments, i, &emulation->arguments[i]);
     if (result == ZEPI_SUCCESS)

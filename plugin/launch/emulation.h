@@ -5,7 +5,7 @@
 #include "launch/arguments.h"
 #include "launch/target.h"
 
-struct zepi_image;
+struct zepi_device_image;
 struct zepi_module_part;
 struct zepi_spec_values;
 
@@ -14,8 +14,8 @@ struct zepi_spec_values;
 
 // The image of the part whose constants the kernel takes that way, and its number in the part; NULL
 // if there is none.
-const struct zepi_image *zepi_emulation_find(const struct zepi_module_part *part,
-                                             const char *kernel_name, uint32_t *out_index);
+const struct zepi_device_image *zepi_emulation_find(const struct zepi_module_part *part,
+                                                    const char *kernel_name, uint32_t *out_index);
 
 // A launch's arguments with the values behind them.
 #define ZEPI_EMULATION_MAX_ARGUMENTS 255

@@ -31,13 +31,13 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
 {
     struct zepi_module *module = kernel->module;
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        struct zepi_build_result *code = zepi_module_find_code(module, i, name);
-        if (!code)
+        struct zepi_build_result *device_module = zepi_module_find_code(module, i, name);
+        if (!device_module)
             continue;
-        const zepi_result_t result = zepi_kernel_pool_get(code, name, &kernel->pools[i]);
+        const zepi_result_t result = zepi_device_kernel_get(device_module, name, &kernel->pools[i]);
         if (result != ZEPI_SUCCESS)
             return result;
-        kernel->name = zepi_kernel_pool_of(kernel->pools[i])->name;
+        kernel->name = zepi_device_kernel_of(kernel->pools[i])->name;
     }
     for (uint32_t i = 0; i < module->context->device_count; i++)
         kernel->is_emulated =
@@ -73,12 +73,13 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
                                       uint32_t *out_part_index)
 {
     const struct zepi_module *module = kernel->module;
-    struct zepi_target target = {.pool = kernel->pools[device_index]};
-    const struct zepi_build_result *code = zepi_kernel_pool_of(target.pool)->code;
+    struct zepi_target target = {.device_kernel = kernel->pools[device_index]};
+    const struct zepi_build_result *device_module =
+        zepi_device_kernel_of(target.device_kernel)->device_module;
     uint32_t index = 0;
     uint32_t image_index = 0;
     // It came from the first one with this code.
-    while (module->parts[index].code[device_index] != code)
+    while (module->parts[index].device_module[device_index] != device_module)
         index++;
     target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
     if (target.image)
@@ -121,38 +122,38 @@ zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
 }
 
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
-                                   struct zepi_kernel_pool **out_pool)
+                                   struct zepi_device_kernel **out_device_kernel)
 {
-    struct zepi_build_result *pool = kernel->pools[device_index];
-    if (!pool)
+    struct zepi_build_result *device_kernel = kernel->pools[device_index];
+    if (!device_kernel)
         return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
                          kernel->name, kernel->context->devices[device_index]->properties.name);
-    *out_pool = zepi_kernel_pool_of(pool);
+    *out_device_kernel = zepi_device_kernel_of(device_kernel);
     return ZEPI_SUCCESS;
 }
 
-// The pool for a question about a kernel on a device.
+// The pool for a request about a kernel on a device.
 static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
-                               struct zepi_kernel_pool **out_pool)
+                               struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
     zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_context_check_device(kernel->context, device, &index);
-    return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_pool) : result;
+    return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_device_kernel) : result;
 }
 
 zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
                                    zepi_kernel_info_t *out_info)
 {
-    struct zepi_kernel_pool *pool = NULL;
-    const zepi_result_t result = find_pool(kernel, device, &pool);
+    struct zepi_device_kernel *device_kernel = NULL;
+    const zepi_result_t result = find_pool(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    const ze_kernel_properties_t *properties = &pool->properties;
+    const ze_kernel_properties_t *properties = &device_kernel->properties;
     const zepi_kernel_info_t info = {.name = kernel->name,
                                      .module = kernel->module,
-                                     .argument_count = pool->argument_count,
+                                     .argument_count = device_kernel->argument_count,
                                      .required_group_size = {properties->requiredGroupSizeX,
                                                              properties->requiredGroupSizeY,
                                                              properties->requiredGroupSizeZ},
@@ -170,21 +171,22 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
                                              uint32_t work_dim, const size_t *global_size,
                                              size_t *out_group_size)
 {
-    struct zepi_kernel_pool *pool = NULL;
+    struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
     const size_t none[3] = {0};
-    zepi_result_t result = find_pool(kernel, device, &pool);
+    zepi_result_t result = find_pool(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!global_size || !out_group_size)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
                          global_size ? "the output for the group size" : "the global size");
-    result = zepi_kernel_instance_take(pool, &instance);
+    result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, pool, device, instance->ze, work_dim, global_size, none);
-    zepi_kernel_instance_give(pool, instance);
+    result = zepi_work_size_init(&size, device_kernel, device, instance->ze, work_dim, global_size,
+                                 none);
+    zepi_kernel_instance_give(device_kernel, instance);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
         out_group_size[i] = size.is_empty ? 1 : size.group[i];
     return result;
@@ -194,10 +196,10 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
                                                  uint32_t work_dim, const size_t *group_size,
                                                  uint32_t *out_count)
 {
-    struct zepi_kernel_pool *pool = NULL;
+    struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *instance;
     uint32_t group[3] = {1, 1, 1};
-    zepi_result_t result = find_pool(kernel, device, &pool);
+    zepi_result_t result = find_pool(kernel, device, &device_kernel);
     if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the group has %u dimensions, expected 1 to 3",
                            work_dim);
@@ -213,7 +215,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
         group[i] = (uint32_t)group_size[i];
     }
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_take(pool, &instance);
+        result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
     // The handle's group size is not what the next launch thinks it is.
@@ -221,6 +223,6 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     result = ZEPI_ZE(zeKernelSetGroupSize, instance->ze, group[0], group[1], group[2]);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, instance->ze, out_count);
-    zepi_kernel_instance_give(pool, instance);
+    zepi_kernel_instance_give(device_kernel, instance);
     return result;
 }

@@ -31,7 +31,7 @@ extern const struct zepi_type zepi_kernel_type;
 
 // The kernel's pool on a device of its context, borrowed. A device without is an error.
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
-                                   struct zepi_kernel_pool **out_pool);
+                                   struct zepi_device_kernel **out_device_kernel);
 
 // What a launch of the kernel goes to on a device that it has a pool for. Borrowed from the kernel.
 // *out_part_index (may be NULL) is the part of the module that it is in.

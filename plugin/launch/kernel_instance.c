@@ -23,19 +23,19 @@ static void forget_arguments(struct zepi_kernel_instance *instance, uint32_t cou
         instance->arguments[i].head = ZEPI_ARGUMENT_NOT_SET;
 }
 
-zepi_result_t zepi_kernel_instance_create(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
                                           struct zepi_kernel_instance **out_instance)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                   .pKernelName = pool->name};
+                                   .pKernelName = device_kernel->name};
     const ze_kernel_indirect_access_flags_t access = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
                                                      ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
                                                      ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
-    struct zepi_kernel_instance *instance =
-        zepi_allocate(1, sizeof(*instance) + pool->argument_count * sizeof(instance->arguments[0]));
+    struct zepi_kernel_instance *instance = zepi_allocate(
+        1, sizeof(*instance) + device_kernel->argument_count * sizeof(instance->arguments[0]));
     if (!instance)
         return zepi_fail_no_memory();
-    zepi_result_t result = ZEPI_ZE(zeKernelCreate, pool->module, &desc, &instance->ze);
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, device_kernel->module, &desc, &instance->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_free(instance);
         return result;
@@ -46,7 +46,7 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_kernel_pool *pool,
         zepi_kernel_instance_free(instance);
         return result;
     }
-    forget_arguments(instance, pool->argument_count);
+    forget_arguments(instance, device_kernel->argument_count);
     *out_instance = instance;
     return ZEPI_SUCCESS;
 }
@@ -80,13 +80,13 @@ static inline uint64_t read_bits(const void *value, size_t size_bytes)
 // Whether the same bits are the same argument next time. Drivers keep what an address or handle
 // leads to, so that the same address in other memory must be set again: when memory that zepi made
 // is freed, the generation says so; of all else nothing is known.
-static inline bool is_comparable(const struct zepi_kernel_pool *pool, uint32_t index,
+static inline bool is_comparable(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                  size_t size_bytes, uint64_t bits)
 {
     if (size_bytes != sizeof(void *))
         return size_bytes < sizeof(void *);
     return zepi_usm_table_find((uintptr_t)bits) != NULL ||
-           pool->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
+           device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
 }
 
 static zepi_result_t set_argument(struct zepi_kernel_instance *instance, uint32_t index,
@@ -107,19 +107,18 @@ static void *address_of(const struct zepi_buffer *buffer, const struct zepi_devi
 }
 
 // An argument that is not of the kind and size that was set, or is to be checked each time.
-static __attribute__((noinline)) zepi_result_t
-check_and_set_argument(struct zepi_kernel_instance *instance, const struct zepi_kernel_pool *pool,
-                       const struct zepi_device *device, const struct zepi_argument_list *list,
-                       uint32_t index)
+static __attribute__((noinline)) zepi_result_t check_and_set_argument(
+    struct zepi_kernel_instance *instance, const struct zepi_device_kernel *device_kernel,
+    const struct zepi_device *device, const struct zepi_argument_list *list, uint32_t index)
 {
     zepi_argument_t argument;
     struct zepi_argument_state *state = &instance->arguments[index];
     const struct zepi_argument_record *record = zepi_argument_at(list, index);
     zepi_result_t result = zepi_argument_read(list, index, &argument);
     if (result == ZEPI_SUCCESS)
-        result = zepi_argument_check(pool, index, &argument);
+        result = zepi_argument_check(device_kernel, index, &argument);
     if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
-        result = zepi_arguments_check_local_memory(pool, device, list);
+        result = zepi_arguments_check_local_memory(device_kernel, device, list);
     if (result != ZEPI_SUCCESS)
         return result;
     const void *value = argument.value;
@@ -139,14 +138,14 @@ check_and_set_argument(struct zepi_kernel_instance *instance, const struct zepi_
     state->size_bytes = record->size_bytes;
     state->bits = bits;
     // A buffer is looked at in each launch: it may have been released since.
-    if (is_local ||
-        (argument.kind != ZEPI_ARGUMENT_BUFFER && is_comparable(pool, index, size_bytes, bits)))
+    if (is_local || (argument.kind != ZEPI_ARGUMENT_BUFFER &&
+                     is_comparable(device_kernel, index, size_bytes, bits)))
         state->head = record->head;
     return ZEPI_SUCCESS;
 }
 
 static zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
-                                   const struct zepi_kernel_pool *pool,
+                                   const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
                                    const struct zepi_argument_list *list)
 {
@@ -167,14 +166,14 @@ static zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
         } else if (is_same && kind == ZEPI_ARGUMENT_LOCAL && (!value || list->is_indexed)) {
             bits = state->bits;
         } else {
-            result = check_and_set_argument(instance, pool, device, list, i);
+            result = check_and_set_argument(instance, device_kernel, device, list, i);
             if (result != ZEPI_SUCCESS)
                 return result;
             bits = state->bits;
         }
         if (bits != state->bits) {
             state->bits = bits;
-            if (!is_comparable(pool, i, size_bytes, bits))
+            if (!is_comparable(device_kernel, i, size_bytes, bits))
                 state->head = ZEPI_ARGUMENT_NOT_SET;
             result = set_argument(instance, i, size_bytes, value);
             if (result != ZEPI_SUCCESS)
@@ -242,13 +241,15 @@ static zepi_result_t set_group_size(struct zepi_kernel_instance *instance, const
 
 // Asks the driver for a group size that it shall suggest.
 static __attribute__((noinline)) zepi_result_t
-check_and_set_sizes(struct zepi_kernel_instance *instance, const struct zepi_kernel_pool *pool,
+check_and_set_sizes(struct zepi_kernel_instance *instance,
+                    const struct zepi_device_kernel *device_kernel,
                     const struct zepi_device *device, const struct zepi_launch *launch)
 {
     struct zepi_work_size size;
     instance->work_dim = 0;
-    zepi_result_t result = zepi_work_size_init(&size, pool, device, instance->ze, launch->work_dim,
-                                               launch->global_size, launch->group_size);
+    zepi_result_t result =
+        zepi_work_size_init(&size, device_kernel, device, instance->ze, launch->work_dim,
+                            launch->global_size, launch->group_size);
     if (result != ZEPI_SUCCESS)
         return result;
     if (size.is_empty)
@@ -269,25 +270,26 @@ check_and_set_sizes(struct zepi_kernel_instance *instance, const struct zepi_ker
 }
 
 zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
-                                           const struct zepi_kernel_pool *pool,
+                                           const struct zepi_device_kernel *device_kernel,
                                            const struct zepi_device *device,
                                            const struct zepi_launch *launch)
 {
     const struct zepi_argument_list *list = &launch->arguments;
     const uint64_t generation = zepi_usm_generation();
-    if (list->count != pool->argument_count || (!list->first && list->count > 0))
-        return zepi_arguments_check_count(pool, list);
+    if (list->count != device_kernel->argument_count || (!list->first && list->count > 0))
+        return zepi_arguments_check_count(device_kernel, list);
     if (instance->usm_generation != generation) {
         forget_arguments(instance, list->count);
         instance->usm_generation = generation;
     }
-    const zepi_result_t result = set_arguments(instance, pool, device, list);
+    const zepi_result_t result = set_arguments(instance, device_kernel, device, list);
     if (__builtin_expect(result != ZEPI_SUCCESS, 0)) {
         // Some of the arguments are of this launch, some of the one before, and were never checked
         // together.
         forget_arguments(instance, list->count);
         return result;
     }
-    return sizes_match(instance, launch) ? ZEPI_SUCCESS
-                                         : check_and_set_sizes(instance, pool, device, launch);
+    return sizes_match(instance, launch)
+               ? ZEPI_SUCCESS
+               : check_and_set_sizes(instance, device_kernel, device, launch);
 }

@@ -7,7 +7,7 @@
 #include <level_zero/ze_api.h>
 
 struct zepi_device;
-struct zepi_kernel_pool;
+struct zepi_device_kernel;
 
 // The arguments of a launch as the host has them: zepi_argument_t, or the part of another
 // interface's structure that has the same members. Borrowed for one call.
@@ -61,7 +61,7 @@ struct zepi_kernel_instance {
 typedef _Atomic(struct zepi_kernel_instance *) zepi_kernel_instance_slot;
 
 // Makes an instance, which is in no pool yet.
-zepi_result_t zepi_kernel_instance_create(const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
                                           struct zepi_kernel_instance **out_instance);
 // No command uses it.
 void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
@@ -69,7 +69,7 @@ void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
 // Checks what differs from the last launch, and sets it. An error leaves the instance usable.
 // ZEPI_NOTHING_TO_LAUNCH: the launch is right, and has no work-items.
 zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
-                                           const struct zepi_kernel_pool *pool,
+                                           const struct zepi_device_kernel *device_kernel,
                                            const struct zepi_device *device,
                                            const struct zepi_launch *launch);
 #define ZEPI_NOTHING_TO_LAUNCH ((zepi_result_t)0x7ffe)

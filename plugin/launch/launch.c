@@ -26,7 +26,7 @@ static inline zepi_result_t append(const struct zepi_submit *submit,
 
 // Under the queue's mutex until the end: what differs is set, and the command appended.
 static inline zepi_result_t launch_instance(struct zepi_queue *queue,
-                                            const struct zepi_kernel_pool *pool,
+                                            const struct zepi_device_kernel *device_kernel,
                                             struct zepi_kernel_instance *instance,
                                             const struct zepi_launch *launch)
 {
@@ -35,7 +35,7 @@ static inline zepi_result_t launch_instance(struct zepi_queue *queue,
         zepi_submit_begin(&submit, queue, launch->wait, launch->out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_kernel_instance_prepare(instance, pool, queue->device, launch);
+    result = zepi_kernel_instance_prepare(instance, device_kernel, queue->device, launch);
     if (__builtin_expect(result == ZEPI_SUCCESS, 1))
         return zepi_submit_end(&submit, append(&submit, instance, launch->flags),
                                launch->out_event);
@@ -45,31 +45,32 @@ static inline zepi_result_t launch_instance(struct zepi_queue *queue,
                : result;
 }
 
-static __attribute__((noinline)) zepi_result_t launch_new_instance(struct zepi_queue *queue,
-                                                                   struct zepi_kernel_pool *pool,
-                                                                   const struct zepi_launch *launch)
+static __attribute__((noinline)) zepi_result_t
+launch_new_instance(struct zepi_queue *queue, struct zepi_device_kernel *device_kernel,
+                    const struct zepi_launch *launch)
 {
     struct zepi_kernel_instance *instance;
-    zepi_result_t result = zepi_kernel_instance_take(pool, &instance);
+    zepi_result_t result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
     if (queue->number != ZEPI_NO_QUEUE_NUMBER) {
-        instance = zepi_kernel_instance_keep(pool, queue->number, instance);
-        return launch_instance(queue, pool, instance, launch);
+        instance = zepi_kernel_instance_keep(device_kernel, queue->number, instance);
+        return launch_instance(queue, device_kernel, instance, launch);
     }
-    result = launch_instance(queue, pool, instance, launch);
-    zepi_kernel_instance_give(pool, instance);
+    result = launch_instance(queue, device_kernel, instance, launch);
+    zepi_kernel_instance_give(device_kernel, instance);
     return result;
 }
 
-static zepi_result_t launch_pool(struct zepi_queue *queue, struct zepi_kernel_pool *pool,
+static zepi_result_t launch_pool(struct zepi_queue *queue, struct zepi_device_kernel *device_kernel,
                                  const struct zepi_launch *launch)
 {
     // Acquire: another thread may have made it.
     struct zepi_kernel_instance *instance =
-        atomic_load_explicit(&pool->of_queue[queue->number], memory_order_acquire);
-    return __builtin_expect(instance != NULL, 1) ? launch_instance(queue, pool, instance, launch)
-                                                 : launch_new_instance(queue, pool, launch);
+        atomic_load_explicit(&device_kernel->of_queue[queue->number], memory_order_acquire);
+    return __builtin_expect(instance != NULL, 1)
+               ? launch_instance(queue, device_kernel, instance, launch)
+               : launch_new_instance(queue, device_kernel, launch);
 }
 
 static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi_target *target,
@@ -82,7 +83,7 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
     if (result != ZEPI_SUCCESS)
         return result;
     emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    result = launch_pool(queue, zepi_kernel_pool_of(target->pool), &emulated);
+    result = launch_pool(queue, zepi_device_kernel_of(target->device_kernel), &emulated);
     zepi_emulation_finish(&emulation);
     return result;
 }
@@ -92,19 +93,19 @@ static __attribute__((noinline)) zepi_result_t launch_target(struct zepi_queue *
                                                              const struct zepi_launch *launch)
 {
     return target->image ? launch_emulated(queue, target, launch)
-                         : launch_pool(queue, zepi_kernel_pool_of(target->pool), launch);
+                         : launch_pool(queue, zepi_device_kernel_of(target->device_kernel), launch);
 }
 
 // ---- A kernel object ----
 
 // Where a kernel object's launches go on a device of the context.
 static zepi_result_t get_pool(const struct zepi_kernel *kernel, const struct zepi_context *context,
-                              uint32_t device_index, struct zepi_kernel_pool **out_pool)
+                              uint32_t device_index, struct zepi_device_kernel **out_device_kernel)
 {
     if (kernel->context != context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "kernel '%s' is of another context than the queue", kernel->name);
-    return zepi_kernel_get_pool(kernel, device_index, out_pool);
+    return zepi_kernel_get_pool(kernel, device_index, out_device_kernel);
 }
 
 // One that has no code for the queue's device, is of another context, or has emulated constants.
@@ -112,8 +113,9 @@ static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue 
                                                               const struct zepi_kernel *kernel,
                                                               const struct zepi_launch *launch)
 {
-    struct zepi_kernel_pool *pool;
-    const zepi_result_t result = get_pool(kernel, queue->context, queue->device_index, &pool);
+    struct zepi_device_kernel *device_kernel;
+    const zepi_result_t result =
+        get_pool(kernel, queue->context, queue->device_index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
@@ -127,27 +129,27 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
                           !kernel->is_emulated;
     if (__builtin_expect(!is_usual, 0))
         return launch_unusual(queue, kernel, launch);
-    return launch_pool(queue, zepi_kernel_pool_of(kernel->pools[queue->device_index]), launch);
+    return launch_pool(queue, zepi_device_kernel_of(kernel->pools[queue->device_index]), launch);
 }
 
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
                                 const struct zepi_kernel *kernel, const struct zepi_launch *launch)
 {
     const uint32_t device_index = zepi_context_device_index(context, device);
-    struct zepi_kernel_pool *pool;
+    struct zepi_device_kernel *device_kernel;
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
-    zepi_result_t result = get_pool(kernel, context, device_index, &pool);
+    zepi_result_t result = get_pool(kernel, context, device_index, &device_kernel);
     // Emulated constants are an argument that comes with the launch.
     if (result == ZEPI_SUCCESS && !kernel->is_emulated)
-        result = zepi_arguments_check(pool, device, &launch->arguments);
+        result = zepi_arguments_check(device_kernel, device, &launch->arguments);
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_take(pool, &instance);
+        result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, pool, device, instance->ze, launch->work_dim,
+    result = zepi_work_size_init(&size, device_kernel, device, instance->ze, launch->work_dim,
                                  launch->global_size, launch->group_size);
-    zepi_kernel_instance_give(pool, instance);
+    zepi_kernel_instance_give(device_kernel, instance);
     return result;
 }
 

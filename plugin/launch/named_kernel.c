@@ -24,7 +24,7 @@ void zepi_named_kernels_destroy(struct zepi_named_kernels *kernels)
             struct zepi_named_kernel *next = kernel->next;
             for (uint32_t at = 0; at < kernel->part_count; at++)
                 zepi_build_result_release(
-                    atomic_load_explicit(&kernel->parts[at].pool, memory_order_acquire));
+                    atomic_load_explicit(&kernel->parts[at].device_kernel, memory_order_acquire));
             zepi_free(kernel);
             kernel = next;
         }
@@ -72,8 +72,10 @@ uint64_t zepi_named_kernels_id(struct zepi_module *module)
 static bool has_kernel(const struct zepi_module *module, uint32_t part_index, uint32_t device_index,
                        const char *name)
 {
-    const struct zepi_build_result *code = module->parts[part_index].code[device_index];
-    return code && zepi_code_find_kernel(zepi_code_of(code), name);
+    const struct zepi_build_result *device_module =
+        module->parts[part_index].device_module[device_index];
+    return device_module &&
+           zepi_device_module_find_kernel(zepi_device_module_of(device_module), name);
 }
 
 // An entry with the parts that have the kernel.
@@ -143,20 +145,21 @@ zepi_result_t zepi_named_kernel_target(struct zepi_module *module, struct zepi_n
 {
     struct zepi_named_part *named = &kernel->parts[index];
     const struct zepi_module_part *part = &module->parts[named->part_index];
-    struct zepi_build_result *pool = atomic_load_explicit(&named->pool, memory_order_acquire);
-    if (!pool) {
+    struct zepi_build_result *device_kernel =
+        atomic_load_explicit(&named->device_kernel, memory_order_acquire);
+    if (!device_kernel) {
         struct zepi_build_result *made;
         const zepi_result_t result =
-            zepi_kernel_pool_get(part->code[kernel->device_index], kernel->name, &made);
+            zepi_device_kernel_get(part->device_module[kernel->device_index], kernel->name, &made);
         if (result != ZEPI_SUCCESS)
             return result;
-        if (atomic_compare_exchange_strong_explicit(&named->pool, &pool, made, memory_order_acq_rel,
-                                                    memory_order_acquire))
-            pool = made;
+        if (atomic_compare_exchange_strong_explicit(&named->device_kernel, &device_kernel, made,
+                                                    memory_order_acq_rel, memory_order_acquire))
+            device_kernel = made;
         else
             zepi_build_result_release(made);
     }
-    *out_target = (struct zepi_target){pool, named->image,
+    *out_target = (struct zepi_target){device_kernel, named->image,
                                        named->image ? part->values[named->image_index] : NULL};
     return ZEPI_SUCCESS;
 }

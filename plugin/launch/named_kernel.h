@@ -13,9 +13,9 @@ struct zepi_module;
 // A part that has the kernel.
 struct zepi_named_part {
     uint32_t part_index;
-    uint32_t image_index;           // in the part: of `image`
-    const struct zepi_image *image; // borrowed; whose constants the kernel takes, NULL: none
-    _Atomic(struct zepi_build_result *) pool; // reference; made when first used
+    uint32_t image_index;                  // in the part: of `image`
+    const struct zepi_device_image *image; // borrowed; whose constants the kernel takes, NULL: none
+    _Atomic(struct zepi_build_result *) device_kernel; // reference; made when first used
 };
 
 struct zepi_named_kernel {

@@ -2,19 +2,19 @@
 #ifndef ZEPI_LAUNCH_TARGET_H
 #define ZEPI_LAUNCH_TARGET_H
 
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 
 #include <stdatomic.h>
 
-struct zepi_image;
+struct zepi_device_image;
 struct zepi_spec_values;
 
 // What a launch goes to on the queue's device. Borrowed.
 struct zepi_target {
-    struct zepi_build_result *pool; // payload: struct zepi_kernel_pool
+    struct zepi_build_result *device_kernel; // payload: struct zepi_device_kernel
     // The native image whose emulated constants the kernel takes through memory, and their values;
     // NULL: it takes none. NULL values are defaults.
-    const struct zepi_image *image;
+    const struct zepi_device_image *image;
     const struct zepi_spec_values *values;
 };
 

@@ -2,16 +2,16 @@
 #include "launch/work_size.h"
 
 #include "device/device.h"
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 #include "ze/ze.h"
 
-static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
+static zepi_result_t check_group(const struct zepi_device_kernel *device_kernel,
                                  const struct zepi_device *device, const uint32_t group[3])
 {
     const ze_device_compute_properties_t *compute = &device->compute;
-    const uint32_t required[3] = {pool->properties.requiredGroupSizeX,
-                                  pool->properties.requiredGroupSizeY,
-                                  pool->properties.requiredGroupSizeZ};
+    const uint32_t required[3] = {device_kernel->properties.requiredGroupSizeX,
+                                  device_kernel->properties.requiredGroupSizeY,
+                                  device_kernel->properties.requiredGroupSizeZ};
     const uint32_t most[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
                               compute->maxGroupSizeZ};
     const uint64_t total = (uint64_t)group[0] * group[1] * group[2];
@@ -19,8 +19,8 @@ static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
         (group[0] != required[0] || group[1] != required[1] || group[2] != required[2]))
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the group size is %u x %u x %u, kernel '%s' requires %u x %u x %u",
-                         group[0], group[1], group[2], pool->name, required[0], required[1],
-                         required[2]);
+                         group[0], group[1], group[2], device_kernel->name, required[0],
+                         required[1], required[2]);
     // The null driver knows no limits.
     if (compute->maxTotalGroupSize > 0 && total > compute->maxTotalGroupSize)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
@@ -36,10 +36,11 @@ static zepi_result_t check_group(const struct zepi_kernel_pool *pool,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
-                             ze_kernel_handle_t ze, const uint32_t global[3])
+static zepi_result_t suggest(struct zepi_work_size *size,
+                             const struct zepi_device_kernel *device_kernel, ze_kernel_handle_t ze,
+                             const uint32_t global[3])
 {
-    const ze_kernel_properties_t *properties = &pool->properties;
+    const ze_kernel_properties_t *properties = &device_kernel->properties;
     uint32_t *group = size->group;
     if (properties->requiredGroupSizeX > 0) {
         group[0] = properties->requiredGroupSizeX;
@@ -57,7 +58,8 @@ static zepi_result_t suggest(struct zepi_work_size *size, const struct zepi_kern
     return result;
 }
 
-zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
+                                  const struct zepi_device_kernel *device_kernel,
                                   const struct zepi_device *device, ze_kernel_handle_t ze,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size)
@@ -91,9 +93,9 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
-        result = suggest(size, pool, ze, global);
+        result = suggest(size, device_kernel, ze, global);
     if (result == ZEPI_SUCCESS)
-        result = check_group(pool, device, size->group);
+        result = check_group(device_kernel, device, size->group);
     if (result != ZEPI_SUCCESS)
         return result;
     for (int i = 0; i < 3; i++) {

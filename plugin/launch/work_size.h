@@ -5,7 +5,7 @@
 #include "core/status.h"
 
 struct zepi_device;
-struct zepi_kernel_pool;
+struct zepi_device_kernel;
 
 // A launch's sizes as Level Zero takes them.
 struct zepi_work_size {
@@ -17,7 +17,8 @@ struct zepi_work_size {
 // From sizes in work-items, of which the first `work_dim` are read; a group size of zeros, or NULL,
 // is chosen: the one that the kernel requires, else the driver's suggestion for `ze`. Errors say
 // what does not fit.
-zepi_result_t zepi_work_size_init(struct zepi_work_size *size, const struct zepi_kernel_pool *pool,
+zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
+                                  const struct zepi_device_kernel *device_kernel,
                                   const struct zepi_device *device, ze_kernel_handle_t ze,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size);

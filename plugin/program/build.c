@@ -28,14 +28,14 @@ struct build {
     struct zepi_module *input;
     const struct zepi_spec_values *values;
     const struct zepi_build_options *options;
-    enum zepi_code_kind kind;
+    enum zepi_device_module_kind kind;
     struct zepi_module *output; // one part an image
 };
 
 // Whether the device already has everything that a SPIR-V image offers.
 static bool is_covered(const struct build *build, uint32_t device_index, uint32_t image_index)
 {
-    const struct zepi_spirv *spirv = zepi_image_spirv(build->input->images[image_index]);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(build->input->images[image_index]);
     if (!spirv || spirv->kernel_count == 0)
         return false;
     for (uint32_t i = 0; i < spirv->kernel_count; i++) {
@@ -50,8 +50,8 @@ static zepi_result_t fail_without_image(const struct build *build, uint32_t devi
     zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "no image serves device '%s'; there are:",
               build->input->context->devices[device_index]->properties.name);
     for (uint32_t i = 0; i < build->input->image_count; i++) {
-        const struct zepi_image *image = build->input->images[i];
-        zepi_error_append(" %s", image->format == ZEPI_IMAGE_SPIRV ? "SPIR-V" : "native");
+        const struct zepi_device_image *image = build->input->images[i];
+        zepi_error_append(" %s", image->format == ZEPI_DEVICE_IMAGE_SPIRV ? "SPIR-V" : "native");
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             const struct zepi_spec_declaration *declaration = &image->declarations[at];
             uint64_t value = 0;
@@ -67,25 +67,30 @@ static zepi_result_t fail_without_image(const struct build *build, uint32_t devi
 static zepi_result_t get_code(const struct build *build, uint32_t device_index,
                               uint32_t image_index)
 {
-    return zepi_code_get(build->input->context, device_index, build->input->images[image_index],
-                         build->values, build->options, build->kind,
-                         &build->output->parts[image_index].code[device_index]);
+    return zepi_device_module_get(build->input->context, device_index,
+                                  build->input->images[image_index], build->values, build->options,
+                                  build->kind,
+                                  &build->output->parts[image_index].device_module[device_index]);
 }
 
 // The native image's code for the device, if it serves: *is_served then.
 static zepi_result_t try_native(const struct build *build, uint32_t device_index,
                                 uint32_t image_index, bool *is_served)
 {
-    struct zepi_build_result **code = &build->output->parts[image_index].code[device_index];
+    struct zepi_build_result **device_module =
+        &build->output->parts[image_index].device_module[device_index];
     bool fits = true;
     zepi_result_t result = get_code(build, device_index, image_index);
     if (result == ZEPI_ERROR_COMPILE_FAILURE)
         return ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS) {
-        const struct zepi_native_fit fit = {
-            build->input,        device_index,  build->input->images[image_index],
-            zepi_code_of(*code), build->values, build->options,
-            build->kind};
+        const struct zepi_native_fit fit = {build->input,
+                                            device_index,
+                                            build->input->images[image_index],
+                                            zepi_device_module_of(*device_module),
+                                            build->values,
+                                            build->options,
+                                            build->kind};
         result = zepi_native_fit_check(&fit, &fits);
     }
     if (result != ZEPI_SUCCESS)
@@ -93,8 +98,8 @@ static zepi_result_t try_native(const struct build *build, uint32_t device_index
     if (fits) {
         *is_served = true;
     } else {
-        zepi_build_result_release(*code);
-        *code = NULL;
+        zepi_build_result_release(*device_module);
+        *device_module = NULL;
     }
     return ZEPI_SUCCESS;
 }
@@ -106,8 +111,8 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
     const struct zepi_module *input = build->input;
     const struct zepi_device *device = input->context->devices[device_index];
     for (uint32_t i = 0; i < input->image_count; i++) {
-        const struct zepi_image *image = input->images[i];
-        if (image->format != ZEPI_IMAGE_NATIVE || !zepi_image_is_for(image, device) ||
+        const struct zepi_device_image *image = input->images[i];
+        if (image->format != ZEPI_DEVICE_IMAGE_NATIVE || !zepi_device_image_is_for(image, device) ||
             zepi_native_states_other_values(input, image, build->values, use))
             continue;
         const zepi_result_t result = try_native(build, device_index, i, is_served);
@@ -130,7 +135,7 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
     if (native != ZEPI_SUCCESS)
         return native;
     for (uint32_t i = 0; i < input->image_count; i++) {
-        if (input->images[i]->format != ZEPI_IMAGE_SPIRV ||
+        if (input->images[i]->format != ZEPI_DEVICE_IMAGE_SPIRV ||
             (input->image_count > 1 && is_covered(build, device_index, i)))
             continue;
         const zepi_result_t result = get_code(build, device_index, i);
@@ -180,7 +185,7 @@ static zepi_result_t check_input(zepi_module_t input, const void *out_module)
 }
 
 static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_values *values,
-                               const zepi_build_desc_t *desc, enum zepi_code_kind kind,
+                               const zepi_build_desc_t *desc, enum zepi_device_module_kind kind,
                                enum zepi_variables variables, struct zepi_module **out_module)
 {
     struct zepi_build_options options;
@@ -194,13 +199,14 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
         result = check_required(input, values);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(
-            input, kind == ZEPI_CODE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
+            input,
+            kind == ZEPI_DEVICE_MODULE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
             input->image_count, &output);
     if (result == ZEPI_SUCCESS) {
         struct build build = {input, values, &options, kind, output};
         result = build_for_devices(&build);
     }
-    if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_OBJECT) {
+    if (result == ZEPI_SUCCESS && kind == ZEPI_DEVICE_MODULE_OBJECT) {
         output->options = zepi_duplicate_string(options.text);
         if (!output->options)
             result = zepi_fail_no_memory();
@@ -219,7 +225,7 @@ static bool has_own_imports(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         for (uint32_t at = 0; at < module->image_count; at++) {
-            if (zepi_image_needs(module->images[i], module->images[at]))
+            if (zepi_device_image_needs(module->images[i], module->images[at]))
                 return true;
         }
     }
@@ -232,8 +238,8 @@ static bool has_own_imports_on(const struct zepi_module *object, uint32_t device
     const struct zepi_module_part *parts = object->parts;
     for (uint32_t i = 0; i < object->part_count; i++) {
         for (uint32_t at = 0; at < object->part_count; at++) {
-            if (parts[i].code[device_index] && parts[at].code[device_index] &&
-                zepi_image_needs(parts[i].images[0], parts[at].images[0]))
+            if (parts[i].device_module[device_index] && parts[at].device_module[device_index] &&
+                zepi_device_image_needs(parts[i].images[0], parts[at].images[0]))
                 return true;
         }
     }
@@ -246,13 +252,14 @@ static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spe
 {
     struct zepi_module *object = NULL;
     bool has_imports = false;
-    zepi_result_t result = transform(input, values, desc, ZEPI_CODE_OBJECT, variables, &object);
+    zepi_result_t result =
+        transform(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, variables, &object);
     for (uint32_t i = 0; i < input->context->device_count && object; i++)
         has_imports = has_imports || has_own_imports_on(object, i);
     if (result == ZEPI_SUCCESS)
         result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
-                             : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables,
-                                         out_executable);
+                             : transform(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
+                                         variables, out_executable);
     zepi_release(object);
     return result;
 }
@@ -262,9 +269,9 @@ static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spe
                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
                                       struct zepi_module **out_executable)
 {
-    return has_own_imports(input)
-               ? compile_and_link(input, values, desc, variables, out_executable)
-               : transform(input, values, desc, ZEPI_CODE_EXECUTABLE, variables, out_executable);
+    return has_own_imports(input) ? compile_and_link(input, values, desc, variables, out_executable)
+                                  : transform(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
+                                              variables, out_executable);
 }
 
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
@@ -311,7 +318,8 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    result = transform(input, values, desc, ZEPI_CODE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
+    result =
+        transform(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;

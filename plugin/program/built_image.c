@@ -7,7 +7,7 @@
 
 struct zepi_built_images {
     uint32_t count;
-    struct zepi_image *images[]; // references
+    struct zepi_device_image *images[]; // references
 };
 
 uint32_t zepi_module_count_images(const struct zepi_module *module)
@@ -39,38 +39,40 @@ static bool count_kernel(void *user, const char *name)
 }
 
 // Those of linked native code are not known one by one.
-static uint32_t count_kernels(const struct zepi_module_part *part, const struct zepi_image *source,
-                              const struct zepi_build_result *code)
+static uint32_t count_kernels(const struct zepi_module_part *part,
+                              const struct zepi_device_image *source,
+                              const struct zepi_build_result *device_module)
 {
-    const struct zepi_spirv *spirv = zepi_image_spirv(source);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(source);
     uint32_t count = spirv ? spirv->kernel_count : 0;
     if (!spirv && part->image_count == 1)
-        zepi_code_for_each_kernel(zepi_code_of(code), count_kernel, &count);
+        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), count_kernel,
+                                           &count);
     return count;
 }
 
 static zepi_result_t create_image(const struct zepi_module *module, uint32_t part_index,
-                                  uint32_t index, struct zepi_image **out_image)
+                                  uint32_t index, struct zepi_device_image **out_image)
 {
     const struct zepi_module_part *part = &module->parts[part_index];
-    struct zepi_build_result *code = zepi_module_any_code(module, part_index);
-    struct zepi_image *source = part->images[index];
+    struct zepi_build_result *device_module = zepi_module_any_code(module, part_index);
+    struct zepi_device_image *source = part->images[index];
     if (source->state == module->state) {
         *out_image = zepi_retain(source);
         return ZEPI_SUCCESS;
     }
-    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    image->format = ZEPI_IMAGE_NATIVE;
+    image->format = ZEPI_DEVICE_IMAGE_NATIVE;
     image->state = module->state;
     image->declarations = source->declarations;
     image->declaration_count = source->declaration_count;
-    image->kernel_count = count_kernels(part, source, code);
+    image->kernel_count = count_kernels(part, source, device_module);
     image->source = zepi_retain(source);
     image->values = zepi_spec_values_retain(part->values[index]);
     image->context = zepi_retain(module->context);
-    image->build = zepi_build_result_retain(code);
+    image->build = zepi_build_result_retain(device_module);
     *out_image = image;
     return ZEPI_SUCCESS;
 }
@@ -96,7 +98,7 @@ static zepi_result_t create_images(const struct zepi_module *module,
 }
 
 zepi_result_t zepi_module_list_images(struct zepi_module *module,
-                                      struct zepi_image *const **out_images)
+                                      struct zepi_device_image *const **out_images)
 {
     if (module->state == ZEPI_MODULE_INPUT) {
         *out_images = module->images;
@@ -119,8 +121,8 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
     return ZEPI_SUCCESS;
 }
 
-const struct zepi_image *zepi_module_find_built_image(const struct zepi_module *module,
-                                                      uint32_t part_index, uint32_t index)
+const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
+                                                             uint32_t part_index, uint32_t index)
 {
     const struct zepi_built_images *images =
         atomic_load_explicit(&module->built, memory_order_acquire);
@@ -133,9 +135,9 @@ const struct zepi_image *zepi_module_find_built_image(const struct zepi_module *
 
 // ---- What an image holds ----
 
-void zepi_built_image_finish(struct zepi_image *image)
+void zepi_built_image_finish(struct zepi_device_image *image)
 {
-    zepi_intern_release(atomic_load_explicit(&image->native, memory_order_acquire));
+    zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
     zepi_spec_values_release(image->values);
     zepi_release(image->source);
     // Code may be used as long as its context lives.
@@ -143,26 +145,26 @@ void zepi_built_image_finish(struct zepi_image *image)
     zepi_release(image->context);
 }
 
-zepi_result_t zepi_built_image_get_native(struct zepi_image *image,
-                                          const struct zepi_interned **out_native)
+zepi_result_t zepi_built_image_get_native(struct zepi_device_image *image,
+                                          const struct zepi_blob **out_native)
 {
-    struct zepi_interned *native = atomic_load_explicit(&image->native, memory_order_acquire);
-    struct zepi_interned *made = NULL;
+    struct zepi_blob *native = atomic_load_explicit(&image->native, memory_order_acquire);
+    struct zepi_blob *made = NULL;
     void *bytes = NULL;
     size_t size_bytes = 0;
     struct zepi_error before;
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_error_save(&before);
     if (!native)
-        result =
-            zepi_code_get_native(zepi_code_of(image->build), image->state, &bytes, &size_bytes);
+        result = zepi_device_module_get_native(zepi_device_module_of(image->build), image->state,
+                                               &bytes, &size_bytes);
     if (result == ZEPI_ERROR_UNSUPPORTED) {
         // A driver that answers no native code is no failure.
         zepi_error_restore(&before);
         result = ZEPI_SUCCESS;
     }
     if (result == ZEPI_SUCCESS && size_bytes > 0)
-        result = zepi_intern(bytes, size_bytes, false, &made);
+        result = zepi_blob_get(bytes, size_bytes, false, &made);
     zepi_free(bytes);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -170,7 +172,7 @@ zepi_result_t zepi_built_image_get_native(struct zepi_image *image,
                                                         memory_order_acq_rel, memory_order_acquire))
         native = made;
     else
-        zepi_intern_release(made);
+        zepi_blob_release(made);
     *out_native = native;
     return ZEPI_SUCCESS;
 }

@@ -2,7 +2,7 @@
 #ifndef ZEPI_PROGRAM_BUILT_IMAGE_H
 #define ZEPI_PROGRAM_BUILT_IMAGE_H
 
-#include "program/device_image/image.h"
+#include "program/device_image/device_image.h"
 
 struct zepi_module;
 
@@ -17,19 +17,19 @@ uint32_t zepi_module_count_images(const struct zepi_module *module);
 
 // The module's images, in any state. Borrowed from it.
 zepi_result_t zepi_module_list_images(struct zepi_module *module,
-                                      struct zepi_image *const **out_images);
+                                      struct zepi_device_image *const **out_images);
 
 // The built image of image number `index` of a part, borrowed. NULL: none was made, and so nobody
 // has it.
-const struct zepi_image *zepi_module_find_built_image(const struct zepi_module *module,
-                                                      uint32_t part_index, uint32_t index);
+const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
+                                                             uint32_t part_index, uint32_t index);
 
 void zepi_built_images_destroy(struct zepi_built_images *images);
 
 // What a built image holds of its build: references. The native code is asked for when it is first
 // wanted.
-void zepi_built_image_finish(struct zepi_image *image);
-zepi_result_t zepi_built_image_get_native(struct zepi_image *image,
-                                          const struct zepi_interned **out_native);
+void zepi_built_image_finish(struct zepi_device_image *image);
+zepi_result_t zepi_built_image_get_native(struct zepi_device_image *image,
+                                          const struct zepi_blob **out_native);
 
 #endif

@@ -42,12 +42,13 @@ static zepi_result_t find(struct zepi_module *module, zepi_device_t device, cons
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *built = module->parts[i].code[index];
-        const struct zepi_code *code = built ? zepi_code_of(built) : NULL;
-        for (uint32_t unit = 0; code && unit < code->unit_count; unit++) {
+        const struct zepi_build_result *built = module->parts[i].device_module[index];
+        const struct zepi_device_module *device_module =
+            built ? zepi_device_module_of(built) : NULL;
+        for (uint32_t unit = 0; device_module && unit < device_module->unit_count; unit++) {
             struct zepi_global global;
             const ze_result_t ze =
-                ask(code->units[unit].ze, name, &global.size_bytes, &global.address);
+                ask(device_module->units[unit].ze, name, &global.size_bytes, &global.address);
             if (ze == ZE_RESULT_SUCCESS) {
                 *out_global = global;
                 return ZEPI_SUCCESS;

@@ -9,7 +9,7 @@
 
 // ---- Equality ----
 
-static bool is_same_image(const struct zepi_image *a, const struct zepi_image *b)
+static bool is_same_image(const struct zepi_device_image *a, const struct zepi_device_image *b)
 {
     return a == b || zepi_digest_equal(a->identity, b->identity);
 }
@@ -20,12 +20,12 @@ static bool has_same_devices(const struct zepi_module_part *a, const struct zepi
                              uint32_t device_count)
 {
     for (uint32_t i = 0; i < device_count; i++) {
-        if (!a->code[i] != !b->code[i])
+        if (!a->device_module[i] != !b->device_module[i])
             return false;
-        if (!a->code[i] || a->code[i] == b->code[i])
+        if (!a->device_module[i] || a->device_module[i] == b->device_module[i])
             continue;
-        const char *options = zepi_code_of(a->code[i])->options;
-        const char *other = zepi_code_of(b->code[i])->options;
+        const char *options = zepi_device_module_of(a->device_module[i])->options;
+        const char *other = zepi_device_module_of(b->device_module[i])->options;
         if (options && other && strcmp(options, other) != 0)
             return false;
     }
@@ -41,13 +41,13 @@ static bool is_same_part(const struct zepi_module_part *a, const struct zepi_mod
         return false;
     for (uint32_t i = 0; i < a->image_count; i++) {
         if (!is_same_image(a->images[i], b->images[i]) ||
-            !zepi_image_has_equal_values(a->images[i], a->values[i], b->values[i]))
+            !zepi_device_image_has_equal_values(a->images[i], a->values[i], b->values[i]))
             return false;
     }
     return true;
 }
 
-static uint32_t count_image(const struct zepi_module *module, const struct zepi_image *image)
+static uint32_t count_image(const struct zepi_module *module, const struct zepi_device_image *image)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->image_count; i++)
@@ -93,7 +93,7 @@ static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
 }
 
 // The same for equal images, whatever their order.
-static uint64_t hash_image(const struct zepi_image *image)
+static uint64_t hash_image(const struct zepi_device_image *image)
 {
     return zepi_digest_hash(&image->identity, sizeof(image->identity));
 }
@@ -166,7 +166,7 @@ static bool check_kernel(void *user, const char *name)
 static bool lists_all_kernels(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count && module->part_count == 0; i++) {
-        if (!zepi_image_spirv(module->images[i]))
+        if (!zepi_device_image_spirv(module->images[i]))
             return false;
     }
     return module->image_count > 0;
@@ -191,7 +191,7 @@ static zepi_result_t check_kernels(const struct zepi_module *a, const struct zep
 static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv_symbol *symbol)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(module->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
             if (strcmp(spirv->symbols[at].name, symbol->name) == 0 &&
                 spirv->symbols[at].linkage == symbol->linkage)
@@ -205,7 +205,7 @@ static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv
 static bool lists_all_symbols(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
-        if (!zepi_image_spirv(module->images[i]))
+        if (!zepi_device_image_spirv(module->images[i]))
             return false;
     }
     return module->image_count > 0;
@@ -215,7 +215,7 @@ static zepi_result_t check_symbols(const struct zepi_module *a, const struct zep
                                    uint32_t index, uint32_t other)
 {
     for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(a->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(a->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
             if (!has_symbol(b, &spirv->symbols[at]))
                 return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
@@ -300,7 +300,8 @@ static zepi_result_t snapshot_all(uint32_t module_count, const zepi_module_t *mo
     return result;
 }
 
-static struct zepi_image *image_of(const struct zepi_module *module, const struct zepi_image *image)
+static struct zepi_device_image *image_of(const struct zepi_module *module,
+                                          const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         if (is_same_image(module->images[i], image))
@@ -318,12 +319,13 @@ static void copy_part(const struct zepi_module *joined, struct zepi_module_part 
         to->values[i] = zepi_spec_values_retain(from->values[i]);
     }
     for (uint32_t i = 0; i < joined->context->device_count; i++)
-        to->code[i] = from->code[i] ? zepi_build_result_retain(from->code[i]) : NULL;
+        to->device_module[i] =
+            from->device_module[i] ? zepi_build_result_retain(from->device_module[i]) : NULL;
 }
 
 // The images of all modules, each once. Borrowed; `room` is enough for all of them.
 static uint32_t gather_images(uint32_t module_count, const zepi_module_t *modules,
-                              struct zepi_image **images)
+                              struct zepi_device_image **images)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
@@ -347,7 +349,8 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
         image_room += modules[i]->image_count;
         part_room += modules[i]->part_count;
     }
-    struct zepi_image **images = zepi_allocate(image_room, sizeof(struct zepi_image *));
+    struct zepi_device_image **images =
+        zepi_allocate(image_room, sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
     struct zepi_module *joined = NULL;

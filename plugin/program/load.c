@@ -6,12 +6,14 @@
 #include "program/module.h"
 
 // An executable of one ze_module: several were linked, or are failures already.
-static zepi_result_t check_imports(const struct zepi_code *code, uint32_t image_index)
+static zepi_result_t check_imports(const struct zepi_device_module *device_module,
+                                   uint32_t image_index)
 {
     bool has_imports = false;
-    if (code->unit_count > 1)
+    if (device_module->unit_count > 1)
         return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_ze_module_has_imports(code->units[0].ze, &has_imports);
+    const zepi_result_t result =
+        zepi_ze_module_has_imports(device_module->units[0].ze, &has_imports);
     if (result == ZEPI_SUCCESS && has_imports)
         return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
                          "image %u is declared executable, but imports what nobody defines",
@@ -23,22 +25,23 @@ static zepi_result_t check_imports(const struct zepi_code *code, uint32_t image_
 static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
                                const struct zepi_build_options *options)
 {
-    const enum zepi_code_kind kind =
-        module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_CODE_EXECUTABLE : ZEPI_CODE_OBJECT;
+    const enum zepi_device_module_kind kind = module->state == ZEPI_MODULE_EXECUTABLE
+                                                  ? ZEPI_DEVICE_MODULE_EXECUTABLE
+                                                  : ZEPI_DEVICE_MODULE_OBJECT;
     struct zepi_module_part *part = &module->parts[index];
     zepi_result_t result = ZEPI_SUCCESS;
     bool is_taken = false;
     part->image_count = 1;
     part->images[0] = module->images[index];
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        if (!zepi_image_is_for(part->images[0], module->context->devices[i]))
+        if (!zepi_device_image_is_for(part->images[0], module->context->devices[i]))
             continue;
-        result =
-            zepi_code_get(module->context, i, part->images[0], NULL, options, kind, &part->code[i]);
+        result = zepi_device_module_get(module->context, i, part->images[0], NULL, options, kind,
+                                        &part->device_module[i]);
         if (result == ZEPI_ERROR_COMPILE_FAILURE)
             continue;
-        if (result == ZEPI_SUCCESS && kind == ZEPI_CODE_EXECUTABLE)
-            result = check_imports(zepi_code_of(part->code[i]), index);
+        if (result == ZEPI_SUCCESS && kind == ZEPI_DEVICE_MODULE_EXECUTABLE)
+            result = check_imports(zepi_device_module_of(part->device_module[i]), index);
         if (result != ZEPI_SUCCESS)
             return result;
         is_taken = true;
@@ -55,7 +58,7 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
 static bool is_loaded(const struct zepi_module *module, uint32_t part_index)
 {
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        if (module->parts[part_index].code[i])
+        if (module->parts[part_index].device_module[i])
             return true;
     }
     return false;
@@ -67,7 +70,7 @@ static zepi_result_t keep_loaded(struct zepi_module *all, struct zepi_module **o
     struct zepi_module *module = NULL;
     uint32_t count = 0;
     // Each part has room for all images of the module: the first one's list serves.
-    struct zepi_image **images = all->parts[0].images;
+    struct zepi_device_image **images = all->parts[0].images;
     for (uint32_t i = 0; i < all->part_count; i++) {
         if (is_loaded(all, i))
             images[count++] = all->images[i];
@@ -84,8 +87,8 @@ static zepi_result_t keep_loaded(struct zepi_module *all, struct zepi_module **o
         part->image_count = 1;
         part->images[0] = module->images[count++];
         for (uint32_t at = 0; at < all->context->device_count; at++) {
-            part->code[at] = all->parts[i].code[at];
-            all->parts[i].code[at] = NULL;
+            part->device_module[at] = all->parts[i].device_module[at];
+            all->parts[i].device_module[at] = NULL;
         }
     }
     *out_module = module;
@@ -131,7 +134,8 @@ static bool has_something_to_launch(const struct zepi_module *module)
 }
 
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
-                                         uint32_t image_count, struct zepi_image *const *images,
+                                         uint32_t image_count,
+                                         struct zepi_device_image *const *images,
                                          enum zepi_unusable_images unusable,
                                          struct zepi_module **out_module)
 {

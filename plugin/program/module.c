@@ -29,7 +29,7 @@ static void module_destroy(void *object)
         for (uint32_t at = 0; at < part->image_count; at++)
             zepi_spec_values_release(part->values[at]);
         for (uint32_t at = 0; at < module->context->device_count; at++)
-            zepi_build_result_release(part->code[at]);
+            zepi_build_result_release(part->device_module[at]);
     }
     if (module->state == ZEPI_MODULE_INPUT)
         zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
@@ -65,9 +65,10 @@ static zepi_result_t make_storage(struct zepi_module *module, uint32_t part_coun
     module->parts = (struct zepi_module_part *)block;
     void **at = (void **)(module->parts + part_count);
     for (uint32_t i = 0; i < part_count; i++) {
-        module->parts[i].images = (struct zepi_image **)at;
+        module->parts[i].images = (struct zepi_device_image **)at;
         module->parts[i].values = (struct zepi_spec_values **)(at + image_count);
-        module->parts[i].code = (struct zepi_build_result **)(at + 2 * (size_t)image_count);
+        module->parts[i].device_module =
+            (struct zepi_build_result **)(at + 2 * (size_t)image_count);
         at += part_pointers;
     }
     module->part_count = part_count;
@@ -103,7 +104,7 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
 }
 
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
-                               uint32_t image_count, struct zepi_image *const *images,
+                               uint32_t image_count, struct zepi_device_image *const *images,
                                uint32_t part_count, struct zepi_module **out_module)
 {
     struct zepi_module_images *shared;
@@ -164,9 +165,10 @@ struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module
                                                 uint32_t device_index, const char *kernel_name)
 {
     for (uint32_t i = 0; i < module->part_count; i++) {
-        struct zepi_build_result *code = module->parts[i].code[device_index];
-        if (code && zepi_code_find_kernel(zepi_code_of(code), kernel_name))
-            return code;
+        struct zepi_build_result *device_module = module->parts[i].device_module[device_index];
+        if (device_module &&
+            zepi_device_module_find_kernel(zepi_device_module_of(device_module), kernel_name))
+            return device_module;
     }
     return NULL;
 }
@@ -174,7 +176,7 @@ struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module
 bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index)
 {
     for (uint32_t i = 0; i < module->part_count; i++) {
-        if (module->parts[i].code[device_index])
+        if (module->parts[i].device_module[device_index])
             return true;
     }
     return false;
@@ -192,16 +194,17 @@ struct once {
 struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module, uint32_t part)
 {
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        if (module->parts[part].code[i])
-            return module->parts[part].code[i];
+        if (module->parts[part].device_module[i])
+            return module->parts[part].device_module[i];
     }
     return NULL;
 }
 
 static bool is_in_part(const struct zepi_module *module, uint32_t part, const char *name)
 {
-    const struct zepi_build_result *code = zepi_module_any_code(module, part);
-    return code && zepi_code_find_kernel(zepi_code_of(code), name);
+    const struct zepi_build_result *device_module = zepi_module_any_code(module, part);
+    return device_module &&
+           zepi_device_module_find_kernel(zepi_device_module_of(device_module), name);
 }
 
 static bool visit_code_once(void *user, const char *name)
@@ -219,7 +222,7 @@ static bool visit_code_once(void *user, const char *name)
 static bool is_in_spirv(const struct zepi_module_part *part, const char *name)
 {
     for (uint32_t i = 0; i < part->image_count && part->image_count > 1; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(part->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(part->images[i]);
         if (spirv && zepi_spirv_find_kernel(spirv, name))
             return true;
     }
@@ -233,22 +236,22 @@ static bool visit_rest_once(void *user, const char *name)
 }
 
 // Linked code lists its kernels in an order of its own; those of the images come in theirs.
-static void visit_part_once(struct once *once, const struct zepi_code *code)
+static void visit_part_once(struct once *once, const struct zepi_device_module *device_module)
 {
     const struct zepi_module_part *part = &once->module->parts[once->index];
     for (uint32_t i = 0; i < part->image_count && part->image_count > 1; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(part->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(part->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->kernel_count && once->goes_on; at++)
             visit_code_once(once, spirv->kernels[at].name);
     }
     if (once->goes_on)
-        zepi_code_for_each_kernel(code, visit_rest_once, once);
+        zepi_device_module_for_each_kernel(device_module, visit_rest_once, once);
 }
 
 static bool visit_image_once(struct once *once, const char *name)
 {
     for (uint32_t i = 0; i < once->index; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(once->module->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(once->module->images[i]);
         if (spirv && zepi_spirv_find_kernel(spirv, name))
             return true;
     }
@@ -261,14 +264,14 @@ void zepi_module_for_each_kernel(const struct zepi_module *module,
 {
     struct once once = {.module = module, .visit = visit, .user = user, .goes_on = true};
     for (; once.index < module->part_count && once.goes_on; once.index++) {
-        const struct zepi_build_result *code = zepi_module_any_code(module, once.index);
-        if (code)
-            visit_part_once(&once, zepi_code_of(code));
+        const struct zepi_build_result *device_module = zepi_module_any_code(module, once.index);
+        if (device_module)
+            visit_part_once(&once, zepi_device_module_of(device_module));
     }
     if (module->part_count > 0)
         return;
     for (; once.index < module->image_count && once.goes_on; once.index++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(module->images[once.index]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[once.index]);
         for (uint32_t i = 0; spirv && i < spirv->kernel_count && once.goes_on; i++)
             visit_image_once(&once, spirv->kernels[i].name);
     }
@@ -291,14 +294,15 @@ void zepi_module_append_kernel_names(const struct zepi_module *module)
 }
 
 static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_count,
-                                   const zepi_image_desc_t *descs, struct zepi_image **images)
+                                   const zepi_device_image_desc_t *descs,
+                                   struct zepi_device_image **images)
 {
     // Every description in the list has the size that the first one states.
     const size_t stride = image_count > 0 ? descs[0].size : 0;
     for (uint32_t i = 0; i < image_count; i++) {
-        const zepi_image_desc_t *desc =
-            (const zepi_image_desc_t *)((const char *)descs + i * stride);
-        zepi_result_t result = zepi_image_create(desc, &images[i]);
+        const zepi_device_image_desc_t *desc =
+            (const zepi_device_image_desc_t *)((const char *)descs + i * stride);
+        zepi_result_t result = zepi_device_image_create(desc, &images[i]);
         if (result == ZEPI_SUCCESS && images[i]->state != state)
             result =
                 zepi_fail(ZEPI_ERROR_WRONG_STATE, "it is declared %s, the module is %s",
@@ -314,15 +318,15 @@ static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_cou
 zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
                                        size_t size_bytes, struct zepi_module **out_module)
 {
-    struct zepi_interned *code;
-    struct zepi_image *image;
+    struct zepi_blob *blob;
+    struct zepi_device_image *image;
     struct zepi_module *module;
-    zepi_result_t result = zepi_intern(bytes, size_bytes, true, &code);
+    zepi_result_t result = zepi_blob_get(bytes, size_bytes, true, &blob);
     if (result != ZEPI_SUCCESS) {
         zepi_error_prepend("image 0: ");
         return result;
     }
-    result = zepi_image_create_plain(code, &image);
+    result = zepi_device_image_create_plain(blob, &image);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, &module);
@@ -335,13 +339,14 @@ zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void 
 }
 
 static zepi_result_t create(struct zepi_context *context, zepi_module_state_t state,
-                            uint32_t image_count, const zepi_image_desc_t *descs,
+                            uint32_t image_count, const zepi_device_image_desc_t *descs,
                             struct zepi_module **out_module)
 {
     struct zepi_module *module;
-    struct zepi_image *one_image = NULL;
-    struct zepi_image **images =
-        image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_image *)) : &one_image;
+    struct zepi_device_image *one_image = NULL;
+    struct zepi_device_image **images =
+        image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_device_image *))
+                        : &one_image;
     if (!images)
         return zepi_fail_no_memory();
     zepi_result_t result = create_images(state, image_count, descs, images);
@@ -360,7 +365,7 @@ static zepi_result_t create(struct zepi_context *context, zepi_module_state_t st
 }
 
 zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
-                                 uint32_t image_count, const zepi_image_desc_t *descs,
+                                 uint32_t image_count, const zepi_device_image_desc_t *descs,
                                  zepi_module_t *out_module)
 {
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
@@ -372,7 +377,7 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    return state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_image_is_plain(descs)
+    return state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_device_image_is_plain(descs)
                ? zepi_module_create_plain(context, descs->bytes, descs->size_bytes, out_module)
                : create(context, state, image_count, descs, out_module);
 }

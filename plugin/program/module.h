@@ -5,8 +5,8 @@
 #include "cache/mutex.h"
 #include "core/exports.h"
 #include "program/build/build_options.h"
-#include "program/build/code.h"
-#include "program/device_image/image.h"
+#include "program/build/device_module.h"
+#include "program/device_image/device_image.h"
 #include "program/device_image/module_images.h"
 
 struct zepi_built_images;
@@ -14,11 +14,12 @@ struct zepi_context;
 
 // What objects and executables hold: code, for each device, and the images that it was made from.
 struct zepi_module_part {
-    uint32_t image_count;             // several if they were linked
-    struct zepi_image **images;       // in the module's list; borrowed from it
-    struct zepi_spec_values **values; // owned references; of each image, what it was built with
-    struct zepi_build_result **code;  // owned references, one a device of the context; NULL: this
-                                      // part does not serve that device. Payload: struct zepi_code
+    uint32_t image_count;              // several if they were linked
+    struct zepi_device_image **images; // in the module's list; borrowed from it
+    struct zepi_spec_values **values;  // owned references; of each image, what it was built with
+    struct zepi_build_result *
+        *device_module; // owned references, one a device of the context; NULL: this
+                        // part does not serve that device. Payload: struct zepi_device_module
 };
 
 // Lists of parts up to this size lie in the module itself: one image, two devices.
@@ -29,7 +30,7 @@ struct zepi_module {
     struct zepi_object object;
     struct zepi_module_images *shared; // reference; context, images and declarations are its
     struct zepi_context *context;      // borrowed, as the four below
-    struct zepi_image **images;
+    struct zepi_device_image **images;
     const struct zepi_spec_declaration *declarations; // sorted by id
     struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
     struct zepi_module *unit_next;                    // under the lock of this_module.c
@@ -45,7 +46,7 @@ struct zepi_module {
     // Objects and executables.
     struct zepi_module_part *parts;
     char *options;                             // owned; canonical, that an object was compiled with
-    zepi_exports_t exports;                    // owned; each a struct zepi_code of its own
+    zepi_exports_t exports;                    // owned; each a struct zepi_device_module of its own
     _Atomic(struct zepi_built_images *) built; // owned; NULL: nobody asked for them
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
     void *storage; // parts and the lists in them: owned, or inline_storage
@@ -57,7 +58,7 @@ extern const struct zepi_type zepi_module_type;
 // A module with these images and room for parts, whose lists the caller fills before
 // zepi_module_publish. One reference; on failure nothing is left.
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
-                               uint32_t image_count, struct zepi_image *const *images,
+                               uint32_t image_count, struct zepi_device_image *const *images,
                                uint32_t part_count, struct zepi_module **out_module);
 // The same with the images of another module.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
@@ -67,7 +68,8 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
 // a compile failure, executables without any kernel are invalid-value; or they are left out.
 enum zepi_unusable_images { ZEPI_REFUSE_UNUSABLE, ZEPI_LEAVE_UNUSABLE_OUT };
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
-                                         uint32_t image_count, struct zepi_image *const *images,
+                                         uint32_t image_count,
+                                         struct zepi_device_image *const *images,
                                          enum zepi_unusable_images unusable,
                                          struct zepi_module **out_module);
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
@@ -101,7 +103,7 @@ void zepi_module_append_kernel_names(const struct zepi_module *module);
 const char *zepi_module_state_name(zepi_module_state_t state);
 
 zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
-                                 uint32_t image_count, const zepi_image_desc_t *images,
+                                 uint32_t image_count, const zepi_device_image_desc_t *images,
                                  zepi_module_t *out_module);
 
 // An input of one image of SPIR-V of which nothing else is known, as zepi_module_create makes it;
@@ -140,7 +142,7 @@ zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out
 zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
                                       zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
-                                     zepi_image_t *out_images, uint32_t *out_count);
+                                     zepi_device_image_t *out_images, uint32_t *out_count);
 zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
                                            const char **out_names, uint32_t *out_count);
 zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);

@@ -16,11 +16,11 @@ static bool has_native_constants(const struct zepi_module *module)
 {
     bool is_native = true;
     for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++)
-        is_native = is_native && zepi_image_is_native_support(module->images[i]);
+        is_native = is_native && zepi_device_image_is_native_support(module->images[i]);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
-            is_native = is_native && zepi_image_is_native_support(part->images[at]);
+            is_native = is_native && zepi_device_image_is_native_support(part->images[at]);
     }
     return is_native;
 }
@@ -76,14 +76,14 @@ zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
 }
 
 zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
-                                     zepi_image_t *out_images, uint32_t *out_count)
+                                     zepi_device_image_t *out_images, uint32_t *out_count)
 {
     zepi_result_t result = zepi_check_object(module, &zepi_module_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_check_list(capacity, out_images, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_image *const *images = NULL;
+    struct zepi_device_image *const *images = NULL;
     const uint32_t count = zepi_module_count_images(module);
     // A host that only counts them needs none.
     if (capacity > 0 && count > 0)
@@ -163,8 +163,8 @@ zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t devi
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the log is NULL");
     const char *log = "";
     for (uint32_t i = 0; i < module->part_count && size_bytes == 0; i++) {
-        if (module->parts[i].code[index])
-            log = zepi_build_log(module->parts[i].code[index], &size_bytes);
+        if (module->parts[i].device_module[index])
+            log = zepi_build_log(module->parts[i].device_module[index], &size_bytes);
     }
     *out_log = log;
     return ZEPI_SUCCESS;

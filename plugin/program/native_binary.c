@@ -23,7 +23,7 @@ static void pieces_finish(struct pieces *pieces)
     zepi_free(pieces->members);
 }
 
-static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_code_unit *unit,
+static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_device_module_unit *unit,
                               uint32_t group)
 {
     struct zepi_container_member *member = &pieces->members[pieces->count];
@@ -44,10 +44,13 @@ static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_code_unit
 }
 
 // Whoever links an object's native code will want to know what it imports and exports.
-static void keep_symbols(const struct zepi_container_member *member, const struct zepi_code *code)
+static void keep_symbols(const struct zepi_container_member *member,
+                         const struct zepi_device_module *device_module)
 {
-    if (code->unit_count == 1 && code->source_count == 1 && member->size_bytes > 0)
-        zepi_native_symbols_keep(member->bytes, member->size_bytes, &code->sources[0]->spirv);
+    if (device_module->unit_count == 1 && device_module->source_count == 1 &&
+        member->size_bytes > 0)
+        zepi_native_symbols_keep(member->bytes, member->size_bytes,
+                                 &device_module->sources[0]->spirv);
 }
 
 static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
@@ -58,16 +61,17 @@ static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
 }
 
 // What was not linked with each other has different groups.
-static zepi_result_t add_code(struct pieces *pieces, const struct zepi_code *code,
+static zepi_result_t add_code(struct pieces *pieces, const struct zepi_device_module *device_module,
                               zepi_module_state_t state)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     const uint32_t first_group =
         pieces->count > 0 ? pieces->members[pieces->count - 1].group + 1 : 0;
-    for (uint32_t i = 0; i < code->unit_count && result == ZEPI_SUCCESS; i++)
-        result = add_unit(pieces, &code->units[i], first_group + code->units[i].group);
+    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++)
+        result =
+            add_unit(pieces, &device_module->units[i], first_group + device_module->units[i].group);
     if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT)
-        keep_symbols(&pieces->members[pieces->count - code->unit_count], code);
+        keep_symbols(&pieces->members[pieces->count - device_module->unit_count], device_module);
     return result;
 }
 
@@ -76,14 +80,16 @@ static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *mod
 {
     uint32_t room = 0;
     for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *code = module->parts[i].code[device_index];
-        room += code ? zepi_code_of(code)->unit_count : 0;
+        const struct zepi_build_result *device_module =
+            module->parts[i].device_module[device_index];
+        room += device_module ? zepi_device_module_of(device_module)->unit_count : 0;
     }
     zepi_result_t result = pieces_init(pieces, room);
     for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_build_result *code = module->parts[i].code[device_index];
-        if (code)
-            result = add_code(pieces, zepi_code_of(code), module->state);
+        const struct zepi_build_result *device_module =
+            module->parts[i].device_module[device_index];
+        if (device_module)
+            result = add_code(pieces, zepi_device_module_of(device_module), module->state);
     }
     return result;
 }
@@ -148,17 +154,18 @@ zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t 
     return result;
 }
 
-zepi_result_t zepi_code_get_native(const struct zepi_code *code, zepi_module_state_t state,
-                                   void **out_bytes, size_t *out_size_bytes)
+zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
+                                            zepi_module_state_t state, void **out_bytes,
+                                            size_t *out_size_bytes)
 {
     struct pieces pieces;
     void *bytes = NULL;
     size_t size_bytes = 0;
-    zepi_result_t result = pieces_init(&pieces, code->unit_count);
+    zepi_result_t result = pieces_init(&pieces, device_module->unit_count);
     if (result == ZEPI_SUCCESS)
-        result = add_code(&pieces, code, state);
+        result = add_code(&pieces, device_module, state);
     if (result == ZEPI_SUCCESS)
-        result = check_pieces(&pieces, code->device);
+        result = check_pieces(&pieces, device_module->device);
     if (result == ZEPI_SUCCESS)
         result = write_out(&pieces, &size_bytes, NULL);
     if (result == ZEPI_SUCCESS) {

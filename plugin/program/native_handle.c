@@ -12,7 +12,7 @@
 // ---- In ----
 
 // A module that the host linked may say for ever that it has imports: a kernel tells.
-static bool can_make_kernel(const struct zepi_code_unit *unit)
+static bool can_make_kernel(const struct zepi_device_module_unit *unit)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                    .pKernelName = unit->kernel_names[0]};
@@ -23,9 +23,10 @@ static bool can_make_kernel(const struct zepi_code_unit *unit)
     return true;
 }
 
-static zepi_result_t check_code(const struct zepi_code *code, zepi_module_state_t state)
+static zepi_result_t check_code(const struct zepi_device_module *device_module,
+                                zepi_module_state_t state)
 {
-    const struct zepi_code_unit *unit = &code->units[0];
+    const struct zepi_device_module_unit *unit = &device_module->units[0];
     bool has_imports;
     const zepi_result_t result = zepi_ze_module_has_imports(unit->ze, &has_imports);
     if (result != ZEPI_SUCCESS)
@@ -48,27 +49,27 @@ static zepi_result_t make_code(struct zepi_context *context, struct zepi_device 
                                ze_module_handle_t ze, zepi_module_state_t state,
                                struct zepi_build_result **out_result)
 {
-    struct zepi_code *code;
-    zepi_result_t result =
-        zepi_code_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP, 0, NULL, &code);
+    struct zepi_device_module *device_module;
+    zepi_result_t result = zepi_device_module_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP,
+                                                     0, NULL, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
-    code->is_private = true;
-    result = check_code(code, state);
+    device_module->is_private = true;
+    result = check_code(device_module, state);
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_wrap(code, out_result);
+        result = zepi_device_module_wrap(device_module, out_result);
     if (result != ZEPI_SUCCESS)
-        zepi_code_destroy(code);
+        zepi_device_module_destroy(device_module);
     return result;
 }
 
 static zepi_result_t make_module(struct zepi_context *context, uint32_t device_index,
-                                 struct zepi_build_result *code, zepi_module_state_t state,
+                                 struct zepi_build_result *device_module, zepi_module_state_t state,
                                  struct zepi_module **out_module)
 {
-    struct zepi_image *image;
+    struct zepi_device_image *image;
     struct zepi_module *module;
-    zepi_result_t result = zepi_image_create_imported(state, &image);
+    zepi_result_t result = zepi_device_image_create_imported(state, &image);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_module_make(context, state, 1, &image, 1, &module);
@@ -77,7 +78,7 @@ static zepi_result_t make_module(struct zepi_context *context, uint32_t device_i
         return result;
     module->parts[0].image_count = 1;
     module->parts[0].images[0] = module->images[0];
-    module->parts[0].code[device_index] = code;
+    module->parts[0].device_module[device_index] = device_module;
     *out_module = module;
     return ZEPI_SUCCESS;
 }
@@ -112,21 +113,21 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
                                              zepi_ownership_t ownership, zepi_module_t *out_module)
 {
     uint32_t index;
-    struct zepi_build_result *code;
+    struct zepi_build_result *device_module;
     struct zepi_module *module = NULL;
     zepi_result_t result =
         check_import(context, device, native_handle, state, ownership, out_module, &index);
     if (result == ZEPI_SUCCESS)
-        result = make_code(context, device, native_handle, state, &code);
+        result = make_code(context, device, native_handle, state, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = make_module(context, index, code, state, &module);
+    result = make_module(context, index, device_module, state, &module);
     if (result != ZEPI_SUCCESS) {
-        zepi_build_result_release(code);
+        zepi_build_result_release(device_module);
         return result;
     }
     // Only now: after a failure the handle is still the caller's.
-    zepi_code_of(code)->ownership = ownership;
+    zepi_device_module_of(device_module)->ownership = ownership;
     zepi_module_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
@@ -138,7 +139,7 @@ static void destroy_export(void *user, uint32_t index, void *item)
 {
     (void)user;
     (void)index;
-    zepi_code_destroy(item);
+    zepi_device_module_destroy(item);
 }
 
 void zepi_module_destroy_exports(struct zepi_module *module)
@@ -148,14 +149,14 @@ void zepi_module_destroy_exports(struct zepi_module *module)
 
 // The only code that the module has for the device.
 static zepi_result_t choose_code(const struct zepi_module *module, uint32_t device_index,
-                                 const struct zepi_code **out_code)
+                                 const struct zepi_device_module **out_device_module)
 {
-    const struct zepi_code *chosen = NULL;
+    const struct zepi_device_module *chosen = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->part_count; i++) {
-        if (!module->parts[i].code[device_index])
+        if (!module->parts[i].device_module[device_index])
             continue;
-        chosen = zepi_code_of(module->parts[i].code[device_index]);
+        chosen = zepi_device_module_of(module->parts[i].device_module[device_index]);
         count++;
     }
     if (count == 0)
@@ -166,16 +167,16 @@ static zepi_result_t choose_code(const struct zepi_module *module, uint32_t devi
                          "the module is made of %u ze_modules that are not linked with each other: "
                          "there is no one handle for it",
                          count);
-    *out_code = chosen;
+    *out_device_module = chosen;
     return ZEPI_SUCCESS;
 }
 
 // The unit that stands for the whole: the only one, or the only one with kernels.
-static zepi_result_t choose_unit(const struct zepi_code *code, uint32_t *out_unit)
+static zepi_result_t choose_unit(const struct zepi_device_module *device_module, uint32_t *out_unit)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < code->unit_count; i++) {
-        if (code->unit_count > 1 && code->units[i].kernel_count == 0)
+    for (uint32_t i = 0; i < device_module->unit_count; i++) {
+        if (device_module->unit_count > 1 && device_module->units[i].kernel_count == 0)
             continue;
         *out_unit = i;
         count++;
@@ -187,8 +188,9 @@ static zepi_result_t choose_unit(const struct zepi_code *code, uint32_t *out_uni
                                   count);
 }
 
-static zepi_result_t load_unit(struct zepi_fresh_module *fresh, const struct zepi_code *code,
-                               const struct zepi_code_unit *unit)
+static zepi_result_t load_unit(struct zepi_fresh_module *fresh,
+                               const struct zepi_device_module *device_module,
+                               const struct zepi_device_module_unit *unit)
 {
     struct zepi_text log = {0};
     void *bytes = NULL;
@@ -199,7 +201,7 @@ static zepi_result_t load_unit(struct zepi_fresh_module *fresh, const struct zep
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver answers no native code, which a "
                                                    "ze_module of its own is made from");
     if (result == ZEPI_SUCCESS)
-        result = zepi_fresh_module_load(fresh, code->context, code->device,
+        result = zepi_fresh_module_load(fresh, device_module->context, device_module->device,
                                         unit->native ? unit->native->bytes : bytes,
                                         unit->native ? unit->native->size_bytes : size_bytes, &log);
     zepi_free(bytes);
@@ -208,41 +210,43 @@ static zepi_result_t load_unit(struct zepi_fresh_module *fresh, const struct zep
 }
 
 // The same code once more, shared with nobody.
-static zepi_result_t copy_code(const struct zepi_code *code, enum zepi_fresh_use use,
-                               struct zepi_code **out_code)
+static zepi_result_t copy_code(const struct zepi_device_module *device_module,
+                               enum zepi_fresh_use use,
+                               struct zepi_device_module **out_device_module)
 {
     struct zepi_text log = {0};
     zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_fresh_module *fresh = zepi_allocate(code->unit_count, sizeof(*fresh));
+    struct zepi_fresh_module *fresh = zepi_allocate(device_module->unit_count, sizeof(*fresh));
     if (!fresh)
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < code->unit_count && result == ZEPI_SUCCESS; i++) {
-        fresh[i].group = code->units[i].group;
-        result = load_unit(&fresh[i], code, &code->units[i]);
+    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++) {
+        fresh[i].group = device_module->units[i].group;
+        result = load_unit(&fresh[i], device_module, &device_module->units[i]);
     }
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_create_fresh(code->context, code->device, code->unit_count, fresh, use,
-                                        0, NULL, &log, out_code);
-    zepi_fresh_modules_finish(code->unit_count, fresh);
+        result = zepi_device_module_create_fresh(device_module->context, device_module->device,
+                                                 device_module->unit_count, fresh, use, 0, NULL,
+                                                 &log, out_device_module);
+    zepi_fresh_modules_finish(device_module->unit_count, fresh);
     zepi_free(fresh);
     zepi_text_finish(&log);
     return result;
 }
 
 static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t device_index,
-                                           const struct zepi_code **out_code)
+                                           const struct zepi_device_module **out_device_module)
 {
-    const struct zepi_code *shared = NULL;
-    struct zepi_code *made;
-    *out_code = zepi_exports_get(&module->exports, device_index);
-    if (*out_code)
+    const struct zepi_device_module *shared = NULL;
+    struct zepi_device_module *made;
+    *out_device_module = zepi_exports_get(&module->exports, device_index);
+    if (*out_device_module)
         return ZEPI_SUCCESS;
     zepi_result_t result = choose_code(module, device_index, &shared);
     if (result != ZEPI_SUCCESS)
         return result;
     // Nobody else has it: it came in, or has variables, which are the kernels' that the host has.
     if (shared->is_private) {
-        *out_code = shared;
+        *out_device_module = shared;
         return ZEPI_SUCCESS;
     }
     result = copy_code(
@@ -250,11 +254,11 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
         &made);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_code =
+    *out_device_module =
         zepi_exports_put(&module->exports, module->context->device_count, device_index, made);
-    if (*out_code != made)
-        zepi_code_destroy(made);
-    return *out_code ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    if (*out_device_module != made)
+        zepi_device_module_destroy(made);
+    return *out_device_module ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
@@ -262,7 +266,7 @@ zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
 {
     uint32_t index;
     uint32_t unit = 0;
-    const struct zepi_code *code;
+    const struct zepi_device_module *device_module;
     zepi_result_t result = zepi_check_object(module, &zepi_module_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_context_check_device(module->context, device, &index);
@@ -273,11 +277,11 @@ zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
     if (module->state == ZEPI_MODULE_INPUT)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "the module is input: it has no ze_module before it is compiled");
-    result = find_or_create_export(module, index, &code);
+    result = find_or_create_export(module, index, &device_module);
     if (result == ZEPI_SUCCESS)
-        result = choose_unit(code, &unit);
+        result = choose_unit(device_module, &unit);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_native_handle = code->units[unit].ze;
+    *out_native_handle = device_module->units[unit].ze;
     return ZEPI_SUCCESS;
 }

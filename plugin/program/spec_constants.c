@@ -96,17 +96,18 @@ zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
 }
 
 // The layout of that name, of the image or (NULL) of the first that has it.
-static zepi_result_t find_layout(const struct zepi_module *module, const struct zepi_image *image,
-                                 const char *name, size_t size_bytes, const void *value,
-                                 const struct zepi_image_layout **out_layout)
+static zepi_result_t find_layout(const struct zepi_module *module,
+                                 const struct zepi_device_image *image, const char *name,
+                                 size_t size_bytes, const void *value,
+                                 const struct zepi_device_image_layout **out_layout)
 {
-    const struct zepi_image_layout *layout = NULL;
+    const struct zepi_device_image_layout *layout = NULL;
     if (!name || !value)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s of the composite is NULL",
                          name ? "the value" : "the name");
     for (uint32_t i = 0; i < module->image_count && !layout; i++) {
         if (!image || module->images[i] == image)
-            layout = zepi_image_find_layout(module->images[i], name);
+            layout = zepi_device_image_find_layout(module->images[i], name);
     }
     if (!layout) {
         zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
@@ -133,7 +134,8 @@ static zepi_result_t read_elements(const struct zepi_module *input, const char *
     uint32_t count = 0;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < input->image_count; i++) {
-        const struct zepi_image_layout *layout = zepi_image_find_layout(input->images[i], name);
+        const struct zepi_device_image_layout *layout =
+            zepi_device_image_find_layout(input->images[i], name);
         if (layout && layout->size_bytes != size_bytes)
             return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
                              "composite '%s' of image %u has %zu bytes, got %zu", name, i,
@@ -153,7 +155,7 @@ static zepi_result_t read_elements(const struct zepi_module *input, const char *
 zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *name,
                                              size_t size_bytes, const void *value)
 {
-    const struct zepi_image_layout *layout;
+    const struct zepi_device_image_layout *layout;
     uint32_t count = 0;
     zepi_result_t result = check_settable(input);
     if (result == ZEPI_SUCCESS)
@@ -161,7 +163,8 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < input->image_count; i++) {
-        const struct zepi_image_layout *own = zepi_image_find_layout(input->images[i], name);
+        const struct zepi_device_image_layout *own =
+            zepi_device_image_find_layout(input->images[i], name);
         count += own ? own->element_count : 0;
     }
     struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
@@ -182,25 +185,25 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
 // Whether a host that names the image means this one of a part: by the module's image, by what that
 // was built from, or by the image of an object that was linked.
 static bool is_meant(const struct zepi_module *module, uint32_t part_index, uint32_t index,
-                     const struct zepi_image *image)
+                     const struct zepi_device_image *image)
 {
-    const struct zepi_image *own = module->parts[part_index].images[index];
+    const struct zepi_device_image *own = module->parts[part_index].images[index];
     return image == own || image == zepi_module_find_built_image(module, part_index, index) ||
            (image->source == own &&
-            zepi_image_has_equal_values(own, image->values,
-                                        module->parts[part_index].values[index]));
+            zepi_device_image_has_equal_values(own, image->values,
+                                               module->parts[part_index].values[index]));
 }
 
 // An image of a part, with what it was built with.
 struct built {
-    const struct zepi_image *image;
+    const struct zepi_device_image *image;
     struct zepi_spec_values *values; // borrowed
     bool is_linked;                  // with others
 };
 
 // Calls `visit` for each image of the parts that serve a device, or of those that serve none, until
 // it returns false. `image` NULL: all of them.
-static void visit_built(const struct zepi_module *module, const struct zepi_image *image,
+static void visit_built(const struct zepi_module *module, const struct zepi_device_image *image,
                         bool is_serving, bool (*visit)(void *user, const struct built *built),
                         void *user)
 {
@@ -218,17 +221,17 @@ static void visit_built(const struct zepi_module *module, const struct zepi_imag
 
 static bool note_image(void *user, const struct built *built)
 {
-    *(const struct zepi_image **)user = built->image;
+    *(const struct zepi_device_image **)user = built->image;
     return false;
 }
 
-static zepi_result_t check_image(zepi_module_t module, zepi_image_t image)
+static zepi_result_t check_image(zepi_module_t module, zepi_device_image_t image)
 {
-    const struct zepi_image *found = NULL;
+    const struct zepi_device_image *found = NULL;
     zepi_result_t result = zepi_check_object(module, &zepi_module_type);
     if (result != ZEPI_SUCCESS || !image)
         return result;
-    result = zepi_check_object(image, &zepi_image_type);
+    result = zepi_check_object(image, &zepi_device_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++) {
@@ -254,7 +257,7 @@ static bool note_source(void *user, const struct built *built)
 {
     struct source *source = user;
     const struct zepi_spec_declaration *declaration =
-        zepi_image_find_constant(built->image, source->id);
+        zepi_device_image_find_constant(built->image, source->id);
     if (!declaration)
         return true;
     if (!source->declaration) {
@@ -272,7 +275,7 @@ static bool note_source(void *user, const struct built *built)
 
 // What a built module did not use counts where nothing else has the constant: what was used was
 // made with the same value.
-static void find_source(zepi_module_t module, const struct zepi_image *image, uint32_t id,
+static void find_source(zepi_module_t module, const struct zepi_device_image *image, uint32_t id,
                         struct source *source)
 {
     *source = (struct source){.id = id};
@@ -283,7 +286,7 @@ static void find_source(zepi_module_t module, const struct zepi_image *image, ui
         return;
     }
     source->declaration =
-        image ? zepi_image_find_constant(image, id)
+        image ? zepi_device_image_find_constant(image, id)
               : zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
     if (source->declaration)
         source->values = zepi_module_snapshot(module);
@@ -297,7 +300,7 @@ struct listing {
 static bool append_image(void *user, const struct built *built)
 {
     struct listing *listing = user;
-    if (zepi_image_find_constant(built->image, listing->id))
+    if (zepi_device_image_find_constant(built->image, listing->id))
         zepi_error_append(" image %u", listing->index);
     listing->index++;
     return true;
@@ -313,7 +316,7 @@ static zepi_result_t fail_ambiguous(const struct zepi_module *module, uint32_t i
     return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
 }
 
-zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_image_t image, uint32_t id,
+zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_device_image_t image, uint32_t id,
                                      size_t size_bytes, void *out_value)
 {
     struct source source;
@@ -367,8 +370,8 @@ static void compose_element(struct composition *composition, const zepi_spec_ele
 static bool compose(void *user, const struct built *built)
 {
     struct composition *composition = user;
-    const struct zepi_image_layout *layout =
-        zepi_image_find_layout(built->image, composition->name);
+    const struct zepi_device_image_layout *layout =
+        zepi_device_image_find_layout(built->image, composition->name);
     const struct zepi_spec_composite *set =
         zepi_spec_values_find_composite(built->values, composition->name);
     if (!layout)
@@ -387,14 +390,14 @@ static bool compose(void *user, const struct built *built)
         const struct zepi_spec_declaration *declaration =
             input ? zepi_spec_find_declaration(input->declarations, input->declaration_count,
                                                element->id)
-                  : zepi_image_find_constant(built->image, element->id);
+                  : zepi_device_image_find_constant(built->image, element->id);
         compose_element(composition, element, zepi_spec_effective(declaration, built->values));
     }
     return !composition->is_ambiguous;
 }
 
 static void compose_input(struct composition *composition, zepi_module_t input,
-                          const struct zepi_image *image)
+                          const struct zepi_device_image *image)
 {
     struct built built = {.values = zepi_module_snapshot(input)};
     composition->input = image ? NULL : input;
@@ -421,10 +424,10 @@ static zepi_result_t finish_composition(const struct composition *composition, v
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_image_t image,
+zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_image_t image,
                                              const char *name, size_t size_bytes, void *out_value)
 {
-    const struct zepi_image_layout *layout;
+    const struct zepi_device_image_layout *layout;
     zepi_result_t result = check_image(module, image);
     if (result == ZEPI_SUCCESS)
         result = find_layout(module, image && image->source ? image->source : image, name,
@@ -464,8 +467,9 @@ static void describe(const struct zepi_spec_declaration *declaration,
     memcpy(out_constant->value, zepi_spec_effective(declaration, values), declaration->size_bytes);
 }
 
-zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_image_t image, uint32_t capacity,
-                                      zepi_spec_constant_t *out_constants, uint32_t *out_count)
+zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_device_image_t image,
+                                      uint32_t capacity, zepi_spec_constant_t *out_constants,
+                                      uint32_t *out_count)
 {
     zepi_result_t result = check_image(module, image);
     if (result == ZEPI_SUCCESS)
@@ -501,7 +505,7 @@ zepi_result_t zepi_spec_constant_list_names(zepi_module_t module, uint32_t capac
             const char *name = module->images[i]->layouts[at].name;
             bool is_known = false;
             for (uint32_t before = 0; before < i && !is_known; before++)
-                is_known = zepi_image_find_layout(module->images[before], name);
+                is_known = zepi_device_image_find_layout(module->images[before], name);
             if (is_known)
                 continue;
             if (count < capacity)

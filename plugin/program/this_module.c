@@ -69,10 +69,11 @@ zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_
 
 // Which of two images has the default of a launch: the input, as its module has it; else the one
 // that launches take first.
-static int rank_of(const struct zepi_image *image, const struct zepi_spec_declaration *declaration)
+static int rank_of(const struct zepi_device_image *image,
+                   const struct zepi_spec_declaration *declaration)
 {
     if (image->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
-        return image->format == ZEPI_IMAGE_SPIRV ? 5 : 4;
+        return image->format == ZEPI_DEVICE_IMAGE_SPIRV ? 5 : 4;
     return (int)image->state;
 }
 
@@ -83,7 +84,7 @@ const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi
     int found_rank = 0;
     for (uint32_t i = 0; i < unit->image_count; i++) {
         const struct zepi_spec_declaration *declaration =
-            zepi_image_find_constant(unit->images[i], id);
+            zepi_device_image_find_constant(unit->images[i], id);
         if (!declaration || rank_of(unit->images[i], declaration) <= found_rank)
             continue;
         found = declaration;
@@ -95,7 +96,8 @@ const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi
 // ---- Registering ----
 
 static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
-                                 const zepi_image_desc_t *descs, struct zepi_unit_entry **out_unit)
+                                 const zepi_device_image_desc_t *descs,
+                                 struct zepi_unit_entry **out_unit)
 {
     // Every description in the list has the size that the first one states.
     const size_t stride = image_count > 0 ? descs[0].size : 0;
@@ -106,8 +108,8 @@ static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
     unit->token = token;
     atomic_init(&unit->references, 1);
     for (uint32_t i = 0; i < image_count; i++) {
-        const zepi_result_t result = zepi_image_create(
-            (const zepi_image_desc_t *)((const char *)descs + i * stride), &unit->images[i]);
+        const zepi_result_t result = zepi_device_image_create(
+            (const zepi_device_image_desc_t *)((const char *)descs + i * stride), &unit->images[i]);
         if (result != ZEPI_SUCCESS) {
             zepi_error_prepend("image %u: ", i);
             zepi_unit_release(unit);
@@ -131,7 +133,7 @@ static void release_units(void)
 }
 
 zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
-                                 const zepi_image_desc_t *descs)
+                                 const zepi_device_image_desc_t *descs)
 {
     struct zepi_unit_entry *unit = NULL;
     if (!token || (image_count > 0 && !descs))
@@ -294,7 +296,8 @@ static zepi_result_t create_module(struct zepi_unit_entry *unit, struct zepi_con
                                    zepi_module_state_t state, struct zepi_module **out_module)
 {
     uint32_t count = 0;
-    struct zepi_image **images = zepi_allocate(unit->image_count, sizeof(struct zepi_image *));
+    struct zepi_device_image **images =
+        zepi_allocate(unit->image_count, sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < unit->image_count; i++) {

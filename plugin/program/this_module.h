@@ -10,7 +10,7 @@
 // input in a context stay until the context goes.
 
 struct zepi_context;
-struct zepi_image;
+struct zepi_device_image;
 struct zepi_module;
 
 // A registered unit. Whoever holds one may use its images after it was unregistered.
@@ -22,7 +22,7 @@ struct zepi_unit_entry {
     struct zepi_unit_values *values; // owned; one a context that the input was made in
     uint32_t counts[4];              // of images in each state
     uint32_t image_count;
-    struct zepi_image *images[]; // retained
+    struct zepi_device_image *images[]; // retained
 };
 
 // What goes up with every change that a dispatch might depend on: a unit that comes or goes, a
@@ -59,7 +59,7 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
                                               struct zepi_module **out_module);
 
 zepi_result_t zepi_unit_register(zepi_unit_t unit, uint32_t image_count,
-                                 const zepi_image_desc_t *images);
+                                 const zepi_device_image_desc_t *images);
 zepi_result_t zepi_unit_unregister(zepi_unit_t unit);
 zepi_result_t zepi_unit_get_module(zepi_unit_t unit, zepi_context_t context,
                                    zepi_module_state_t state, zepi_module_t *out_module);

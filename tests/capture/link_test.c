@@ -79,7 +79,8 @@ Test(capture_link, builds_a_diamond_both_ways)
 Test(capture_link, builds_objects_that_import_from_each_other_both_ways)
 {
     static const char *const names[] = {"link_mutual_first", "link_mutual_second"};
-    const zepi_image_desc_t images[] = {test_spirv_image(names[0]), test_spirv_image(names[1])};
+    const zepi_device_image_desc_t images[] = {test_spirv_image(names[0]),
+                                               test_spirv_image(names[1])};
     zepi_module_t input;
     zepi_module_t module;
     FOR_EACH_METHOD(method)
@@ -145,7 +146,8 @@ Test(capture_link, comes_back_from_native_code)
         void *handle;
         static const char *const names[] = {"link_constants", "link_base"};
         TEST_OK(link_named(method, 4, diamond, &linked));
-        zepi_image_desc_t image = test_native_image(linked, gear.device, ZEPI_MODULE_EXECUTABLE);
+        zepi_device_image_desc_t image =
+            test_native_image(linked, gear.device, ZEPI_MODULE_EXECUTABLE);
         TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &loaded));
         launch(loaded, "diamond");
         TEST_OK(zepi.release(loaded));
@@ -166,7 +168,7 @@ Test(capture_link, comes_back_from_native_code)
 static zepi_module_t native_object(const char *name)
 {
     zepi_module_t object = test_object(gear.context, name);
-    zepi_image_desc_t image = test_native_image(object, gear.device, ZEPI_MODULE_OBJECT);
+    zepi_device_image_desc_t image = test_native_image(object, gear.device, ZEPI_MODULE_OBJECT);
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_OBJECT, 1, &image, &object));
     test_native_image_finish(&image);

@@ -79,7 +79,7 @@ Test(capture, unknown_ids_do_not_reach_the_driver)
 
 Test(capture, truncated_modules_do_not_reach_the_driver)
 {
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t input;
     while (--image.size_bytes > 0)
         TEST_FAILS(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input),
@@ -150,11 +150,11 @@ Test(capture, native_code_comes_back_as_an_executable)
 {
     zepi_module_t input = test_input(gear.context, "negate");
     struct test_bytes native = native_of(input);
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_EXECUTABLE,
-                                     .bytes = native.data,
-                                     .size_bytes = native.size_bytes};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                            .state = ZEPI_MODULE_EXECUTABLE,
+                                            .bytes = native.data,
+                                            .size_bytes = native.size_bytes};
     zepi_module_t executable;
     bool has;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &executable));

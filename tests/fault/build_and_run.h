@@ -8,7 +8,7 @@
 #include "walk.h"
 
 struct build_and_run {
-    zepi_image_desc_t image; // tests/data/scaled_copy.cl
+    zepi_device_image_desc_t image; // tests/data/scaled_copy.cl
     zepi_queue_flags_t queue_flags;
     int32_t constant;
     bool is_constant_kept; // else each run has a constant of its own, so that each run builds

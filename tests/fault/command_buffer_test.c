@@ -127,7 +127,7 @@ static zepi_result_t replay_in_any_order(void)
 
 int main(void)
 {
-    const zepi_image_desc_t image = test_spirv_image("vector_add");
+    const zepi_device_image_desc_t image = test_spirv_image("vector_add");
     walk_begin();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 3 * ITEMS * sizeof(float),

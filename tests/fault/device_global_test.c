@@ -5,7 +5,7 @@
 #include "walk_ur.h"
 
 static struct test_gear gear;
-static zepi_image_desc_t image;
+static zepi_device_image_desc_t image;
 static int *out;
 
 // One step of 10 from the initial value.

@@ -49,7 +49,7 @@ static zepi_result_t store_first_and_run(void)
 static uint64_t count_store_hits(void)
 {
     zepi_cache_counters_t counters = {.size = sizeof(counters)};
-    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_CODE, &counters));
+    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_BINARIES, &counters));
     return counters.store_hits;
 }
 

@@ -15,9 +15,9 @@ static const char unit;
 // whose constant 7 is emulated. The executable that does not say so, as an input beside SPIR-V.
 static const int32_t made_with[2] = {41, 42};
 static const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
-static zepi_image_desc_t images[3];
-static zepi_image_desc_t emulated_image;
-static zepi_image_desc_t silent_images[2];
+static zepi_device_image_desc_t images[3];
+static zepi_device_image_desc_t emulated_image;
+static zepi_device_image_desc_t silent_images[2];
 
 static zepi_launch_desc_t describe(const zepi_argument_t arguments[2])
 {
@@ -43,7 +43,7 @@ out:
     return result;
 }
 
-static zepi_image_t take_second(void *data, const zepi_image_t *list, uint32_t count)
+static zepi_device_image_t take_second(void *data, const zepi_device_image_t *list, uint32_t count)
 {
     (void)data;
     return count > 1 ? list[1] : NULL;
@@ -92,7 +92,7 @@ static zepi_result_t emulate(void)
     const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 4)};
     const zepi_build_desc_t build = {.size = sizeof(build), .native_policy = ZEPI_NATIVE_EMULATE};
     zepi_launch_desc_t desc = describe(arguments);
-    zepi_image_desc_t input_image = emulated_image;
+    zepi_device_image_desc_t input_image = emulated_image;
     zepi_context_t context = NULL;
     zepi_queue_t queue = NULL;
     zepi_module_t input = NULL;
@@ -171,8 +171,8 @@ static zepi_result_t build_beside_silent_code(void)
     zepi_module_t input = NULL;
     zepi_module_t modules[2] = {NULL, NULL};
     zepi_module_t joined = NULL;
-    zepi_image_t listed[2] = {NULL, NULL};
-    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_device_image_t listed[2] = {NULL, NULL};
+    zepi_device_image_info_t info = {.size = sizeof(info)};
     uint32_t count = 0;
     zepi_result_t result;
     STEP(zepi.context_create(1, &gear.device, &context));
@@ -185,10 +185,10 @@ static zepi_result_t build_beside_silent_code(void)
         STEP(zepi.module_build(input, NULL, &modules[i]));
     }
     STEP(zepi.module_join(2, modules, &joined));
-    STEP(zepi.module_get_images(joined, 2, listed, &count));
+    STEP(zepi.module_get_device_images(joined, 2, listed, &count));
     WALK_EXPECT(count == 2);
     for (int i = 0; i < 2; i++) {
-        STEP(zepi.image_get_info(listed[i], &info));
+        STEP(zepi.device_image_get_info(listed[i], &info));
         WALK_EXPECT(info.bytes && info.state == ZEPI_MODULE_EXECUTABLE);
     }
 out:
@@ -205,10 +205,10 @@ out:
     return result;
 }
 
-static zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
-                                      const zepi_spec_value_t *value)
+static zepi_device_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
+                                             const zepi_spec_value_t *value)
 {
-    zepi_image_desc_t image = test_native_image(module, gear.device, state);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, state);
     image.baked_values = value;
     image.baked_value_count = value != NULL;
     TEST_OK(zepi.release(module));

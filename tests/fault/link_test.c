@@ -9,7 +9,7 @@
 
 static int32_t constant = 100;
 static zepi_link_method_t method;
-static zepi_image_desc_t images[2];
+static zepi_device_image_desc_t images[2];
 static zepi_context_t context;
 static zepi_device_t device;
 static zepi_queue_t queue;
@@ -56,11 +56,11 @@ static zepi_result_t load(zepi_module_t linked)
     STEP(zepi.module_get_native_binary(linked, device, &size_bytes, NULL));
     bytes = malloc(size_bytes);
     STEP(zepi.module_get_native_binary(linked, device, &size_bytes, bytes));
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_EXECUTABLE,
-                                     .bytes = bytes,
-                                     .size_bytes = size_bytes};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                            .state = ZEPI_MODULE_EXECUTABLE,
+                                            .bytes = bytes,
+                                            .size_bytes = size_bytes};
     STEP(zepi.module_create(context, ZEPI_MODULE_EXECUTABLE, 1, &image, &loaded));
     STEP(run(loaded));
     STEP(zepi.module_get_native(linked, device, &handle));

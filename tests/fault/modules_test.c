@@ -5,8 +5,8 @@
 #include "walk.h"
 
 static struct test_gear gear;
-static zepi_image_desc_t plain;
-static zepi_image_desc_t parts[2];
+static zepi_device_image_desc_t plain;
+static zepi_device_image_desc_t parts[2];
 static zepi_link_method_t method;
 static float *data;
 static float gain = 1;

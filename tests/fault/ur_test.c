@@ -26,8 +26,8 @@ static struct {
 } gear;
 
 enum { OBJECTS = 4 };
-static zepi_image_desc_t scaled_copy;
-static zepi_image_desc_t diamond[OBJECTS];
+static zepi_device_image_desc_t scaled_copy;
+static zepi_device_image_desc_t diamond[OBJECTS];
 // Each round has a constant of its own, so that every round builds.
 static int32_t constant = 1;
 static ur_queue_flags_t queue_flags;

@@ -210,7 +210,7 @@ Test(cache_failures, for_lack_of_memory_evict_what_is_unused_first)
                  0);
     TEST_OK(zepi.release(test_executable(gear.context, "scaled_copy")));
     cr_assert_eq(evictions(ZEPI_CACHE_MODULES), 2);
-    cr_assert_geq(evictions(ZEPI_CACHE_CODE), 2);
+    cr_assert_geq(evictions(ZEPI_CACHE_BINARIES), 2);
     cr_assert_eq(destroyed, 0);
     cr_assert_eq(ze_cpu.get_count("zeModuleDestroy"), 2);
     // The one in use is as good as before.

@@ -111,8 +111,8 @@ Test(cache_keys, the_same_bytes_as_another_constants_value_are_another_build)
 
 Test(cache_keys, a_constant_of_another_image_changes_nothing)
 {
-    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
-                                        test_spirv_image("arguments")};
+    const zepi_device_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                               test_spirv_image("arguments")};
     zepi_module_t input;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
     build(input, NULL, 0);
@@ -163,7 +163,7 @@ Test(cache_keys, the_log_is_the_same_from_every_level)
         cr_assert_str_eq(copies[i], copies[0]);
         cr_assert_str_eq(logs[i], copies[0]);
     }
-    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_CODE, &code));
+    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_BINARIES, &code));
     cr_assert_eq(code.store_hits, 1);
     expect_compiles(1);
     for (int i = 0; i < 3; i++)
@@ -172,8 +172,8 @@ Test(cache_keys, the_log_is_the_same_from_every_level)
 }
 
 // Builds a module that is made for this build alone; NULL: the default of constant 7 stays.
-static void build_anew(const zepi_image_desc_t *image, const int32_t *number, const char *options,
-                       int32_t expected)
+static void build_anew(const zepi_device_image_desc_t *image, const int32_t *number,
+                       const char *options, int32_t expected)
 {
     const zepi_build_desc_t desc = {.size = sizeof(desc), .options = options};
     zepi_module_t input;
@@ -194,7 +194,7 @@ static void build_anew(const zepi_image_desc_t *image, const int32_t *number, co
 
 Test(cache_keys, modules_made_anew_for_each_build_are_the_same_build_only_with_the_same_values)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const int32_t numbers[] = {8, 9};
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 4; i++)
@@ -217,7 +217,7 @@ Test(cache_keys, modules_made_anew_for_each_build_are_the_same_build_only_with_t
 Test(cache_keys, what_an_image_requires_holds_for_bytes_that_were_built_without_it)
 {
     const uint32_t required = 7;
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t input;
     zepi_module_t executable;
     for (int i = 0; i < 4; i++)
@@ -232,7 +232,7 @@ Test(cache_keys, what_an_image_requires_holds_for_bytes_that_were_built_without_
 Test(cache_keys, bytes_that_change_where_they_lie_are_another_image)
 {
     static const char name[] = "scaled_copy_int";
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     char *bytes = malloc(image.size_bytes);
     memcpy(bytes, image.bytes, image.size_bytes);
     image.bytes = bytes;

@@ -16,7 +16,7 @@ static void set_up_limited(void)
 {
     setenv("ZEPI_CACHE_MEMORY_ENTRIES", "2", 1);
     setenv("ZEPI_CACHE_MEMORY_BYTES", "64M", 1);
-    setenv("ZEPI_CACHE_CODE_BYTES", "1M", 1);
+    setenv("ZEPI_CACHE_BINARY_BYTES", "1M", 1);
     setenv("ZEPI_CACHE_DISK", "off", 1);
     gear_set_up();
 }
@@ -199,7 +199,7 @@ Test(cache_limits, counters_add_up)
         cr_assert_eq(counters.failures + counters.waits + counters.evictions, 0);
         cr_assert_gt(counters.build_ns, 0);
     }
-    const zepi_cache_counters_t code = counters_of(ZEPI_CACHE_CODE);
+    const zepi_cache_counters_t code = counters_of(ZEPI_CACHE_BINARIES);
     cr_assert_eq(code.misses, 4);
     cr_assert_eq(code.store_misses, 4);
     cr_assert_eq(code.store_hits + code.hits, 0);
@@ -211,9 +211,9 @@ Test(cache_limits, clearing_forgets_what_is_in_memory_and_leaves_files)
     TEST_OK(zepi.cache_clear(gear.context));
     cr_assert_eq(counters_of(ZEPI_CACHE_MODULES).entries, 0);
     TEST_OK(zepi.cache_clear(NULL));
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).entries, 0);
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).entries, 0);
     TEST_OK(zepi.release(build_with(2)));
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).store_hits, 1);
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).store_hits, 1);
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), 1);
 }
 
@@ -221,13 +221,13 @@ Test(cache_limits, machine_code_is_trimmed_without_a_context)
 {
     TEST_OK(zepi.release(build_with(2)));
     TEST_OK(zepi.release(build_with(3)));
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).entries, 2);
-    TEST_OK(zepi.cache_trim(NULL, counters_of(ZEPI_CACHE_CODE).bytes - 1));
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).entries, 1);
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).entries, 2);
+    TEST_OK(zepi.cache_trim(NULL, counters_of(ZEPI_CACHE_BINARIES).bytes - 1));
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).entries, 1);
     zepi_cache_limits_t none = limits();
-    none.code_bytes = 0;
+    none.binary_bytes = 0;
     TEST_OK(zepi.cache_set_limits(gear.context, &none));
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).entries, 0);
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).entries, 0);
 }
 
 Test(cache_limits_of_the_environment, hold)
@@ -235,7 +235,7 @@ Test(cache_limits_of_the_environment, hold)
     zepi_cache_location_t location = {.size = sizeof(location)};
     cr_assert_eq(limits().memory_entries, 2);
     cr_assert_eq(limits().memory_bytes, UINT64_C(64) << 20);
-    cr_assert_eq(limits().code_bytes, UINT64_C(1) << 20);
+    cr_assert_eq(limits().binary_bytes, UINT64_C(1) << 20);
     cr_assert_eq(limits().disk_bytes, 0);
     TEST_OK(zepi.cache_get_location(&location));
     cr_assert(location.is_on && !location.is_disk_on);
@@ -267,6 +267,6 @@ Test(cache_off, keeps_nothing_and_computes_right)
     }
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), 3);
     cr_assert_eq(counters_of(ZEPI_CACHE_MODULES).entries, 0);
-    cr_assert_eq(counters_of(ZEPI_CACHE_CODE).entries, 0);
+    cr_assert_eq(counters_of(ZEPI_CACHE_BINARIES).entries, 0);
     TEST_OK(zepi.usm_free(gear.context, memory));
 }

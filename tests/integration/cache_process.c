@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     const uint64_t again_us = build(input, &quiet, &result);
     if (result != first)
         return 3;
-    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_CODE, &code));
+    TEST_OK(zepi.cache_get_counters(NULL, ZEPI_CACHE_BINARIES, &code));
     printf("result=%d builds=%" PRIu64 " store_hits=%" PRIu64 " build_us=%" PRIu64
            " again_us=%" PRIu64 " spirv=%" PRIu64 " native=%" PRIu64 " log=%016" PRIx64 "-%zu\n",
            (int)first, code.builds, code.store_hits, build_us, again_us,

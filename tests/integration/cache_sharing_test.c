@@ -74,8 +74,8 @@ static void build_in_threads(struct builder *builders, unsigned context_count,
 
 static bool have_same_code(zepi_module_t a, zepi_module_t b)
 {
-    zepi_image_desc_t left = test_native_image(a, gear.device, ZEPI_MODULE_EXECUTABLE);
-    zepi_image_desc_t right = test_native_image(b, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t left = test_native_image(a, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t right = test_native_image(b, gear.device, ZEPI_MODULE_EXECUTABLE);
     const bool is_same = left.size_bytes == right.size_bytes &&
                          memcmp(left.bytes, right.bytes, left.size_bytes) == 0;
     test_native_image_finish(&left);

@@ -6,7 +6,7 @@ TestSuite(dispatch_choice, .init = gear_set_up, .fini = gear_tear_down);
 
 // Images of scaled_copy: an executable made with 41, an object made with 42, and SPIR-V.
 struct three_states {
-    zepi_image_desc_t images[3];
+    zepi_device_image_desc_t images[3];
 };
 
 static const int32_t made_with[2] = {41, 42};
@@ -90,18 +90,19 @@ Test(dispatch_choice, is_what_is_there_if_nothing_has_another_default)
     three_states_finish(&states);
 }
 
-static zepi_image_desc_t native_object(const char *name)
+static zepi_device_image_desc_t native_object(const char *name)
 {
     zepi_module_t object = test_object(gear.context, name);
-    zepi_image_desc_t image = native_image(object, ZEPI_MODULE_OBJECT, NULL);
+    zepi_device_image_desc_t image = native_image(object, ZEPI_MODULE_OBJECT, NULL);
     TEST_OK(zepi.release(object));
     return image;
 }
 
 Test(dispatch_choice, passes_over_objects_that_do_not_link)
 {
-    zepi_image_desc_t images[] = {native_object("scaled_copy"), native_object("unresolved_import"),
-                                  test_spirv_image("scaled_copy")};
+    zepi_device_image_desc_t images[] = {native_object("scaled_copy"),
+                                         native_object("unresolved_import"),
+                                         test_spirv_image("scaled_copy")};
     struct launch launch;
     launch_init(&launch);
     TEST_OK(zepi.unit_register(UNIT, 3, images));
@@ -133,7 +134,7 @@ Test(dispatch_choice, passes_over_objects_that_do_not_link)
 
 Test(dispatch_choice, an_error_of_the_build_comes_from_the_launch_and_makes_no_event)
 {
-    zepi_image_desc_t image = test_spirv_image("unresolved_import");
+    zepi_device_image_desc_t image = test_spirv_image("unresolved_import");
     struct launch launch;
     zepi_event_t event = (zepi_event_t)&image;
     launch_init(&launch);
@@ -150,7 +151,7 @@ Test(dispatch_choice, an_error_of_the_build_comes_from_the_launch_and_makes_no_e
 
 Test(dispatch_choice, images_that_import_from_each_other_are_linked)
 {
-    const zepi_image_desc_t images[] = {
+    const zepi_device_image_desc_t images[] = {
         test_spirv_image("unresolved_import"), test_spirv_image("link_base"),
         test_spirv_image("link_right"), test_spirv_image("link_left"),
         test_spirv_image("link_top")};
@@ -181,8 +182,8 @@ Test(dispatch_choice, images_that_import_from_each_other_are_linked)
 
 Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
 {
-    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
-                                        test_spirv_image("negate")};
+    const zepi_device_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                               test_spirv_image("negate")};
     struct launch launch;
     TEST_OK(zepi.unit_register(UNIT, 2, images));
     launch_init(&launch);
@@ -204,12 +205,12 @@ Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
 // ---- Native code that does not say what it was made with ----
 
 // Of scaled_copy with its defaults.
-static zepi_image_desc_t silent_native(zepi_module_state_t state)
+static zepi_device_image_desc_t silent_native(zepi_module_state_t state)
 {
     zepi_module_t module = state == ZEPI_MODULE_OBJECT
                                ? test_object(gear.context, "scaled_copy")
                                : test_executable(gear.context, "scaled_copy");
-    zepi_image_desc_t image = native_image(module, state, NULL);
+    zepi_device_image_desc_t image = native_image(module, state, NULL);
     TEST_OK(zepi.release(module));
     return image;
 }
@@ -242,9 +243,9 @@ static void expect_builds(zepi_module_t input)
 Test(dispatch_choice, silent_native_code_beside_spirv_is_built_only_with_defaults)
 {
     for (int order = 0; order < 2; order++) {
-        zepi_image_desc_t native = silent_native(ZEPI_MODULE_INPUT);
-        const zepi_image_desc_t spirv = test_spirv_image("scaled_copy");
-        const zepi_image_desc_t images[2] = {order ? spirv : native, order ? native : spirv};
+        zepi_device_image_desc_t native = silent_native(ZEPI_MODULE_INPUT);
+        const zepi_device_image_desc_t spirv = test_spirv_image("scaled_copy");
+        const zepi_device_image_desc_t images[2] = {order ? spirv : native, order ? native : spirv};
         zepi_module_t modules[3];
         TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &modules[0]));
         expect_builds(modules[0]);
@@ -263,7 +264,8 @@ Test(dispatch_choice, silent_native_code_beside_spirv_is_built_only_with_default
 Test(dispatch_choice, silent_native_code_in_a_unit_serves_only_launches_with_defaults)
 {
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT; state <= ZEPI_MODULE_EXECUTABLE; state++) {
-        zepi_image_desc_t images[2] = {silent_native(state), test_spirv_image("scaled_copy")};
+        zepi_device_image_desc_t images[2] = {silent_native(state),
+                                              test_spirv_image("scaled_copy")};
         zepi_module_t input;
         struct launch launch;
         TEST_OK(zepi.unit_register(UNIT, 2, images));
@@ -286,13 +288,14 @@ Test(dispatch_choice, silent_native_code_in_a_unit_serves_only_launches_with_def
     }
 }
 
-static zepi_image_t choose_native(void *data, const zepi_image_t *images, uint32_t count)
+static zepi_device_image_t choose_native(void *data, const zepi_device_image_t *images,
+                                         uint32_t count)
 {
     (void)data;
     for (uint32_t i = 0; i < count; i++) {
-        zepi_image_info_t info = {.size = sizeof(info)};
-        TEST_OK(zepi.image_get_info(images[i], &info));
-        if (info.format == ZEPI_IMAGE_NATIVE)
+        zepi_device_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.device_image_get_info(images[i], &info));
+        if (info.format == ZEPI_DEVICE_IMAGE_NATIVE)
             return images[i];
     }
     return NULL;
@@ -301,7 +304,8 @@ static zepi_image_t choose_native(void *data, const zepi_image_t *images, uint32
 Test(dispatch_choice, of_silent_native_code_goes_with_no_other_value)
 {
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT; state <= ZEPI_MODULE_EXECUTABLE; state++) {
-        zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), silent_native(state)};
+        zepi_device_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                              silent_native(state)};
         struct launch launch;
         TEST_OK(zepi.unit_register(UNIT, 2, images));
         launch_init(&launch);
@@ -318,7 +322,7 @@ Test(dispatch_choice, of_silent_native_code_goes_with_no_other_value)
 
 Test(dispatch_choice, a_joined_executable_goes_by_the_code_that_has_the_value)
 {
-    zepi_image_desc_t native = silent_native(ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t native = silent_native(ZEPI_MODULE_EXECUTABLE);
     zepi_module_t modules[2] = {NULL, scaled_copy_with(5)};
     zepi_kernel_t kernel;
     struct launch launch;
@@ -348,8 +352,8 @@ Test(dispatch_choice, silent_native_code_beside_code_that_says_is_not_for_its_va
     zepi_module_t with_five = scaled_copy_with(5);
     const int32_t five = 5;
     const zepi_spec_value_t value = {7, 4, &five};
-    zepi_image_desc_t images[2] = {silent_native(ZEPI_MODULE_INPUT),
-                                   native_image(with_five, ZEPI_MODULE_INPUT, &value)};
+    zepi_device_image_desc_t images[2] = {silent_native(ZEPI_MODULE_INPUT),
+                                          native_image(with_five, ZEPI_MODULE_INPUT, &value)};
     zepi_module_t input;
     struct launch launch;
     launch_init(&launch);
@@ -374,8 +378,8 @@ Test(dispatch_choice, silent_native_code_beside_code_that_says_is_not_for_its_va
 Test(dispatch_choice, silent_native_code_serves_whatever_other_kernels_are_made_with)
 {
     zepi_module_t negate = test_executable(gear.context, "negate");
-    zepi_image_desc_t images[2] = {native_image(negate, ZEPI_MODULE_INPUT, NULL),
-                                   test_spirv_image("scaled_copy")};
+    zepi_device_image_desc_t images[2] = {native_image(negate, ZEPI_MODULE_INPUT, NULL),
+                                          test_spirv_image("scaled_copy")};
     zepi_module_t input;
     struct launch launch;
     launch_init(&launch);
@@ -483,7 +487,7 @@ Test(dispatch_choice, refuses_handles_of_other_kinds_and_descriptions_that_name_
 
 Test(dispatch_choice, tells_the_value_that_a_launch_would_see)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     struct launch launch;
     int32_t seen = 77;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
@@ -506,21 +510,21 @@ Test(dispatch_choice, tells_the_value_that_a_launch_would_see)
 
 struct selection {
     uint32_t expected_count;
-    uint32_t index;       // of the image to return
-    zepi_image_t foreign; // returned in its place, unless NULL
+    uint32_t index;              // of the image to return
+    zepi_device_image_t foreign; // returned in its place, unless NULL
     int calls;
 };
 
-static zepi_image_t choose(void *data, const zepi_image_t *images, uint32_t count)
+static zepi_device_image_t choose(void *data, const zepi_device_image_t *images, uint32_t count)
 {
     struct selection *selection = data;
-    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_device_image_info_t info = {.size = sizeof(info)};
     bool has;
     selection->calls++;
     cr_assert_eq(count, selection->expected_count);
     // It may ask, also about what is being launched.
     for (uint32_t i = 0; i < count; i++)
-        TEST_OK(zepi.image_get_info(images[i], &info));
+        TEST_OK(zepi.device_image_get_info(images[i], &info));
     TEST_OK(zepi.unit_has_any_module(UNIT, gear.context, &has));
     return selection->foreign ? selection->foreign : images[selection->index];
 }
@@ -532,15 +536,15 @@ Test(dispatch_choice, of_a_selector_is_between_the_usable_images_of_all_states)
     struct selection selection = {.expected_count = 3};
     static const char noise[] = "this is code for another device";
     three_states_init(&states);
-    const zepi_image_desc_t images[] = {states.images[0],
-                                        {.size = sizeof(images[0]),
-                                         .format = ZEPI_IMAGE_NATIVE,
-                                         .state = ZEPI_MODULE_EXECUTABLE,
-                                         .bytes = noise,
-                                         .size_bytes = sizeof(noise)},
-                                        states.images[1],
-                                        test_spirv_image("negate"),
-                                        states.images[2]};
+    const zepi_device_image_desc_t images[] = {states.images[0],
+                                               {.size = sizeof(images[0]),
+                                                .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                                .state = ZEPI_MODULE_EXECUTABLE,
+                                                .bytes = noise,
+                                                .size_bytes = sizeof(noise)},
+                                               states.images[1],
+                                               test_spirv_image("negate"),
+                                               states.images[2]};
     static const int32_t factors[] = {1, 42, 41};
     TEST_OK(zepi.unit_register(UNIT, 5, images));
     launch_init(&launch);
@@ -571,7 +575,7 @@ Test(dispatch_choice, of_a_selector_must_be_one_that_it_was_given)
     zepi_module_t module = scaled_copy_with(5);
     uint32_t count;
     three_states_init(&states);
-    TEST_OK(zepi.module_get_images(module, 1, &selection.foreign, &count));
+    TEST_OK(zepi.module_get_device_images(module, 1, &selection.foreign, &count));
     TEST_OK(zepi.unit_register(UNIT, 3, states.images));
     launch_init(&launch);
     launch.desc.selector = choose;

@@ -8,7 +8,7 @@ TestSuite(dispatch, .init = gear_set_up, .fini = gear_tear_down);
 
 Test(dispatch, launches_with_values_of_the_launch_alone)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     struct launch launch;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
     launch_init(&launch);
@@ -28,7 +28,7 @@ Test(dispatch, launches_with_values_of_the_launch_alone)
 
 Test(dispatch, sees_what_is_set_on_this_module)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const int32_t bound = 11;
     struct launch launch;
     zepi_module_t input;
@@ -59,8 +59,8 @@ Test(dispatch, prefers_an_executable_whose_values_are_those_of_the_launch)
     zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t built = build_with(input, baked);
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
-                                   native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
+    zepi_device_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                          native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
     struct launch launch;
     TEST_OK(zepi.release(built));
     TEST_OK(zepi.release(input));
@@ -115,7 +115,7 @@ Test(dispatch, uses_the_module_that_the_launch_names)
 
 Test(dispatch, refuses_values_that_are_wrong)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const int32_t number = 1;
     struct launch launch;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
@@ -149,7 +149,7 @@ Test(dispatch, refuses_values_that_are_wrong)
 
 Test(dispatch, a_value_for_a_constant_that_the_compiler_dropped_has_no_effect)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const zepi_spec_value_t dropped = {1234, 8, &(uint64_t){99}};
     zepi_module_t modules[2] = {test_input(gear.context, "scaled_copy"), NULL};
     uint64_t seen = 0;
@@ -193,12 +193,12 @@ Test(dispatch, a_value_for_a_constant_that_the_compiler_dropped_has_no_effect)
         TEST_OK(zepi.release(modules[i]));
 }
 
-static zepi_image_t choose(void *data, const zepi_image_t *images, uint32_t count)
+static zepi_device_image_t choose(void *data, const zepi_device_image_t *images, uint32_t count)
 {
     uint32_t *index = data;
-    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_device_image_info_t info = {.size = sizeof(info)};
     cr_assert_eq(count, 2);
-    TEST_OK(zepi.image_get_info(images[0], &info));
+    TEST_OK(zepi.device_image_get_info(images[0], &info));
     return *index < count ? images[*index] : NULL;
 }
 
@@ -208,8 +208,8 @@ Test(dispatch, lets_a_selector_choose_among_the_usable_images)
     zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t built = build_with(input, baked);
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
-                                   native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
+    zepi_device_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                          native_image(built, ZEPI_MODULE_EXECUTABLE, &value)};
     uint32_t index = 0;
     struct launch launch;
     TEST_OK(zepi.release(built));
@@ -251,7 +251,7 @@ static void *launch_often(void *user)
 
 Test(dispatch, of_two_threads_with_and_without_values_mixes_nothing_up)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     int32_t values[2] = {3, 4};
     pthread_t threads[2];
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
@@ -271,8 +271,8 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     zepi_module_t object;
     TEST_OK(zepi.spec_constant_set(input, 7, 4, &baked));
     TEST_OK(zepi.module_compile(input, &no_options, &object));
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
-                                   native_image(object, ZEPI_MODULE_OBJECT, &value)};
+    zepi_device_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                          native_image(object, ZEPI_MODULE_OBJECT, &value)};
     struct launch launch;
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.release(input));
@@ -303,7 +303,7 @@ static uint64_t count_entries(void)
 Test(dispatch, keeps_no_more_alive_than_the_cache_may_have)
 {
     enum { VALUES = 40, LIMIT = 20 };
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_cache_limits_t limits = {.size = sizeof(limits)};
     struct launch launch;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));

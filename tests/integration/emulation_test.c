@@ -13,10 +13,10 @@ static const zepi_emulated_constant_t constants[] = {{10, ZEPI_SCALAR_INT8, &sma
 static const char *const kernels[] = {"use_all", "use_some"};
 
 // The native image of emulated.cl in a state.
-static zepi_image_desc_t emulated_image(zepi_module_state_t state)
+static zepi_device_image_desc_t emulated_image(zepi_module_state_t state)
 {
     zepi_module_t executable = test_executable(gear.context, "emulated");
-    zepi_image_desc_t image = native_image(executable, state, NULL);
+    zepi_device_image_desc_t image = native_image(executable, state, NULL);
     image.emulated_constants = constants;
     image.emulated_constant_count = 5;
     image.emulated_kernels = kernels;
@@ -43,7 +43,7 @@ static void launch(zepi_module_t executable, const char *name, int64_t *out)
 
 Test(emulation, passes_every_constant_at_its_natural_alignment)
 {
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
     const zepi_build_desc_t build = {.size = sizeof(build), .native_policy = ZEPI_NATIVE_EMULATE};
     const int32_t number = -70000;
     const float real = 1.5f;
@@ -101,7 +101,7 @@ Test(emulation, lays_every_type_out_as_a_c_structure_does)
     zepi_emulated_constant_t emulated[TYPES];
     zepi_spec_value_t values[TYPES];
     int64_t *out = allocate(TYPES);
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
     for (uint32_t i = 0; i < TYPES; i++) {
         emulated[i] = (zepi_emulated_constant_t){FIRST_ID + i, types[i].type, NULL};
         values[i] = (zepi_spec_value_t){FIRST_ID + i, types[i].size_bytes, &types[i].bits};
@@ -135,7 +135,7 @@ Test(emulation, lays_every_type_out_as_a_c_structure_does)
 Test(emulation, gives_each_of_many_launches_in_flight_its_own_values)
 {
     enum { LAUNCHES = 64 };
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
     zepi_event_t gate;
     int64_t *out = allocate(LAUNCHES * 5);
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
@@ -194,7 +194,7 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
 {
     static const int32_t made_with[2] = {2, 3};
     const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
-    zepi_image_desc_t images[3] = {test_spirv_image("scaled_copy")};
+    zepi_device_image_desc_t images[3] = {test_spirv_image("scaled_copy")};
     zepi_module_t source = test_input(gear.context, "scaled_copy");
     for (int i = 0; i < 2; i++) {
         zepi_module_t executable = build_with(source, made_with[i]);
@@ -231,7 +231,7 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
 
 // The kernel of scaled_copy.cl made for 2 and for 3, with its constant behind a pointer, and
 // SPIR-V.
-static zepi_module_t input_of_all_kinds(zepi_image_desc_t natives[3])
+static zepi_module_t input_of_all_kinds(zepi_device_image_desc_t natives[3])
 {
     static const int32_t made_with[2] = {2, 3};
     static const zepi_spec_value_t baked[2] = {{7, 4, &made_with[0]}, {7, 4, &made_with[1]}};
@@ -249,8 +249,8 @@ static zepi_module_t input_of_all_kinds(zepi_image_desc_t natives[3])
     natives[2].emulated_constant_count = 1;
     natives[2].emulated_kernels = &kernel_name;
     natives[2].emulated_kernel_count = 1;
-    const zepi_image_desc_t images[] = {natives[2], natives[0], natives[1],
-                                        test_spirv_image("scaled_copy")};
+    const zepi_device_image_desc_t images[] = {natives[2], natives[0], natives[1],
+                                               test_spirv_image("scaled_copy")};
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 4, images, &input));
     TEST_OK(zepi.release(emulated));
     return input;
@@ -258,7 +258,7 @@ static zepi_module_t input_of_all_kinds(zepi_image_desc_t natives[3])
 
 Test(emulation, is_what_the_policy_says_where_no_native_code_has_the_values)
 {
-    zepi_image_desc_t natives[3];
+    zepi_device_image_desc_t natives[3];
     zepi_module_t input = input_of_all_kinds(natives);
     for (int policy = ZEPI_NATIVE_REBUILD; policy <= ZEPI_NATIVE_EMULATE; policy++) {
         const zepi_build_desc_t build = {.size = sizeof(build),
@@ -290,7 +290,7 @@ static void launch_with(zepi_launch_desc_t *desc, const zepi_spec_value_t *value
 
 Test(emulation, takes_the_values_of_a_launch_beside_a_module_and_a_kernel_object)
 {
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
     const int32_t numbers[2] = {40, 50};
     const zepi_spec_value_t value = {11, 4, &numbers[1]};
     const zepi_spec_value_t of_other_size = {11, 8, &numbers[0]};
@@ -331,7 +331,7 @@ Test(emulation, takes_the_values_of_a_launch_beside_a_module_and_a_kernel_object
 Test(emulation, of_a_required_constant_needs_its_value_at_the_launch)
 {
     static const uint32_t required = 11;
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
     const int32_t number = 6;
     const zepi_spec_value_t value = {11, 4, &number};
     int64_t *out = allocate(5);
@@ -359,7 +359,7 @@ Test(emulation, of_a_required_constant_needs_its_value_at_the_launch)
 
 Test(emulation, counts_the_hidden_argument)
 {
-    zepi_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_EXECUTABLE);
     zepi_module_t executable;
     zepi_kernel_t kernel;
     int64_t *out = allocate(5);
@@ -376,20 +376,21 @@ Test(emulation, counts_the_hidden_argument)
 
 Test(emulation, is_told_for_each_image_and_for_the_module)
 {
-    zepi_image_desc_t images[2] = {emulated_image(ZEPI_MODULE_INPUT), test_spirv_image("negate")};
+    zepi_device_image_desc_t images[2] = {emulated_image(ZEPI_MODULE_INPUT),
+                                          test_spirv_image("negate")};
     zepi_module_t input;
-    zepi_image_t listed[2];
+    zepi_device_image_t listed[2];
     uint32_t count;
     zepi_module_info_t module = {.size = sizeof(module)};
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &input));
     TEST_OK(zepi.module_get_info(input, &module));
     cr_assert(module.has_spec_constants && !module.has_native_spec_constants);
-    TEST_OK(zepi.module_get_images(input, 2, listed, &count));
+    TEST_OK(zepi.module_get_device_images(input, 2, listed, &count));
     cr_assert_eq(count, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        zepi_image_info_t info = {.size = sizeof(info)};
-        TEST_OK(zepi.image_get_info(listed[i], &info));
-        const bool is_native = info.format == ZEPI_IMAGE_NATIVE;
+        zepi_device_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.device_image_get_info(listed[i], &info));
+        const bool is_native = info.format == ZEPI_DEVICE_IMAGE_NATIVE;
         cr_assert_eq(info.has_spec_constants, is_native);
         cr_assert_eq(info.has_native_spec_constants, !is_native);
         TEST_OK(zepi.release(listed[i]));
@@ -403,7 +404,7 @@ Test(emulation, is_told_for_each_image_and_for_the_module)
 static const zepi_native_policy_t policies[] = {ZEPI_NATIVE_REBUILD, ZEPI_NATIVE_EMULATE};
 
 // What the module says of constant 7, and what its kernels compute with, under either policy.
-static void expect_number(const zepi_image_desc_t images[2], int32_t number)
+static void expect_number(const zepi_device_image_desc_t images[2], int32_t number)
 {
     struct launch launch;
     zepi_module_t input;
@@ -437,11 +438,11 @@ static void expect_number(const zepi_image_desc_t images[2], int32_t number)
 }
 
 // In both orders.
-static void expect_default_of_spirv(zepi_image_desc_t native)
+static void expect_default_of_spirv(zepi_device_image_desc_t native)
 {
-    const zepi_image_desc_t spirv = test_spirv_image("scaled_copy");
-    expect_number((const zepi_image_desc_t[]){native, spirv}, 1);
-    expect_number((const zepi_image_desc_t[]){spirv, native}, 1);
+    const zepi_device_image_desc_t spirv = test_spirv_image("scaled_copy");
+    expect_number((const zepi_device_image_desc_t[]){native, spirv}, 1);
+    expect_number((const zepi_device_image_desc_t[]){spirv, native}, 1);
     test_native_image_finish(&native);
 }
 
@@ -450,7 +451,7 @@ Test(emulation, takes_the_default_of_the_spirv_beside_it)
     static const zepi_emulated_constant_t constant = {7, ZEPI_SCALAR_INT32, NULL};
     static const char *const kernel_name = "scaled_copy_int";
     zepi_module_t executable = test_executable(gear.context, "emulated_copy");
-    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, NULL);
+    zepi_device_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, NULL);
     image.emulated_constants = &constant;
     image.emulated_constant_count = 1;
     image.emulated_kernels = &kernel_name;
@@ -466,7 +467,7 @@ Test(emulation, of_one_constant_does_not_hide_what_another_was_made_with)
     const int32_t baked = 41;
     const zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t executable = scaled_copy_with(baked);
-    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
+    zepi_device_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
     image.emulated_constants = &constant;
     image.emulated_constant_count = 1;
     image.emulated_kernels = &kernel_name;
@@ -487,7 +488,7 @@ Test(emulation, a_layout_changes_nothing_about_what_code_was_made_with)
                                        .elements = &element,
                                        .element_count = 1};
     zepi_module_t executable = scaled_copy_with(baked);
-    zepi_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
+    zepi_device_image_desc_t image = native_image(executable, ZEPI_MODULE_INPUT, &value);
     zepi_module_t input;
     int32_t read;
     image.layouts = &layout;

@@ -121,14 +121,14 @@ Test(errors, of_sizes_say_what_does_not_fit)
 Test(errors, of_images_say_what_is_wrong_with_them)
 {
     zepi_module_t made = NULL;
-    zepi_image_desc_t good = test_spirv_image("negate");
+    zepi_device_image_desc_t good = test_spirv_image("negate");
     const struct {
-        zepi_image_desc_t image;
+        zepi_device_image_desc_t image;
         zepi_result_t result;
         const char *words;
     } cases[] = {
         {{.size = sizeof(good),
-          .format = ZEPI_IMAGE_SPIRV,
+          .format = ZEPI_DEVICE_IMAGE_SPIRV,
           .state = ZEPI_MODULE_INPUT,
           .bytes = "this is no SPIR-V...",
           .size_bytes = 20},
@@ -143,23 +143,23 @@ Test(errors, of_images_say_what_is_wrong_with_them)
          ZEPI_ERROR_INVALID_VALUE,
          "format 9"},
         {{.size = sizeof(good),
-          .format = ZEPI_IMAGE_SPIRV,
+          .format = ZEPI_DEVICE_IMAGE_SPIRV,
           .state = ZEPI_MODULE_OBJECT,
           .bytes = "x",
           .size_bytes = 1},
          ZEPI_ERROR_INVALID_VALUE,
          "always input"},
-        {{.size = sizeof(good), .format = ZEPI_IMAGE_SPIRV, .state = ZEPI_MODULE_INPUT},
+        {{.size = sizeof(good), .format = ZEPI_DEVICE_IMAGE_SPIRV, .state = ZEPI_MODULE_INPUT},
          ZEPI_ERROR_INVALID_VALUE,
          "NULL"},
         {{.size = sizeof(good),
-          .format = ZEPI_IMAGE_SPIRV,
+          .format = ZEPI_DEVICE_IMAGE_SPIRV,
           .state = ZEPI_MODULE_INPUT,
           .bytes = "x"},
          ZEPI_ERROR_INVALID_SIZE,
          "no bytes"},
         {{.size = sizeof(good),
-          .format = ZEPI_IMAGE_NATIVE,
+          .format = ZEPI_DEVICE_IMAGE_NATIVE,
           .state = ZEPI_MODULE_EXECUTABLE,
           .bytes = "x",
           .size_bytes = 1},
@@ -218,7 +218,7 @@ static void use_everywhere(void *handle)
     REFUSED(zepi.module_get_info(handle, (zepi_module_info_t *)room));
     REFUSED(zepi.module_has_kernel(handle, "x", &flag));
     REFUSED(zepi.module_get_kernel(handle, "x", (zepi_kernel_t *)&out));
-    REFUSED(zepi.image_get_info(handle, (zepi_image_info_t *)room));
+    REFUSED(zepi.device_image_get_info(handle, (zepi_device_image_info_t *)room));
     REFUSED(zepi.spec_constant_set(handle, 1, 4, memory));
     REFUSED(zepi.spec_constant_get(handle, NULL, 1, 4, room));
     REFUSED(zepi.kernel_get_info(handle, gear.device, (zepi_kernel_info_t *)room));

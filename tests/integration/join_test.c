@@ -103,9 +103,9 @@ Test(join, executables_of_different_values_stand_beside_each_other)
 }
 
 // Native code as the driver answers it for the module.
-static void expect_native_of(const zepi_image_info_t *info, zepi_module_t module)
+static void expect_native_of(const zepi_device_image_info_t *info, zepi_module_t module)
 {
-    zepi_image_desc_t native = native_image(module, ZEPI_MODULE_INPUT, NULL);
+    zepi_device_image_desc_t native = native_image(module, ZEPI_MODULE_INPUT, NULL);
     cr_assert_eq(info->size_bytes, native.size_bytes);
     cr_assert_eq(memcmp(info->bytes, native.bytes, native.size_bytes), 0);
     test_native_image_finish(&native);
@@ -115,23 +115,23 @@ Test(join, an_image_of_a_built_module_is_its_build)
 {
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t modules[3] = {input};
-    zepi_image_info_t infos[3];
-    zepi_image_t images[3];
+    zepi_device_image_info_t infos[3];
+    zepi_device_image_t images[3];
     uint32_t count;
     TEST_OK(zepi.module_compile(input, NULL, &modules[1]));
     modules[2] = build_with(input, 2);
     for (int i = 0; i < 3; i++) {
-        zepi_image_t again;
+        zepi_device_image_t again;
         infos[i].size = sizeof(infos[i]);
-        TEST_OK(zepi.module_get_images(modules[i], 1, &images[i], &count));
+        TEST_OK(zepi.module_get_device_images(modules[i], 1, &images[i], &count));
         cr_assert_eq(count, 1);
-        TEST_OK(zepi.image_get_info(images[i], &infos[i]));
+        TEST_OK(zepi.device_image_get_info(images[i], &infos[i]));
         cr_assert_eq(infos[i].state, (zepi_module_state_t)(ZEPI_MODULE_INPUT + i));
-        cr_assert_eq(infos[i].format, i == 0 ? ZEPI_IMAGE_SPIRV : ZEPI_IMAGE_NATIVE);
+        cr_assert_eq(infos[i].format, i == 0 ? ZEPI_DEVICE_IMAGE_SPIRV : ZEPI_DEVICE_IMAGE_NATIVE);
         cr_assert_eq(infos[i].kernel_count, 3);
         cr_assert(infos[i].has_spec_constants && infos[i].has_native_spec_constants);
         // It is always the same one, and so are its bytes.
-        TEST_OK(zepi.module_get_images(modules[i], 1, &again, &count));
+        TEST_OK(zepi.module_get_device_images(modules[i], 1, &again, &count));
         cr_assert_eq(again, images[i]);
         TEST_OK(zepi.release(again));
     }
@@ -143,14 +143,15 @@ Test(join, an_image_of_a_built_module_is_its_build)
         TEST_OK(zepi.release(modules[i]));
     TEST_OK(zepi.cache_clear(gear.context));
     for (int i = 0; i < 3; i++) {
-        zepi_image_info_t info = {.size = sizeof(info)};
-        TEST_OK(zepi.image_get_info(images[i], &info));
+        zepi_device_image_info_t info = {.size = sizeof(info)};
+        TEST_OK(zepi.device_image_get_info(images[i], &info));
         cr_assert_eq(info.bytes, infos[i].bytes);
         TEST_OK(zepi.release(images[i]));
     }
 }
 
-static zepi_image_t choose_by_value(void *data, const zepi_image_t *images, uint32_t count)
+static zepi_device_image_t choose_by_value(void *data, const zepi_device_image_t *images,
+                                           uint32_t count)
 {
     const struct launch *launch = data;
     for (uint32_t i = 0; i < count; i++) {
@@ -167,15 +168,15 @@ Test(join, two_builds_with_different_values_are_two_images)
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     zepi_module_t modules[3] = {build_with(input, 2), build_with(input, 3), build_with(input, 2)};
     zepi_module_t joined;
-    zepi_image_t images[2];
-    zepi_image_t of_input;
+    zepi_device_image_t images[2];
+    zepi_device_image_t of_input;
     uint32_t count;
     int32_t value;
     zepi_spec_constant_t constants[8];
     struct launch launch;
     TEST_OK(zepi.module_join(3, modules, &joined));
     cr_assert_eq(image_count(joined), 2);
-    TEST_OK(zepi.module_get_images(joined, 2, images, &count));
+    TEST_OK(zepi.module_get_device_images(joined, 2, images, &count));
     cr_assert(count == 2 && images[0] != images[1]);
     for (int i = 0; i < 2; i++) {
         TEST_OK(zepi.spec_constant_get(joined, images[i], 7, 4, &value));
@@ -187,7 +188,7 @@ Test(join, two_builds_with_different_values_are_two_images)
     // Without an image only what they agree about has a value.
     TEST_FAILS_SAYING(zepi.spec_constant_get(joined, NULL, 7, 4, &value),
                       ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "constant 7; name the image: image 0");
-    TEST_OK(zepi.module_get_images(input, 1, &of_input, &count));
+    TEST_OK(zepi.module_get_device_images(input, 1, &of_input, &count));
     TEST_FAILS(zepi.spec_constant_get(joined, of_input, 7, 4, &value),
                ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS);
     TEST_OK(zepi.spec_constant_get(joined, NULL, 3, 4, &value));
@@ -237,8 +238,8 @@ Test(join, what_a_build_did_not_use_says_nothing_about_it)
     const int32_t baked = 41;
     const zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t built = scaled_copy_with(baked);
-    zepi_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
-                                   test_spirv_image("scaled_copy")};
+    zepi_device_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
+                                          test_spirv_image("scaled_copy")};
     zepi_module_t input;
     zepi_module_t modules[2];
     zepi_module_info_t info = {.size = sizeof(info)};
@@ -263,7 +264,7 @@ Test(join, native_code_stands_beside_the_spirv_that_it_was_made_from)
     const int32_t baked = 3;
     const zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t built = scaled_copy_with(baked);
-    zepi_image_desc_t image = native_image(built, ZEPI_MODULE_INPUT, &value);
+    zepi_device_image_desc_t image = native_image(built, ZEPI_MODULE_INPUT, &value);
     zepi_module_t modules[2] = {test_input(gear.context, "scaled_copy"), NULL};
     zepi_module_t joined;
     int32_t read;
@@ -307,9 +308,9 @@ Test(join, empty_modules_change_nothing)
 
 Test(join, equality_counts_how_often_an_image_is_there)
 {
-    const zepi_image_desc_t first = test_spirv_image("scaled_copy");
-    const zepi_image_desc_t second = test_spirv_image("negate");
-    const zepi_image_desc_t lists[3][3] = {
+    const zepi_device_image_desc_t first = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t second = test_spirv_image("negate");
+    const zepi_device_image_desc_t lists[3][3] = {
         {first, first, second}, {first, second, second}, {second, first, first}};
     zepi_module_t modules[3];
     for (int i = 0; i < 3; i++)

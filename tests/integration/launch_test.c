@@ -93,7 +93,7 @@ BOTH(passes_values_of_every_size, check_values)
 // Machine code takes values of one and two bytes as four.
 static void check_native_values(void)
 {
-    zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
     zepi_module_t native;
     zepi_kernel_t kernel;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));
@@ -338,7 +338,7 @@ BOTH(copies_all_that_its_description_points_to, check_copies)
 // The driver checks them, or tells how much it reads.
 static void check_native(void)
 {
-    zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
     zepi_module_t native;
     zepi_kernel_t kernel;
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &native));

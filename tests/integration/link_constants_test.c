@@ -22,11 +22,11 @@ Test(link_constants, refuses_one_image_with_two_values)
     }
 }
 
-static zepi_image_t only_image(zepi_module_t module)
+static zepi_device_image_t only_image(zepi_module_t module)
 {
-    zepi_image_t image;
+    zepi_device_image_t image;
     uint32_t count;
-    TEST_OK(zepi.module_get_images(module, 1, &image, &count));
+    TEST_OK(zepi.module_get_device_images(module, 1, &image, &count));
     cr_assert_eq(count, 1);
     return image;
 }
@@ -47,7 +47,7 @@ Test(link_constants, lets_objects_that_share_an_id_keep_their_values)
         TEST_FAILS_SAYING(zepi.spec_constant_get(module, NULL, 1, sizeof(value), &value),
                           ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "image 0 image 1");
         for (int at = 0; at < 2; at++) {
-            zepi_image_t image = only_image(objects[at]);
+            zepi_device_image_t image = only_image(objects[at]);
             TEST_OK(zepi.spec_constant_get(module, image, 1, sizeof(value), &value));
             cr_assert_eq(value, at == 0 ? 22 : 11);
             TEST_OK(zepi.release(image));

@@ -40,7 +40,7 @@ TestSuite(link_devices, .init = set_up, .fini = tear_down);
 static zepi_module_t compile_for(const char *name, zepi_device_t device)
 {
     zepi_module_t object = test_object(context, name);
-    zepi_image_desc_t image = test_native_image(object, device, ZEPI_MODULE_OBJECT);
+    zepi_device_image_desc_t image = test_native_image(object, device, ZEPI_MODULE_OBJECT);
     image.devices = &device;
     image.device_count = 1;
     TEST_OK(zepi.release(object));
@@ -123,8 +123,8 @@ Test(link_devices, may_have_different_code_of_one_object)
 {
     // One object with native code for one device and SPIR-V for both.
     zepi_module_t native = compile_for("exporter", devices[0]);
-    zepi_image_desc_t images[] = {test_native_image(native, devices[0], ZEPI_MODULE_INPUT),
-                                  test_spirv_image("exporter")};
+    zepi_device_image_desc_t images[] = {test_native_image(native, devices[0], ZEPI_MODULE_INPUT),
+                                         test_spirv_image("exporter")};
     zepi_module_t input;
     zepi_module_t objects[2] = {test_object(context, "importer"), NULL};
     zepi_module_t module;
@@ -137,7 +137,7 @@ Test(link_devices, may_have_different_code_of_one_object)
     for (int i = 0; i < 2; i++)
         cr_assert_eq(run(module, devices[i], 2), 106);
     // Each device has two images that were linked.
-    TEST_OK(zepi.module_get_images(module, 0, NULL, &count));
+    TEST_OK(zepi.module_get_device_images(module, 0, NULL, &count));
     cr_assert_eq(count, 4);
     TEST_OK(zepi.release(module));
     TEST_OK(zepi.release(objects[0]));
@@ -181,8 +181,8 @@ Test(link_devices, builds_for_one_device_each_are_joined_to_one_for_both)
 
 Test(link_devices, a_build_links_images_that_import_from_each_other)
 {
-    const zepi_image_desc_t images[] = {test_spirv_image("importer"), test_spirv_image("exporter"),
-                                        test_spirv_image("negate")};
+    const zepi_device_image_desc_t images[] = {
+        test_spirv_image("importer"), test_spirv_image("exporter"), test_spirv_image("negate")};
     zepi_module_t input;
     zepi_module_t object;
     zepi_module_t modules[2];

@@ -275,7 +275,7 @@ enum {
 };
 
 // Marks each exported symbol of a module as LinkOnceODR. Owned.
-static uint32_t *mark_as_link_once(const zepi_image_desc_t *image, size_t *out_size_bytes)
+static uint32_t *mark_as_link_once(const zepi_device_image_desc_t *image, size_t *out_size_bytes)
 {
     static const char extension[4 * (EXTENSION_WORDS - 1)] = "SPV_KHR_linkonce_odr";
     const size_t count = image->size_bytes / 4;
@@ -298,7 +298,7 @@ static uint32_t *mark_as_link_once(const zepi_image_desc_t *image, size_t *out_s
 
 static zepi_module_t compile_link_once(const char *name)
 {
-    zepi_image_desc_t image = test_spirv_image(name);
+    zepi_device_image_desc_t image = test_spirv_image(name);
     zepi_module_t input;
     zepi_module_t object;
     uint32_t *words = mark_as_link_once(&image, &image.size_bytes);

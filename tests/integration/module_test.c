@@ -142,7 +142,7 @@ Test(module, refuses_to_build_without_a_required_constant)
 {
     const uint32_t required[] = {7, 4242}; // the second one was dropped by the compiler
     const int32_t value = 6;
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     image.required_ids = required;
     image.required_id_count = 2;
     zepi_module_t input;
@@ -174,7 +174,7 @@ static const zepi_spec_element_t elements[] = {{2, offsetof(struct composite, la
 
 static zepi_result_t create_with_layout(zepi_spec_layout_t layout, zepi_module_t *out_input)
 {
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     image.layouts = &layout;
     image.layout_count = 1;
     return zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, out_input);
@@ -376,11 +376,11 @@ Test(module, gives_native_code_that_it_takes_again)
     TEST_FAILS(zepi.module_get_native_binary(executable, gear.device, &too_small, bytes),
                ZEPI_ERROR_INVALID_SIZE);
     TEST_OK(zepi.module_get_native_binary(executable, gear.device, &size, bytes));
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = ZEPI_MODULE_EXECUTABLE,
-                                     .bytes = bytes,
-                                     .size_bytes = size};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                            .state = ZEPI_MODULE_EXECUTABLE,
+                                            .bytes = bytes,
+                                            .size_bytes = size};
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &again));
     show(again, found);
     cr_assert_eq(found[2], 44);
@@ -398,7 +398,7 @@ Test(module, refuses_every_prefix_of_spirv_before_the_driver_sees_it)
     static const char *const names[] = {"vector_add", "scaled_copy", "arguments",        "negate",
                                         "exporter",   "importer",    "unresolved_import"};
     for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++) {
-        zepi_image_desc_t image = test_spirv_image(names[at]);
+        zepi_device_image_desc_t image = test_spirv_image(names[at]);
         const size_t whole = image.size_bytes;
         zepi_module_t input;
         for (image.size_bytes = 1; image.size_bytes < whole; image.size_bytes++)

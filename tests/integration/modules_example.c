@@ -32,7 +32,7 @@ static void check(zepi_result_t result, const char *what)
 // 1. What a runtime does for the device code that a compiler put into an object file.
 static void register_unit(zepi_unit_t unit, const char *file)
 {
-    const zepi_image_desc_t image = test_spirv_image(file); // format, state, bytes, size
+    const zepi_device_image_desc_t image = test_spirv_image(file); // format, state, bytes, size
     check(zepi.unit_register(unit, 1, &image), "unit_register");
 }
 

@@ -19,10 +19,10 @@ zepi_module_t scaled_copy_with(int32_t value)
     return executable;
 }
 
-zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
-                               const zepi_spec_value_t *baked)
+zepi_device_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
+                                      const zepi_spec_value_t *baked)
 {
-    zepi_image_desc_t image = test_native_image(module, gear.device, state);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, state);
     image.baked_values = baked;
     image.baked_value_count = baked != NULL;
     return image;

@@ -25,8 +25,8 @@ zepi_module_t scaled_copy_with(int32_t value);
 
 // The native code of a module as an image. `baked` may be NULL. test_native_image_finish frees its
 // bytes.
-zepi_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
-                               const zepi_spec_value_t *baked);
+zepi_device_image_desc_t native_image(zepi_module_t module, zepi_module_state_t state,
+                                      const zepi_spec_value_t *baked);
 
 uint32_t image_count(zepi_module_t module);
 

@@ -37,11 +37,11 @@ static struct test_bytes native_of(zepi_module_t module)
 static zepi_result_t create(const struct test_bytes *native, zepi_module_state_t state,
                             zepi_module_t *out_module)
 {
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = state,
-                                     .bytes = native->data,
-                                     .size_bytes = native->size_bytes};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                            .state = state,
+                                            .bytes = native->data,
+                                            .size_bytes = native->size_bytes};
     return zepi.module_create(gear.context, state, 1, &image, out_module);
 }
 
@@ -199,7 +199,8 @@ Test(native_module, refuses_every_truncated_or_damaged_container)
 
 Test(native_module, takes_a_container_of_objects_apart_again)
 {
-    const zepi_image_desc_t images[] = {test_spirv_image("importer"), test_spirv_image("exporter")};
+    const zepi_device_image_desc_t images[] = {test_spirv_image("importer"),
+                                               test_spirv_image("exporter")};
     zepi_module_t input;
     zepi_module_t object;
     zepi_module_t module;
@@ -219,7 +220,8 @@ Test(native_module, takes_a_container_of_objects_apart_again)
 
 Test(native_module, keeps_apart_what_was_not_linked)
 {
-    const zepi_image_desc_t images[] = {test_spirv_image("negate"), test_spirv_image("exporter")};
+    const zepi_device_image_desc_t images[] = {test_spirv_image("negate"),
+                                               test_spirv_image("exporter")};
     zepi_module_t input;
     zepi_module_t built;
     zepi_module_t loaded;
@@ -240,8 +242,9 @@ Test(native_module, without_a_kernel_is_no_executable_and_spirv_without_one_is_a
 {
     zepi_module_t library = test_executable(gear.context, "link_base");
     zepi_module_t kernels = test_executable(gear.context, "negate");
-    zepi_image_desc_t images[] = {test_native_image(library, gear.device, ZEPI_MODULE_EXECUTABLE),
-                                  test_native_image(kernels, gear.device, ZEPI_MODULE_EXECUTABLE)};
+    zepi_device_image_desc_t images[] = {
+        test_native_image(library, gear.device, ZEPI_MODULE_EXECUTABLE),
+        test_native_image(kernels, gear.device, ZEPI_MODULE_EXECUTABLE)};
     const char unit = 0;
     zepi_module_info_t info = {.size = sizeof(info)};
     zepi_module_t module;

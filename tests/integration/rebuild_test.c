@@ -154,13 +154,13 @@ Test(rebuild, two_at_once_are_two)
     // Of the first one's input, not of another with the same bytes.
     for (int i = 0; i < 4; i++) {
         zepi_module_t executable;
-        zepi_image_t inputs, executables;
+        zepi_device_image_t inputs, executables;
         uint32_t count;
         int32_t value;
         const zepi_module_t input = i % 2 == 0 ? first.input : second.input;
         TEST_OK(zepi.module_build(input, NULL, &executable));
-        TEST_OK(zepi.module_get_images(input, 1, &inputs, &count));
-        TEST_OK(zepi.module_get_images(executable, 1, &executables, &count));
+        TEST_OK(zepi.module_get_device_images(input, 1, &inputs, &count));
+        TEST_OK(zepi.module_get_device_images(executable, 1, &executables, &count));
         cr_assert_neq(inputs, executables);
         TEST_OK(zepi.spec_constant_get(executable, inputs, CONSTANT, sizeof(value), &value));
         cr_assert_eq(value, 5);
@@ -243,8 +243,8 @@ static uint32_t count_inputs(void)
 Test(rebuild, modules_are_listed_until_their_release)
 {
     static const char unit;
-    const zepi_image_desc_t images[] = {test_spirv_image("scaled_copy"),
-                                        test_spirv_image("vector_add")};
+    const zepi_device_image_desc_t images[] = {test_spirv_image("scaled_copy"),
+                                               test_spirv_image("vector_add")};
     const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 1)};
     zepi_launch_desc_t desc = test_launch(NULL, 2, arguments, 1);
     struct program program = make_known(5);
@@ -269,7 +269,7 @@ Test(rebuild, modules_are_listed_until_their_release)
 
 Test(rebuild, the_bytes_of_a_program_count_in_the_limits)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const uint64_t before = counters().bytes;
     size_t native_bytes = 0;
     const struct program program = make(gear.context, 5, NULL);

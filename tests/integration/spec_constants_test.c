@@ -170,7 +170,7 @@ static const zepi_spec_layout_t layout = {.name = "structure",
 
 static zepi_module_t input_with_layout(const zepi_spec_layout_t *described)
 {
-    zepi_image_desc_t image = test_spirv_image("spec_types");
+    zepi_device_image_desc_t image = test_spirv_image("spec_types");
     zepi_module_t input;
     image.layouts = described;
     image.layout_count = 1;
@@ -299,7 +299,8 @@ Test(spec_constants, of_a_composite_reach_every_image_that_has_a_part_of_it)
     static const zepi_spec_element_t parts[] = {{7, 0, 4}, {2, 8, 8}, {1, 16, 4}};
     const zepi_spec_layout_t halves = {
         .name = "halves", .size_bytes = 24, .elements = parts, .element_count = 3};
-    zepi_image_desc_t images[2] = {test_spirv_image("scaled_copy"), test_spirv_image("link_base")};
+    zepi_device_image_desc_t images[2] = {test_spirv_image("scaled_copy"),
+                                          test_spirv_image("link_base")};
     for (int i = 0; i < 2; i++) {
         images[i].layouts = &halves;
         images[i].layout_count = 1;
@@ -338,11 +339,11 @@ Test(spec_constants, of_a_composite_are_ambiguous_where_joined_builds_differ)
     static const zepi_spec_element_t element = {7, 0, 4};
     const zepi_spec_layout_t number = {
         .name = "number", .size_bytes = 4, .elements = &element, .element_count = 1};
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t input;
     zepi_module_t modules[2];
     zepi_module_t joined;
-    zepi_image_t images[2];
+    zepi_device_image_t images[2];
     uint32_t count;
     int32_t read = 77;
     image.layouts = &number;
@@ -354,7 +355,7 @@ Test(spec_constants, of_a_composite_are_ambiguous_where_joined_builds_differ)
     TEST_FAILS_SAYING(zepi.spec_constant_get_by_name(joined, NULL, "number", 4, &read),
                       ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "'number'; name the image");
     cr_assert_eq(read, 77);
-    TEST_OK(zepi.module_get_images(joined, 2, images, &count));
+    TEST_OK(zepi.module_get_device_images(joined, 2, images, &count));
     for (int i = 0; i < 2; i++) {
         TEST_OK(zepi.spec_constant_get_by_name(joined, images[i], "number", 4, &read));
         cr_assert_eq(read, 2 + i);
@@ -393,7 +394,7 @@ Test(spec_constants, that_are_required_must_be_set_before_compile_build_and_laun
     static const uint32_t required[] = {25, 26};
     const uint32_t value = 3;
     uint64_t shown[TYPES];
-    zepi_image_desc_t image = test_spirv_image("spec_types");
+    zepi_device_image_desc_t image = test_spirv_image("spec_types");
     zepi_module_t input;
     zepi_module_t built;
     image.required_ids = required;
@@ -450,11 +451,11 @@ Test(spec_constants, are_asked_for_each_image_and_for_the_module)
     const int32_t baked = 5;
     const zepi_spec_value_t value = {7, 4, &baked};
     zepi_module_t built = scaled_copy_with(baked);
-    zepi_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
-                                   test_spirv_image("scaled_copy")};
+    zepi_device_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
+                                          test_spirv_image("scaled_copy")};
     zepi_module_t input;
-    zepi_image_t listed[2];
-    zepi_image_t foreign;
+    zepi_device_image_t listed[2];
+    zepi_device_image_t foreign;
     uint32_t count;
     int32_t read;
     zepi_module_info_t info = {.size = sizeof(info)};
@@ -462,12 +463,12 @@ Test(spec_constants, are_asked_for_each_image_and_for_the_module)
     TEST_OK(zepi.module_get_info(input, &info));
     cr_assert(info.has_spec_constants && !info.has_native_spec_constants);
     cr_assert_eq(info.spec_constant_count, 6);
-    TEST_OK(zepi.module_get_images(input, 2, listed, &count));
+    TEST_OK(zepi.module_get_device_images(input, 2, listed, &count));
     for (uint32_t i = 0; i < 2; i++) {
         zepi_spec_constant_t constants[8];
-        zepi_image_info_t image = {.size = sizeof(image)};
-        TEST_OK(zepi.image_get_info(listed[i], &image));
-        const bool is_native = image.format == ZEPI_IMAGE_NATIVE;
+        zepi_device_image_info_t image = {.size = sizeof(image)};
+        TEST_OK(zepi.device_image_get_info(listed[i], &image));
+        const bool is_native = image.format == ZEPI_DEVICE_IMAGE_NATIVE;
         cr_assert(image.has_spec_constants && image.has_native_spec_constants != is_native);
         TEST_OK(zepi.spec_constant_list(input, listed[i], 8, constants, &count));
         cr_assert_eq(count, is_native ? 1 : 6);
@@ -477,7 +478,7 @@ Test(spec_constants, are_asked_for_each_image_and_for_the_module)
     // As a whole: the literal of the SPIR-V, and what is built is the same.
     TEST_OK(zepi.spec_constant_get(input, NULL, 7, 4, &read));
     cr_assert_eq(read, 1);
-    TEST_OK(zepi.module_get_images(built, 1, &foreign, &count));
+    TEST_OK(zepi.module_get_device_images(built, 1, &foreign, &count));
     TEST_FAILS(zepi.spec_constant_get(input, foreign, 7, 4, &read), ZEPI_ERROR_INVALID_OBJECT);
     TEST_OK(zepi.release(foreign));
     TEST_OK(zepi.release(listed[0]));

@@ -6,7 +6,7 @@ TestSuite(this_module, .init = gear_set_up, .fini = gear_tear_down);
 
 Test(this_module, is_the_same_as_long_as_somebody_holds_it)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t first;
     zepi_module_t second;
     bool has;
@@ -55,9 +55,9 @@ Test(this_module, has_the_images_of_each_state)
     zepi_module_t executable = build_with(input, baked);
     zepi_module_t object;
     TEST_OK(zepi.module_compile(input, NULL, &object));
-    zepi_image_desc_t images[] = {native_image(executable, ZEPI_MODULE_EXECUTABLE, &value),
-                                  test_spirv_image("scaled_copy"), test_spirv_image("negate"),
-                                  native_image(object, ZEPI_MODULE_OBJECT, &value)};
+    zepi_device_image_desc_t images[] = {
+        native_image(executable, ZEPI_MODULE_EXECUTABLE, &value), test_spirv_image("scaled_copy"),
+        test_spirv_image("negate"), native_image(object, ZEPI_MODULE_OBJECT, &value)};
     static const uint32_t counts[] = {2, 1, 1};
     TEST_OK(zepi.release(object));
     TEST_OK(zepi.release(executable));
@@ -86,9 +86,9 @@ Test(this_module, has_the_images_of_each_state)
 Test(this_module, leaves_out_what_no_device_takes)
 {
     static const char noise[] = "this is code for another device";
-    const zepi_image_desc_t images[] = {
+    const zepi_device_image_desc_t images[] = {
         {.size = sizeof(images[0]),
-         .format = ZEPI_IMAGE_NATIVE,
+         .format = ZEPI_DEVICE_IMAGE_NATIVE,
          .state = ZEPI_MODULE_EXECUTABLE,
          .bytes = noise,
          .size_bytes = sizeof(noise)},
@@ -119,7 +119,7 @@ Test(this_module, leaves_out_what_no_device_takes)
 
 Test(this_module, keeps_its_values_while_nobody_holds_it)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     const int32_t value = 13;
     zepi_context_t other;
     zepi_module_t module;
@@ -157,7 +157,7 @@ Test(this_module, keeps_its_values_while_nobody_holds_it)
 
 Test(this_module, is_listed_while_it_is_held_and_launches_add_nothing)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t module;
     uint32_t count;
     struct launch launch;
@@ -179,7 +179,7 @@ Test(this_module, is_listed_while_it_is_held_and_launches_add_nothing)
 
 Test(this_module, is_gone_for_launches_once_it_is_unregistered)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     struct launch launch;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));
     launch_init(&launch);
@@ -187,7 +187,7 @@ Test(this_module, is_gone_for_launches_once_it_is_unregistered)
     TEST_OK(zepi.unit_unregister(UNIT));
     expect_failure(&launch, 2, ZEPI_ERROR_INVALID_VALUE, "no translation unit");
     // The same token with other images.
-    const zepi_image_desc_t other = test_spirv_image("negate");
+    const zepi_device_image_desc_t other = test_spirv_image("negate");
     TEST_OK(zepi.unit_register(UNIT, 1, &other));
     expect_failure(&launch, 0, ZEPI_ERROR_KERNEL_NOT_FOUND, "scaled_copy_int");
     launch_finish(&launch);
@@ -196,7 +196,7 @@ Test(this_module, is_gone_for_launches_once_it_is_unregistered)
 
 Test(this_module, of_wrong_arguments_says_so)
 {
-    zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t module;
     bool has;
     TEST_OK(zepi.unit_register(UNIT, 1, &image));

@@ -285,7 +285,7 @@ static void machine_code_without_spirv_is_refused_by_name(void)
 {
     setenv("DRM_SHIM_RECORDS", "/dev/null/none", 1);
     set_up("negate");
-    zepi_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
     uint8_t *bytes = (uint8_t *)image.bytes;
     uint8_t *name = memmem(bytes, image.size_bytes, ".spv", 5);
     INTEL_EXPECT(name, "the native code has no SPIR-V");

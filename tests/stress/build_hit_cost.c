@@ -22,7 +22,10 @@ static const struct kind {
     const char *name;
     double limit;
 } kinds[] = {
-    {"plain", 1250}, {"values", 1700}, {"options", 1800}, {"whole", 4600},
+    {"plain", 1250},
+    {"values", 1700},
+    {"options", 1800},
+    {"whole", 4600},
 };
 
 static bool is_kind(const char *kind, const char *name)
@@ -38,7 +41,7 @@ static void set_values(zepi_module_t input, int32_t number)
     TEST_OK(zepi.spec_constant_set_many(input, 3, values));
 }
 
-static void make_and_release(zepi_context_t context, const zepi_image_desc_t *image)
+static void make_and_release(zepi_context_t context, const zepi_device_image_desc_t *image)
 {
     const int32_t number = 5;
     zepi_module_t input;
@@ -54,7 +57,7 @@ static void make_and_release(zepi_context_t context, const zepi_image_desc_t *im
 }
 
 __attribute__((noinline)) static void counted_whole(zepi_context_t context,
-                                                    const zepi_image_desc_t *image)
+                                                    const zepi_device_image_desc_t *image)
 {
     make_and_release(context, image);
 }
@@ -85,7 +88,7 @@ static int run(const char *kind, unsigned long count)
     unsetenv("ZE_ENABLE_VALIDATION_LAYER");
     test_plugin_load();
     struct test_gear gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     zepi_module_t input = test_input(gear.context, "scaled_copy");
     // The first ones build, and make what a thread and an input make once.
     for (int i = 0; i < WARM; i++) {

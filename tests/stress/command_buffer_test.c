@@ -134,7 +134,7 @@ static void *update(void *user)
 
 static void set_up(void)
 {
-    const zepi_image_desc_t image = test_spirv_image("vector_add");
+    const zepi_device_image_desc_t image = test_spirv_image("vector_add");
     const ur_context_handle_t context = (ur_context_handle_t)gear.context;
     ur_program_handle_t program;
     float **memory[] = {&inputs[0], &inputs[1], &sum, &copy};

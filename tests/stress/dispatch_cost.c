@@ -42,7 +42,7 @@ struct story {
 
 static void set_up(struct story *story, const char *kind)
 {
-    const zepi_image_desc_t image = test_spirv_image("scaled_copy");
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
     void *memory;
     test_plugin_load();
     story->gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);

@@ -13,7 +13,7 @@
 #define ROUNDS 60
 
 static struct test_gear gear;
-static zepi_image_desc_t image;
+static zepi_device_image_desc_t image;
 static const char shared_unit;
 
 struct worker {

@@ -33,7 +33,8 @@ struct worker {
     int64_t *out;
 };
 
-static zepi_image_t take_first(void *data, const zepi_image_t *images, uint32_t image_count)
+static zepi_device_image_t take_first(void *data, const zepi_device_image_t *images,
+                                      uint32_t image_count)
 {
     (void)data;
     return image_count > 0 ? images[0] : NULL;
@@ -101,7 +102,7 @@ static void *work(void *data)
 static void make_executables(void)
 {
     zepi_module_t built = test_executable(gear.context, "emulated");
-    zepi_image_desc_t image = test_native_image(built, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi_device_image_desc_t image = test_native_image(built, gear.device, ZEPI_MODULE_EXECUTABLE);
     image.emulated_constants = constants;
     image.emulated_constant_count = 5;
     image.emulated_kernels = kernel_names;

@@ -21,7 +21,7 @@ struct worker {
 
 static zepi_module_t copy(zepi_module_t module, zepi_module_state_t state)
 {
-    zepi_image_desc_t image = test_native_image(module, gear.device, state);
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, state);
     zepi_module_t made;
     TEST_OK(zepi.module_create(gear.context, state, 1, &image, &made));
     test_native_image_finish(&image);

@@ -23,7 +23,7 @@ struct structure {
 };
 
 static struct test_gear gear;
-static zepi_image_desc_t own_image;
+static zepi_device_image_desc_t own_image;
 static zepi_module_t shared_input;
 static atomic_int seen[SHARERS + 1]; // how often each thread's values were built
 
@@ -119,7 +119,7 @@ static zepi_module_t make_shared_input(void)
                                               .size_bytes = sizeof(struct structure),
                                               .elements = elements,
                                               .element_count = 3};
-    zepi_image_desc_t image = test_spirv_image("spec_types");
+    zepi_device_image_desc_t image = test_spirv_image("spec_types");
     zepi_module_t input;
     image.layouts = &layout;
     image.layout_count = 1;

@@ -92,7 +92,7 @@ struct kept {
 static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER; // guards `kept`
 static struct kept *kept;
 
-zepi_image_desc_t test_spirv_image(const char *name)
+zepi_device_image_desc_t test_spirv_image(const char *name)
 {
     struct kept *entry = malloc(sizeof(*entry));
     if (!entry)
@@ -102,16 +102,16 @@ zepi_image_desc_t test_spirv_image(const char *name)
     entry->next = kept;
     kept = entry;
     pthread_mutex_unlock(&kept_mutex);
-    return (zepi_image_desc_t){.size = sizeof(zepi_image_desc_t),
-                               .format = ZEPI_IMAGE_SPIRV,
-                               .state = ZEPI_MODULE_INPUT,
-                               .bytes = entry->bytes.data,
-                               .size_bytes = entry->bytes.size_bytes};
+    return (zepi_device_image_desc_t){.size = sizeof(zepi_device_image_desc_t),
+                                      .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                      .state = ZEPI_MODULE_INPUT,
+                                      .bytes = entry->bytes.data,
+                                      .size_bytes = entry->bytes.size_bytes};
 }
 
 zepi_module_t test_input(zepi_context_t context, const char *name)
 {
-    const zepi_image_desc_t image = test_spirv_image(name);
+    const zepi_device_image_desc_t image = test_spirv_image(name);
     zepi_module_t module;
     TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &module));
     return module;
@@ -148,10 +148,11 @@ void test_look_at_modules(zepi_context_t context, zepi_module_state_t state)
     }
 }
 
-zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
-                                    zepi_module_state_t state)
+zepi_device_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
+                                           zepi_module_state_t state)
 {
-    zepi_image_desc_t image = {.size = sizeof(image), .format = ZEPI_IMAGE_NATIVE, .state = state};
+    zepi_device_image_desc_t image = {
+        .size = sizeof(image), .format = ZEPI_DEVICE_IMAGE_NATIVE, .state = state};
     TEST_OK(zepi.module_get_native_binary(module, device, &image.size_bytes, NULL));
     void *bytes = malloc(image.size_bytes);
     if (!bytes)
@@ -161,7 +162,7 @@ zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
     return image;
 }
 
-void test_native_image_finish(zepi_image_desc_t *image)
+void test_native_image_finish(zepi_device_image_desc_t *image)
 {
     free((void *)image->bytes);
     image->bytes = NULL;

@@ -28,7 +28,7 @@ struct test_gear test_gear_create(zepi_queue_flags_t queue_flags);
 void test_gear_destroy(struct test_gear *gear);
 
 // A description of tests/data/NAME.cl as SPIR-V. Its bytes stay until the process ends.
-zepi_image_desc_t test_spirv_image(const char *name);
+zepi_device_image_desc_t test_spirv_image(const char *name);
 // An input module of that one image, its object, and its executable.
 zepi_module_t test_input(zepi_context_t context, const char *name);
 zepi_module_t test_object(zepi_context_t context, const char *name);
@@ -36,9 +36,9 @@ zepi_module_t test_executable(zepi_context_t context, const char *name);
 
 // The module's native code for a device, as an image in that state. The bytes are owned:
 // test_native_image_finish frees them.
-zepi_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
-                                    zepi_module_state_t state);
-void test_native_image_finish(zepi_image_desc_t *image);
+zepi_device_image_desc_t test_native_image(zepi_module_t module, zepi_device_t device,
+                                           zepi_module_state_t state);
+void test_native_image_finish(zepi_device_image_desc_t *image);
 
 // Lists the context's modules in a state, up to 64 of them, and checks that each of them is one.
 // Thread-safe.

@@ -38,11 +38,11 @@ bool compare_zepi_kernel(const struct compare *compare, const char *image, const
                          const int64_t *value, zepi_kernel_t *out_kernel)
 {
     const struct kernel_image spirv = kernel_image(image);
-    const zepi_image_desc_t desc = {.size = sizeof(desc),
-                                    .format = ZEPI_IMAGE_SPIRV,
-                                    .state = ZEPI_MODULE_INPUT,
-                                    .bytes = spirv.bytes,
-                                    .size_bytes = spirv.size_bytes};
+    const zepi_device_image_desc_t desc = {.size = sizeof(desc),
+                                           .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                           .state = ZEPI_MODULE_INPUT,
+                                           .bytes = spirv.bytes,
+                                           .size_bytes = spirv.size_bytes};
     zepi_module_t input = NULL;
     zepi_module_t executable = NULL;
     const bool is_made =

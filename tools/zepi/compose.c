@@ -33,11 +33,11 @@ static int join(const struct host_device *host, const struct spec_options *spec,
 static zepi_result_t create_native(const struct host_device *host, const struct file_bytes *file,
                                    zepi_module_state_t state, zepi_module_t *out_module)
 {
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_NATIVE,
-                                     .state = state,
-                                     .bytes = file->bytes,
-                                     .size_bytes = file->size_bytes};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                            .state = state,
+                                            .bytes = file->bytes,
+                                            .size_bytes = file->size_bytes};
     return zepi.module_create(host->context, state, 1, &image, out_module);
 }
 
@@ -87,11 +87,11 @@ int compose_input(const struct host_device *host, enum compose_mode mode,
 static zepi_result_t make_object(const struct host_device *host, const struct file_bytes *file,
                                  const zepi_build_desc_t *desc, zepi_module_t *out_object)
 {
-    const zepi_image_desc_t image = {.size = sizeof(image),
-                                     .format = ZEPI_IMAGE_SPIRV,
-                                     .state = ZEPI_MODULE_INPUT,
-                                     .bytes = file->bytes,
-                                     .size_bytes = file->size_bytes};
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                            .state = ZEPI_MODULE_INPUT,
+                                            .bytes = file->bytes,
+                                            .size_bytes = file->size_bytes};
     zepi_module_t input = NULL;
     if (!image_is_spirv(file))
         return create_native(host, file, ZEPI_MODULE_OBJECT, out_object);

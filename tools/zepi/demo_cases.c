@@ -15,13 +15,13 @@ int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_sp
                        zepi_module_t *out_module)
 {
     const struct kernel_image image = kernel_image(kernel_file);
-    const zepi_image_desc_t desc = {.size = sizeof(desc),
-                                    .format = ZEPI_IMAGE_SPIRV,
-                                    .state = ZEPI_MODULE_INPUT,
-                                    .bytes = image.bytes,
-                                    .size_bytes = image.size_bytes,
-                                    .layouts = layout,
-                                    .layout_count = layout ? 1 : 0};
+    const zepi_device_image_desc_t desc = {.size = sizeof(desc),
+                                           .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                           .state = ZEPI_MODULE_INPUT,
+                                           .bytes = image.bytes,
+                                           .size_bytes = image.size_bytes,
+                                           .layouts = layout,
+                                           .layout_count = layout ? 1 : 0};
     return zepi.module_create(demo->host->context, ZEPI_MODULE_INPUT, 1, &desc, out_module) ==
                    ZEPI_SUCCESS
                ? EXIT_OK

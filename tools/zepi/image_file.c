@@ -74,13 +74,14 @@ int image_create_module(const struct host_device *host, const struct file_bytes 
 {
     const bool is_spirv = image_is_spirv(file);
     const zepi_module_state_t state = is_spirv ? ZEPI_MODULE_INPUT : ZEPI_MODULE_EXECUTABLE;
-    const zepi_image_desc_t desc = {.size = sizeof(desc),
-                                    .format = is_spirv ? ZEPI_IMAGE_SPIRV : ZEPI_IMAGE_NATIVE,
-                                    .state = state,
-                                    .bytes = file->bytes,
-                                    .size_bytes = file->size_bytes,
-                                    .layouts = layouts,
-                                    .layout_count = layout_count};
+    const zepi_device_image_desc_t desc = {.size = sizeof(desc),
+                                           .format = is_spirv ? ZEPI_DEVICE_IMAGE_SPIRV
+                                                              : ZEPI_DEVICE_IMAGE_NATIVE,
+                                           .state = state,
+                                           .bytes = file->bytes,
+                                           .size_bytes = file->size_bytes,
+                                           .layouts = layouts,
+                                           .layout_count = layout_count};
     if (file->size_bytes == 0) {
         fprintf(stderr, "zepi: %s is empty, expected SPIR-V or native code\n", path);
         return EXIT_FAILED;

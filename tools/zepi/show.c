@@ -67,12 +67,13 @@ static void describe_file(const struct file_bytes *file, const char *path, cJSON
 // Standard input has been read: its module has the bytes.
 static void describe_standard_input(const struct shown *shown, cJSON *document)
 {
-    zepi_image_info_t info = {.size = sizeof(info)};
-    zepi_image_t image = NULL;
+    zepi_device_image_info_t info = {.size = sizeof(info)};
+    zepi_device_image_t image = NULL;
     uint32_t count;
-    if (!shown->input || zepi.module_get_images(shown->input, 1, &image, &count) != ZEPI_SUCCESS)
+    if (!shown->input ||
+        zepi.module_get_device_images(shown->input, 1, &image, &count) != ZEPI_SUCCESS)
         return;
-    if (image && zepi.image_get_info(image, &info) == ZEPI_SUCCESS && info.bytes) {
+    if (image && zepi.device_image_get_info(image, &info) == ZEPI_SUCCESS && info.bytes) {
         const struct file_bytes file = {(unsigned char *)info.bytes, info.size_bytes};
         describe_file(&file, "-", document);
     }
@@ -103,14 +104,14 @@ static const char *state_name(zepi_module_state_t state)
     return names[(unsigned)state < 4 ? state : 0];
 }
 
-static cJSON *describe_image(zepi_image_t image)
+static cJSON *describe_image(zepi_device_image_t image)
 {
-    zepi_image_info_t info = {.size = sizeof(info)};
+    zepi_device_image_info_t info = {.size = sizeof(info)};
     cJSON *object = cJSON_CreateObject();
-    if (zepi.image_get_info(image, &info) != ZEPI_SUCCESS)
+    if (zepi.device_image_get_info(image, &info) != ZEPI_SUCCESS)
         return object;
     cJSON_AddStringToObject(object, "format",
-                            info.format == ZEPI_IMAGE_SPIRV ? "SPIR-V" : "native code");
+                            info.format == ZEPI_DEVICE_IMAGE_SPIRV ? "SPIR-V" : "native code");
     cJSON_AddStringToObject(object, "state", state_name(info.state));
     cJSON_AddNumberToObject(object, "size_bytes", (double)info.size_bytes);
     return object;
@@ -120,10 +121,10 @@ static cJSON *describe_images(zepi_module_t module)
 {
     uint32_t count = 0;
     cJSON *array = cJSON_CreateArray();
-    if (zepi.module_get_images(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
+    if (zepi.module_get_device_images(module, 0, NULL, &count) != ZEPI_SUCCESS || count == 0)
         return array;
-    zepi_image_t *images = calloc(count, sizeof(*images));
-    if (images && zepi.module_get_images(module, count, images, &count) == ZEPI_SUCCESS) {
+    zepi_device_image_t *images = calloc(count, sizeof(*images));
+    if (images && zepi.module_get_device_images(module, count, images, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count; i++) {
             cJSON_AddItemToArray(array, describe_image(images[i]));
             host_release(images[i]);

@@ -5,7 +5,7 @@
 #include "core/list.h"
 #include "core/options.h"
 #include "device/context.h"
-#include "program/build/code_cache.h"
+#include "program/build/binary_cache.h"
 #include "program/this_module.h"
 
 struct zepi_handle_caches *zepi_handle_caches_create(void)
@@ -58,15 +58,15 @@ zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t 
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!zepi_code_cache())
+    if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = zepi_build_budget_limits(context->caches->budget);
-    const struct zepi_build_limits code = zepi_build_budget_limits(zepi_code_budget());
+    const struct zepi_build_limits device_module = zepi_build_budget_limits(zepi_binary_budget());
     const zepi_cache_limits_t limits = {
         .memory_bytes = handles.bytes,
         .memory_entries = handles.entries,
-        .code_bytes = code.bytes,
-        .disk_bytes = zepi_code_disk() ? zepi_disk_limit_bytes(zepi_code_disk()) : 0};
+        .binary_bytes = device_module.bytes,
+        .disk_bytes = zepi_binary_disk() ? zepi_disk_limit_bytes(zepi_binary_disk()) : 0};
     return zepi_copy_info(out_limits, &limits, sizeof(limits));
 }
 
@@ -78,15 +78,16 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
         result = zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!zepi_code_cache())
+    if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
     zepi_unit_note_change();
     zepi_build_budget_set_limits(context->caches->budget, handles);
     zepi_build_budget_set_limits(
-        zepi_code_budget(), (struct zepi_build_limits){limits.code_bytes, ZEPI_BUILD_UNLIMITED});
-    if (zepi_code_disk())
-        zepi_disk_set_limit_bytes(zepi_code_disk(), limits.disk_bytes);
+        zepi_binary_budget(),
+        (struct zepi_build_limits){limits.binary_bytes, ZEPI_BUILD_UNLIMITED});
+    if (zepi_binary_disk())
+        zepi_disk_set_limit_bytes(zepi_binary_disk(), limits.disk_bytes);
     return ZEPI_SUCCESS;
 }
 
@@ -95,8 +96,8 @@ zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t
 {
     struct zepi_build_cache *cache;
     struct zepi_build_counters from;
-    if (level == ZEPI_CACHE_CODE) {
-        cache = zepi_code_cache();
+    if (level == ZEPI_CACHE_BINARIES) {
+        cache = zepi_binary_cache();
         if (!cache)
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     } else {
@@ -127,9 +128,9 @@ zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t
 zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location)
 {
     const struct zepi_options *options = zepi_options();
-    if (!zepi_code_cache())
+    if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    struct zepi_disk *disk = zepi_code_disk();
+    struct zepi_disk *disk = zepi_binary_disk();
     const zepi_cache_location_t location = {
         .is_on = options->cache_is_on,
         .is_disk_on = disk != NULL,
@@ -141,9 +142,9 @@ zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location)
 zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
 {
     if (!context) {
-        if (!zepi_code_cache())
+        if (!zepi_binary_cache())
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-        zepi_build_budget_trim(zepi_code_budget(), bytes);
+        zepi_build_budget_trim(zepi_binary_budget(), bytes);
         return ZEPI_SUCCESS;
     }
     const zepi_result_t result = check_context(context);
@@ -156,7 +157,7 @@ zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
 zepi_result_t zepi_cache_clear(zepi_context_t context)
 {
     if (!context) {
-        struct zepi_build_cache *cache = zepi_code_cache();
+        struct zepi_build_cache *cache = zepi_binary_cache();
         if (!cache)
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
         zepi_build_cache_clear(cache);

@@ -6,8 +6,8 @@
 
 #include <zepi/zepi.h>
 
-// A context's caches of handles, under one budget: modules (payload: struct zepi_code) and kernels
-// (payload: struct zepi_kernel_pool, which holds its module's result).
+// A context's caches of handles, under one budget: modules (payload: struct zepi_device_module) and
+// kernels (payload: struct zepi_device_kernel, which holds its module's result).
 struct zepi_handle_caches {
     struct zepi_build_budget *budget;
     struct zepi_build_cache *modules;

@@ -20,7 +20,7 @@ zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zep
     if (device->platform->is_ze_cpu && is_elf(bytes, size_bytes))
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is code for a GPU, the device executes on the CPU");
-    const zepi_result_t result = zepi_intern(bytes, size_bytes, false, &fresh->native);
+    const zepi_result_t result = zepi_blob_get(bytes, size_bytes, false, &fresh->native);
     return result == ZEPI_SUCCESS
                ? zepi_ze_module_load(context, device, bytes, size_bytes, log, &fresh->ze)
                : result;
@@ -31,7 +31,7 @@ void zepi_fresh_modules_finish(uint32_t count, struct zepi_fresh_module *fresh)
     for (uint32_t i = 0; i < count; i++) {
         if (fresh[i].ze)
             zepi_ze.zeModuleDestroy(fresh[i].ze);
-        zepi_intern_release(fresh[i].native);
+        zepi_blob_release(fresh[i].native);
         fresh[i] = (struct zepi_fresh_module){0};
     }
 }
@@ -62,13 +62,15 @@ static zepi_result_t link_groups(uint32_t count, const struct zepi_fresh_module 
     return result;
 }
 
-zepi_result_t zepi_code_create_fresh(struct zepi_context *context, struct zepi_device *device,
-                                     uint32_t count, struct zepi_fresh_module *fresh,
-                                     enum zepi_fresh_use use, uint32_t source_count,
-                                     struct zepi_interned *const *sources, struct zepi_text *log,
-                                     struct zepi_code **out_code)
+zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
+                                              struct zepi_device *device, uint32_t count,
+                                              struct zepi_fresh_module *fresh,
+                                              enum zepi_fresh_use use, uint32_t source_count,
+                                              struct zepi_blob *const *sources,
+                                              struct zepi_text *log,
+                                              struct zepi_device_module **out_device_module)
 {
-    struct zepi_code *code;
+    struct zepi_device_module *device_module;
     ze_module_handle_t *modules = zepi_allocate(count, sizeof(*modules));
     if (!modules)
         return zepi_fail_no_memory();
@@ -77,24 +79,25 @@ zepi_result_t zepi_code_create_fresh(struct zepi_context *context, struct zepi_d
     zepi_result_t result =
         use == ZEPI_FRESH_LINKED ? link_groups(count, fresh, modules, log) : ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_create(context, device, count, modules, ZEPI_OWNERSHIP_TRANSFER,
-                                  source_count, sources, &code);
+        result = zepi_device_module_create(context, device, count, modules, ZEPI_OWNERSHIP_TRANSFER,
+                                           source_count, sources, &device_module);
     zepi_free(modules);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count; i++) {
-        code->units[i].group = fresh[i].group;
-        code->units[i].native = fresh[i].native;
+        device_module->units[i].group = fresh[i].group;
+        device_module->units[i].native = fresh[i].native;
         fresh[i] = (struct zepi_fresh_module){0};
     }
-    *out_code = code;
+    *out_device_module = device_module;
     return ZEPI_SUCCESS;
 }
 
 static zepi_result_t load_members(struct zepi_context *context, struct zepi_device *device,
                                   uint32_t count, const struct zepi_container_member *members,
-                                  struct zepi_fresh_module *fresh, enum zepi_code_kind kind,
-                                  struct zepi_text *log, struct zepi_code **out_code)
+                                  struct zepi_fresh_module *fresh,
+                                  enum zepi_device_module_kind kind, struct zepi_text *log,
+                                  struct zepi_device_module **out_device_module)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
@@ -103,17 +106,18 @@ static zepi_result_t load_members(struct zepi_context *context, struct zepi_devi
                                         members[i].size_bytes, log);
     }
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_create_fresh(context, device, count, fresh,
-                                        kind == ZEPI_CODE_EXECUTABLE ? ZEPI_FRESH_LINKED
-                                                                     : ZEPI_FRESH_UNLINKED,
-                                        0, NULL, log, out_code);
+        result = zepi_device_module_create_fresh(
+            context, device, count, fresh,
+            kind == ZEPI_DEVICE_MODULE_EXECUTABLE ? ZEPI_FRESH_LINKED : ZEPI_FRESH_UNLINKED, 0,
+            NULL, log, out_device_module);
     zepi_fresh_modules_finish(count, fresh);
     return result;
 }
 
 static zepi_result_t load_container(struct zepi_context *context, struct zepi_device *device,
-                                    struct zepi_interned *image, enum zepi_code_kind kind,
-                                    struct zepi_text *log, struct zepi_code **out_code)
+                                    struct zepi_blob *image, enum zepi_device_module_kind kind,
+                                    struct zepi_text *log,
+                                    struct zepi_device_module **out_device_module)
 {
     const char *reason;
     const uint32_t count = zepi_container_check(image->bytes, image->size_bytes, &reason);
@@ -125,9 +129,9 @@ static zepi_result_t load_container(struct zepi_context *context, struct zepi_de
     zepi_result_t result = members && fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS) {
         zepi_container_unpack(image->bytes, members);
-        result = load_members(context, device, count, members, fresh, kind, log, out_code);
+        result = load_members(context, device, count, members, fresh, kind, log, out_device_module);
         if (result == ZEPI_SUCCESS)
-            (*out_code)->container = zepi_intern_retain(image);
+            (*out_device_module)->container = zepi_blob_retain(image);
     }
     zepi_free(members);
     zepi_free(fresh);
@@ -135,17 +139,18 @@ static zepi_result_t load_container(struct zepi_context *context, struct zepi_de
 }
 
 zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_interned *image, enum zepi_code_kind kind,
-                                     struct zepi_text *log, struct zepi_code **out_code)
+                                     struct zepi_blob *image, enum zepi_device_module_kind kind,
+                                     struct zepi_text *log,
+                                     struct zepi_device_module **out_device_module)
 {
     if (zepi_container_is(image->bytes, image->size_bytes))
-        return load_container(context, device, image, kind, log, out_code);
+        return load_container(context, device, image, kind, log, out_device_module);
     struct zepi_fresh_module fresh = {0};
     zepi_result_t result =
         zepi_fresh_module_load(&fresh, context, device, image->bytes, image->size_bytes, log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_code_create_fresh(context, device, 1, &fresh, ZEPI_FRESH_UNLINKED, 0, NULL,
-                                        log, out_code);
+        result = zepi_device_module_create_fresh(context, device, 1, &fresh, ZEPI_FRESH_UNLINKED, 0,
+                                                 NULL, log, out_device_module);
     zepi_fresh_modules_finish(1, &fresh);
     return result;
 }

@@ -4,15 +4,15 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/platform.h"
-#include "program/build/code_cache.h"
+#include "program/build/binary_cache.h"
 #include "program/build/symbol_table.h"
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
 struct request {
-    const struct zepi_spirv *spirv; // to keep; NULL: only what is known
-    const struct zepi_code *code;   // to ask the driver about
-    const struct zepi_code_unit *unit;
+    const struct zepi_spirv *spirv;                 // to keep; NULL: only what is known
+    const struct zepi_device_module *device_module; // to ask the driver about
+    const struct zepi_device_module_unit *unit;
 };
 
 static void add_symbol(struct zepi_text *table, const struct zepi_spirv_symbol *symbol,
@@ -80,10 +80,10 @@ static enum zepi_build_status make_table(void *user, struct zepi_build_output *o
         add_symbol(&table, &request->spirv->symbols[i], strlen(request->spirv->symbols[i].name));
     if (!request->spirv)
         is_known =
-            request->code->context->platform->optional.has_linkage_inspection &&
+            request->device_module->context->platform->optional.has_linkage_inspection &&
             inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
             inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS, ZEPI_SPIRV_EXPORT);
-    is_known = is_known && zepi_native_code_set(output, table.bytes, table.size_bytes);
+    is_known = is_known && zepi_binary_set(output, table.bytes, table.size_bytes);
     zepi_text_finish(&table);
     return is_known ? ZEPI_BUILD_SUCCEEDED : ZEPI_BUILD_SPURIOUS;
 }
@@ -91,7 +91,7 @@ static enum zepi_build_status make_table(void *user, struct zepi_build_output *o
 static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct request *request)
 {
     const struct zepi_build_request build = {.build = make_table, .user = request};
-    struct zepi_build_cache *codes = zepi_code_cache();
+    struct zepi_build_cache *codes = zepi_binary_cache();
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
     if (!codes)
@@ -111,10 +111,10 @@ void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct
     zepi_build_result_release(find_or_make(zepi_digest_of(bytes, size_bytes), &request));
 }
 
-struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
-                                                   const struct zepi_code_unit *unit)
+struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
+                                                   const struct zepi_device_module_unit *unit)
 {
-    struct request request = {.code = code, .unit = unit};
+    struct request request = {.device_module = device_module, .unit = unit};
     return unit->native ? find_or_make(unit->native->digest, &request) : NULL;
 }
 
@@ -140,7 +140,7 @@ static bool add_to(void *user, const struct zepi_spirv_symbol *symbol)
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
                              uint32_t member, uint32_t object)
 {
-    const struct zepi_native_code *code = zepi_build_result_payload(table);
+    const struct zepi_binary *binary = zepi_build_result_payload(table);
     struct addition addition = {symbols, member, object};
-    return zepi_symbol_table_walk(code->bytes, code->size_bytes, add_to, &addition);
+    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_to, &addition);
 }

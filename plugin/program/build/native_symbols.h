@@ -3,7 +3,7 @@
 #define ZEPI_PROGRAM_BUILD_NATIVE_SYMBOLS_H
 
 #include "cache/build_cache.h"
-#include "program/build/code.h"
+#include "program/build/device_module.h"
 #include "program/native/symbols.h"
 
 // Native code of an object does not say what it imports and exports, and old drivers cannot be
@@ -15,8 +15,8 @@ void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct
 
 // The table of a unit of native code, as it was kept or as the driver tells: a reference, whose
 // payload zepi_native_symbols_add reads. NULL: nobody knows.
-struct zepi_build_result *zepi_native_symbols_find(const struct zepi_code *code,
-                                                   const struct zepi_code_unit *unit);
+struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
+                                                   const struct zepi_device_module_unit *unit);
 
 // Adds the symbols, borrowed from the table. False without memory (noted).
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "program/build/symbol_table.h"
 
-#include "program/build/code.h"
-#include "program/build/code_key.h"
+#include "program/build/build_key.h"
+#include "program/build/device_module.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
 bool zepi_symbol_table_key(struct zepi_key *key, struct zepi_digest native)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_CODE_SYMBOLS);
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_DEVICE_MODULE_SYMBOLS);
     zepi_key_add_digest(key, ZEPI_KEY_IMAGE, native);
     return zepi_key_seal(key);
 }

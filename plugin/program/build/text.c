@@ -60,9 +60,9 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
 {
-    const zepi_result_t code = (zepi_result_t)zepi_build_result_code(result);
+    const zepi_result_t failure = (zepi_result_t)zepi_build_result_code(result);
     const char *error = zepi_build_error(result);
-    return zepi_fail(code != ZEPI_SUCCESS ? code : ZEPI_ERROR_UNKNOWN, "%s",
+    return zepi_fail(failure != ZEPI_SUCCESS ? failure : ZEPI_ERROR_UNKNOWN, "%s",
                      error[0] ? error : "the build failed");
 }
 

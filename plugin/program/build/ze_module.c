@@ -77,10 +77,10 @@ static void constants_finish(struct constants *constants)
     zepi_free(constants->values);
 }
 
-static bool constants_init(struct constants *constants, const struct zepi_image *image,
+static bool constants_init(struct constants *constants, const struct zepi_device_image *image,
                            const struct zepi_spec_values *values)
 {
-    const struct zepi_spirv *spirv = &image->code->spirv;
+    const struct zepi_spirv *spirv = &image->blob->spirv;
     *constants =
         (struct constants){.ids = zepi_allocate(image->declaration_count, sizeof(uint32_t)),
                            .values = zepi_allocate(image->declaration_count, sizeof(void *))};
@@ -215,7 +215,7 @@ static char *make_flags(const struct zepi_spirv *spirv, const char *options,
 }
 
 zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
-                                     const struct zepi_image *image,
+                                     const struct zepi_device_image *image,
                                      const struct zepi_spec_values *values, const char *options,
                                      enum zepi_imports imports, struct zepi_text *log,
                                      ze_module_handle_t *out_module)
@@ -224,12 +224,12 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
     ze_module_handle_t module = NULL;
     if (!constants_init(&constants, image, values))
         return zepi_fail_no_memory();
-    char *flags = make_flags(&image->code->spirv, options, imports);
+    char *flags = make_flags(&image->blob->spirv, options, imports);
     const ze_module_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
-        .inputSize = image->code->size_bytes,
-        .pInputModule = image->code->bytes,
+        .inputSize = image->blob->size_bytes,
+        .pInputModule = image->blob->bytes,
         .pBuildFlags = flags,
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
@@ -240,9 +240,9 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
     if (result != ZEPI_SUCCESS)
         return result;
     if (imports == ZEPI_IMPORTS_RESOLVED)
-        result = check_imports(context, module, &image->code->spirv);
+        result = check_imports(context, module, &image->blob->spirv);
     if (result == ZEPI_SUCCESS)
-        result = check_kernels(module, &image->code->spirv);
+        result = check_kernels(module, &image->blob->spirv);
     if (result != ZEPI_SUCCESS) {
         zepi_ze.zeModuleDestroy(module);
         return result;
@@ -288,10 +288,10 @@ static bool program_init(struct program *program, uint32_t count,
                    program->constants;
     bool has_constants = false;
     for (uint32_t i = 0; i < count && is_made; i++) {
-        const struct zepi_image *image = inputs[i].image;
+        const struct zepi_device_image *image = inputs[i].image;
         is_made = constants_init(&program->constants[i], image, inputs[i].values);
-        program->sizes[i] = image->code->size_bytes;
-        program->bytes[i] = image->code->bytes;
+        program->sizes[i] = image->blob->size_bytes;
+        program->bytes[i] = image->blob->bytes;
         program->flags[i] = inputs[i].options;
         program->constant_lists[i] = &program->constants[i].ze;
         has_constants = has_constants || program->constants[i].ze.numConstants > 0;
@@ -328,7 +328,7 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = check_kernels(module, &inputs[i].image->code->spirv);
+        result = check_kernels(module, &inputs[i].image->blob->spirv);
     if (result != ZEPI_SUCCESS) {
         zepi_ze.zeModuleDestroy(module);
         return result;

@@ -3,7 +3,7 @@
 #define ZEPI_PROGRAM_BUILD_ZE_MODULE_H
 
 #include "program/build/text.h"
-#include "program/device_image/image.h"
+#include "program/device_image/device_image.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -21,7 +21,7 @@ enum zepi_imports {
 // need not be, the module can be linked with others. Appends the driver's log to `log` in any case.
 // The caller destroys *out_module.
 zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
-                                     const struct zepi_image *image,
+                                     const struct zepi_device_image *image,
                                      const struct zepi_spec_values *values, const char *options,
                                      enum zepi_imports imports, struct zepi_text *log,
                                      ze_module_handle_t *out_module);
@@ -30,7 +30,7 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
 // (ze_module_program_exp_desc_t); that every entry point is there is checked, imports are not. No
 // two images have different values of one id in force: the driver has one map for all.
 struct zepi_ze_module_input {
-    const struct zepi_image *image;        // borrowed
+    const struct zepi_device_image *image; // borrowed
     const struct zepi_spec_values *values; // borrowed
     const char *options;                   // borrowed
 };

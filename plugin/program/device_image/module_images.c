@@ -3,7 +3,7 @@
 
 #include "core/alloc.h"
 #include "device/context.h"
-#include "program/device_image/image.h"
+#include "program/device_image/device_image.h"
 
 // What one image declares, beside what others do: SPIR-V comes first. The default of an emulated
 // constant counts for more than what native code was made with; else the first image's.
@@ -54,9 +54,10 @@ static zepi_result_t unite_declarations(struct zepi_module_images *images,
     if (!images->own_declarations)
         return zepi_fail_no_memory();
     images->declarations = images->own_declarations;
-    for (zepi_image_format_t format = ZEPI_IMAGE_SPIRV; format <= ZEPI_IMAGE_NATIVE; format++) {
+    for (zepi_device_image_format_t format = ZEPI_DEVICE_IMAGE_SPIRV;
+         format <= ZEPI_DEVICE_IMAGE_NATIVE; format++) {
         for (uint32_t i = 0; i < images->count && result == ZEPI_SUCCESS; i++) {
-            const struct zepi_image *image = images->images[i];
+            const struct zepi_device_image *image = images->images[i];
             const uint32_t count = image->format == format ? image->declaration_count : 0;
             for (uint32_t at = 0; at < count && result == ZEPI_SUCCESS; at++)
                 result = add_declaration(images, state, &image->declarations[at]);
@@ -80,7 +81,7 @@ static void module_images_destroy(void *object)
 ZEPI_DEFINE_TYPE(module_images, module_images_destroy);
 
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
-                                        uint32_t count, struct zepi_image *const *list,
+                                        uint32_t count, struct zepi_device_image *const *list,
                                         struct zepi_module_images **out_images)
 {
     struct zepi_module_images *images = zepi_object_create(&zepi_module_images_type);
@@ -89,7 +90,7 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
     images->context = zepi_retain(context);
     images->images = &images->only_image;
     if (count > 1) {
-        images->images = zepi_allocate(count, sizeof(struct zepi_image *));
+        images->images = zepi_allocate(count, sizeof(struct zepi_device_image *));
         if (!images->images) {
             zepi_release(images);
             return zepi_fail_no_memory();

@@ -5,7 +5,7 @@
 #include "core/object.h"
 
 struct zepi_context;
-struct zepi_image;
+struct zepi_device_image;
 struct zepi_spec_declaration;
 
 // The images of a module in their context, shared with every module that is made from it: a build
@@ -20,8 +20,8 @@ struct zepi_module_images {
     bool has_required;                              // one of them must be set before a build
     struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
     uint32_t count;
-    struct zepi_image **images; // retained; the list is owned, or only_image
-    struct zepi_image *only_image;
+    struct zepi_device_image **images; // retained; the list is owned, or only_image
+    struct zepi_device_image *only_image;
 };
 
 extern const struct zepi_type zepi_module_images_type;
@@ -29,7 +29,7 @@ extern const struct zepi_type zepi_module_images_type;
 // Retains the context and the images. Those of an input must agree about the sizes of constants.
 // One reference, in *out_images.
 zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_module_state_t state,
-                                        uint32_t count, struct zepi_image *const *images,
+                                        uint32_t count, struct zepi_device_image *const *images,
                                         struct zepi_module_images **out_images);
 
 #endif

@@ -34,7 +34,7 @@ static zepi_result_t check_objects(uint32_t object_count, const zepi_module_t *o
 static bool has_device(const struct zepi_module *object, uint32_t device_index)
 {
     for (uint32_t i = 0; i < object->part_count; i++) {
-        if (object->parts[i].code[device_index])
+        if (object->parts[i].device_module[device_index])
             return true;
     }
     return object->part_count == 0;
@@ -100,8 +100,8 @@ static zepi_result_t sets_init(struct sets *sets, uint32_t object_count,
 }
 
 // How often an image is in a list: twice if it was compiled with two sets of values.
-static uint32_t count_image(uint32_t count, struct zepi_image *const *images,
-                            const struct zepi_image *image)
+static uint32_t count_image(uint32_t count, struct zepi_device_image *const *images,
+                            const struct zepi_device_image *image)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -118,20 +118,20 @@ static uint32_t count_before(const struct zepi_link_set *set, uint32_t index)
 }
 
 // The images of all sets, in the order of the objects. What several sets have is there once.
-static zepi_result_t list_images(const struct sets *sets, struct zepi_image ***out_images,
+static zepi_result_t list_images(const struct sets *sets, struct zepi_device_image ***out_images,
                                  uint32_t *out_count)
 {
     size_t room = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < sets->count; i++)
         room += sets->list[i].count;
-    struct zepi_image **images = zepi_allocate(room, sizeof(struct zepi_image *));
+    struct zepi_device_image **images = zepi_allocate(room, sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < sets->count; i++) {
         const struct zepi_link_set *set = &sets->list[i];
         for (uint32_t at = 0; at < set->count; at++) {
-            struct zepi_image *image = set->members[at].image;
+            struct zepi_device_image *image = set->members[at].image;
             if (set->members[at].unit == 0 &&
                 count_image(count, images, image) <= count_before(set, at))
                 images[count++] = image;
@@ -164,7 +164,7 @@ static zepi_result_t link_sets(const struct sets *sets, const struct zepi_build_
         struct zepi_module_part *part = &module->parts[sets->parts[i]];
         if (part->image_count == 0)
             describe_part(part, set);
-        result = zepi_link_set_get_code(set, options, &part->code[set->device_index]);
+        result = zepi_link_set_get_code(set, options, &part->device_module[set->device_index]);
     }
     return result;
 }
@@ -172,7 +172,7 @@ static zepi_result_t link_sets(const struct sets *sets, const struct zepi_build_
 static zepi_result_t make_module(const struct sets *sets, const struct zepi_build_options *options,
                                  struct zepi_context *context, zepi_module_t *out_executable)
 {
-    struct zepi_image **images = NULL;
+    struct zepi_device_image **images = NULL;
     struct zepi_module *module = NULL;
     uint32_t image_count = 0;
     zepi_result_t result = list_images(sets, &images, &image_count);

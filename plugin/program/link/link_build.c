@@ -5,8 +5,8 @@
 #include "core/alloc.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "program/build/code_cache.h"
-#include "program/build/machine_code.h"
+#include "program/build/binary.h"
+#include "program/build/binary_cache.h"
 #include "program/build/native_image.h"
 #include "program/build/ze_module.h"
 #include "program/link/link_symbols.h"
@@ -32,8 +32,8 @@ static zepi_result_t make_program(void *user, struct zepi_text *log, ze_module_h
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < set->count; i++) {
         const struct zepi_link_member *member = set->sorted[i];
-        inputs[i] =
-            (struct zepi_ze_module_input){member->image, member->values, member->code->options};
+        inputs[i] = (struct zepi_ze_module_input){member->image, member->values,
+                                                  member->device_module->options};
     }
     zepi_result_t result =
         zepi_ze_module_compile_program(set->context, set->device, set->count, inputs, log, &module);
@@ -51,27 +51,27 @@ static zepi_result_t make_program(void *user, struct zepi_text *log, ze_module_h
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t list_sources(const struct zepi_link_set *set,
-                                  struct zepi_interned ***out_sources)
+static zepi_result_t list_sources(const struct zepi_link_set *set, struct zepi_blob ***out_sources)
 {
-    struct zepi_interned **sources = zepi_allocate(set->count, sizeof(struct zepi_interned *));
+    struct zepi_blob **sources = zepi_allocate(set->count, sizeof(struct zepi_blob *));
     if (!sources)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < set->count; i++) {
         if (zepi_link_member_spirv(set->sorted[i]))
-            sources[i] = set->sorted[i]->image->code;
+            sources[i] = set->sorted[i]->image->blob;
     }
     *out_sources = sources;
     return ZEPI_SUCCESS;
 }
 
 static zepi_result_t link_program(struct link *link, struct zepi_text *log,
-                                  struct zepi_code **out_code, uint64_t *out_size_bytes)
+                                  struct zepi_device_module **out_device_module,
+                                  uint64_t *out_size_bytes)
 {
     const struct zepi_link_set *set = link->set;
-    const struct zepi_machine_code_source source = {set->context, set->device, make_program, link};
+    const struct zepi_binary_source source = {set->context, set->device, make_program, link};
     ze_module_handle_t module = NULL;
-    struct zepi_interned **sources = NULL;
+    struct zepi_blob **sources = NULL;
     struct zepi_key key;
     zepi_result_t result = list_sources(set, &sources);
     if (result != ZEPI_SUCCESS)
@@ -79,13 +79,13 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
     zepi_key_add_device(&key, set->device);
-    result = zepi_key_seal(&key)
-                 ? zepi_machine_code_get(&source, &key, log, &module, out_size_bytes)
-                 : zepi_fail_no_memory();
+    result = zepi_key_seal(&key) ? zepi_binary_get(&source, &key, log, &module, out_size_bytes)
+                                 : zepi_fail_no_memory();
     zepi_key_finish(&key);
     if (result == ZEPI_SUCCESS) {
-        result = zepi_code_create(set->context, set->device, 1, &module, ZEPI_OWNERSHIP_TRANSFER,
-                                  set->count, sources, out_code);
+        result = zepi_device_module_create(set->context, set->device, 1, &module,
+                                           ZEPI_OWNERSHIP_TRANSFER, set->count, sources,
+                                           out_device_module);
         if (result != ZEPI_SUCCESS)
             zepi_ze.zeModuleDestroy(module);
     }
@@ -100,7 +100,7 @@ static zepi_result_t make_fresh(const struct zepi_link_set *set,
                                 const struct zepi_link_member *member,
                                 struct zepi_fresh_module *fresh, uint64_t *size_bytes)
 {
-    const struct zepi_code_unit *unit = &member->code->units[member->unit];
+    const struct zepi_device_module_unit *unit = &member->device_module->units[member->unit];
     struct zepi_text log = {0};
     void *bytes = NULL;
     size_t size = 0;
@@ -109,9 +109,9 @@ static zepi_result_t make_fresh(const struct zepi_link_set *set,
         result = zepi_fresh_module_load(fresh, set->context, set->device, bytes, size, &log);
     else if ((result == ZEPI_SUCCESS || result == ZEPI_ERROR_UNSUPPORTED) &&
              zepi_link_member_spirv(member))
-        result =
-            zepi_ze_module_compile(set->context, set->device, member->image, member->values,
-                                   member->code->options, ZEPI_IMPORTS_ALLOWED, &log, &fresh->ze);
+        result = zepi_ze_module_compile(set->context, set->device, member->image, member->values,
+                                        member->device_module->options, ZEPI_IMPORTS_ALLOWED, &log,
+                                        &fresh->ze);
     else if (result == ZEPI_SUCCESS)
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                            "the driver answers no native code for object %u, which is to be linked",
@@ -123,10 +123,11 @@ static zepi_result_t make_fresh(const struct zepi_link_set *set,
 }
 
 static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
-                                  struct zepi_code **out_code, uint64_t *out_size_bytes)
+                                  struct zepi_device_module **out_device_module,
+                                  uint64_t *out_size_bytes)
 {
     const struct zepi_link_set *set = link->set;
-    struct zepi_interned **sources = NULL;
+    struct zepi_blob **sources = NULL;
     struct zepi_fresh_module *fresh;
     zepi_result_t result = list_sources(set, &sources);
     if (result != ZEPI_SUCCESS)
@@ -138,8 +139,9 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
     for (uint32_t i = 0; i < set->count && result == ZEPI_SUCCESS; i++)
         result = make_fresh(set, set->sorted[i], &fresh[i], out_size_bytes);
     if (result == ZEPI_SUCCESS) {
-        result = zepi_code_create_fresh(set->context, set->device, set->count, fresh,
-                                        ZEPI_FRESH_LINKED, set->count, sources, log, out_code);
+        result = zepi_device_module_create_fresh(set->context, set->device, set->count, fresh,
+                                                 ZEPI_FRESH_LINKED, set->count, sources, log,
+                                                 out_device_module);
         if (result == ZEPI_ERROR_LINK_FAILURE)
             result = zepi_fail_unresolved(&link->symbols, log);
     }
@@ -157,7 +159,7 @@ static enum zepi_build_status make_linked(void *user, struct zepi_build_output *
     const struct zepi_link_set *set = user;
     struct link link = {.set = set};
     struct zepi_text log = {0};
-    struct zepi_code *code = NULL;
+    struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = 0;
     zepi_result_t result = zepi_link_set_list_symbols(set, &link.symbols);
     if (result == ZEPI_SUCCESS)
@@ -165,18 +167,19 @@ static enum zepi_build_status make_linked(void *user, struct zepi_build_output *
     if (result == ZEPI_SUCCESS)
         result = zepi_link_set_check_imports(set, &link.symbols);
     if (result == ZEPI_SUCCESS)
-        result = set->method == ZEPI_LINK_PROGRAM ? link_program(&link, &log, &code, &size_bytes)
-                                                  : link_dynamic(&link, &log, &code, &size_bytes);
+        result = set->method == ZEPI_LINK_PROGRAM
+                     ? link_program(&link, &log, &device_module, &size_bytes)
+                     : link_dynamic(&link, &log, &device_module, &size_bytes);
     zepi_symbols_finish(&link.symbols);
     if (result == ZEPI_SUCCESS) {
-        output->payload = code;
-        output->destroy = zepi_code_destroy;
-        output->cost_bytes = zepi_code_cost_bytes(code, size_bytes);
+        output->payload = device_module;
+        output->destroy = zepi_device_module_destroy;
+        output->cost_bytes = zepi_device_module_cost_bytes(device_module, size_bytes);
     } else if (result == ZEPI_ERROR_LINK_FAILURE && !log.bytes) {
         const char *text = zepi_last_error(NULL);
         zepi_text_append(&log, text, strlen(text));
     }
-    return zepi_code_end_build(output, result, &log);
+    return zepi_device_module_end_build(output, result, &log);
 }
 
 // The sentence of a failure that was kept may number the objects in another caller's order.
@@ -196,7 +199,7 @@ static bool is_private(const struct zepi_link_set *set, const struct zepi_build_
 {
     bool has_variables = false;
     for (uint32_t i = 0; i < set->count; i++)
-        has_variables = has_variables || zepi_image_has_variables(set->members[i].image);
+        has_variables = has_variables || zepi_device_image_has_variables(set->members[i].image);
     return has_variables && options->variables == ZEPI_VARIABLES_OWN;
 }
 
@@ -209,10 +212,10 @@ static zepi_result_t find_or_link(const struct zepi_link_set *set,
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
     zepi_key_add_u32(&key, ZEPI_KEY_DEVICE_INDEX, set->device_index);
-    const zepi_result_t result = zepi_key_seal(&key)
-                                     ? zepi_code_find_or_build(set->context, set->device_index,
+    const zepi_result_t result =
+        zepi_key_seal(&key) ? zepi_device_module_find_or_build(set->context, set->device_index,
                                                                &key, build, options, out_result)
-                                     : zepi_fail_no_memory();
+                            : zepi_fail_no_memory();
     zepi_key_finish(&key);
     return result;
 }
@@ -223,9 +226,9 @@ zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
 {
     const struct zepi_build_request build = {.build = make_linked, .user = (void *)set};
     const zepi_result_t result =
-        is_private(set, options)
-            ? zepi_code_build_private(set->context, set->device_index, &build, options, out_result)
-            : find_or_link(set, &build, options, out_result);
+        is_private(set, options) ? zepi_device_module_build_private(set->context, set->device_index,
+                                                                    &build, options, out_result)
+                                 : find_or_link(set, &build, options, out_result);
     if (result == ZEPI_ERROR_LINK_FAILURE)
         name_objects(set);
     return result;

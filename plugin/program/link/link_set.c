@@ -14,8 +14,8 @@ static zepi_result_t add_imported(struct zepi_key *key, const struct zepi_link_m
 {
     void *bytes;
     size_t size_bytes;
-    const zepi_result_t result =
-        zepi_ze_module_get_native(member->code->units[member->unit].ze, &bytes, &size_bytes);
+    const zepi_result_t result = zepi_ze_module_get_native(
+        member->device_module->units[member->unit].ze, &bytes, &size_bytes);
     if (result != ZEPI_SUCCESS)
         return result;
     if (size_bytes > 0) {
@@ -33,15 +33,15 @@ static zepi_result_t identify(struct zepi_link_member *member)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_key_init(&member->key, ZEPI_KEY_VERSION);
-    if (member->image->code)
+    if (member->image->blob)
         zepi_key_add_image(&member->key, member->image, member->values);
     else
         result = add_imported(&member->key, member);
     zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->unit);
     if (!member->key.has_failed)
         member->digest = zepi_digest_of(member->key.bytes, member->key.size);
-    if (member->code->options)
-        zepi_key_add_string(&member->key, ZEPI_KEY_OPTIONS, member->code->options);
+    if (member->device_module->options)
+        zepi_key_add_string(&member->key, ZEPI_KEY_OPTIONS, member->device_module->options);
     if (!zepi_key_seal(&member->key) && result == ZEPI_SUCCESS)
         result = zepi_fail_no_memory();
     return result;
@@ -71,7 +71,7 @@ static zepi_result_t unite_last(struct zepi_link_set *set)
         if (!zepi_digest_equal(member->digest, last->digest))
             continue;
         if (compare_keys(&last->key, &member->key) < 0) {
-            member->code = last->code;
+            member->device_module = last->device_module;
             zepi_key_finish(&member->key);
             result = identify(member);
         }
@@ -85,14 +85,15 @@ static zepi_result_t unite_last(struct zepi_link_set *set)
 static zepi_result_t add_part(struct zepi_link_set *set, uint32_t object_index,
                               const struct zepi_module_part *part)
 {
-    const struct zepi_code *code = zepi_code_of(part->code[set->device_index]);
+    const struct zepi_device_module *device_module =
+        zepi_device_module_of(part->device_module[set->device_index]);
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t unit = 0; unit < code->unit_count && result == ZEPI_SUCCESS; unit++) {
+    for (uint32_t unit = 0; unit < device_module->unit_count && result == ZEPI_SUCCESS; unit++) {
         struct zepi_link_member *member = &set->members[set->count++];
         member->object_index = object_index;
         member->image = part->images[0];
         member->values = part->values[0];
-        member->code = code;
+        member->device_module = device_module;
         member->unit = unit;
         result = identify(member);
         if (result == ZEPI_SUCCESS)
@@ -107,9 +108,10 @@ static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
     uint32_t count = 0;
     for (uint32_t i = 0; i < object_count; i++) {
         for (uint32_t at = 0; at < objects[i]->part_count; at++) {
-            const struct zepi_build_result *code = objects[i]->parts[at].code[device_index];
-            if (code)
-                count += zepi_code_of(code)->unit_count;
+            const struct zepi_build_result *device_module =
+                objects[i]->parts[at].device_module[device_index];
+            if (device_module)
+                count += zepi_device_module_of(device_module)->unit_count;
         }
     }
     return count;
@@ -128,7 +130,7 @@ zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_coun
     zepi_result_t result = set->members && set->sorted ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++) {
         for (uint32_t at = 0; at < objects[i]->part_count && result == ZEPI_SUCCESS; at++) {
-            if (objects[i]->parts[at].code[device_index])
+            if (objects[i]->parts[at].device_module[device_index])
                 result = add_part(set, i, &objects[i]->parts[at]);
         }
     }
@@ -167,7 +169,8 @@ bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_lin
 
 void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set)
 {
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_CODE_EXECUTABLE | (uint32_t)set->method << 8);
+    zepi_key_add_u32(key, ZEPI_KEY_KIND,
+                     ZEPI_DEVICE_MODULE_EXECUTABLE | (uint32_t)set->method << 8);
     zepi_key_add_u32(key, ZEPI_KEY_MEMBERS, set->count);
     for (uint32_t i = 0; i < set->count; i++)
         zepi_key_add_bytes(key, ZEPI_KEY_MEMBERS, set->sorted[i]->key.bytes,
@@ -180,7 +183,8 @@ static bool has_value_conflict(const struct zepi_link_member *a, const struct ze
 {
     for (uint32_t i = 0; i < a->image->declaration_count; i++) {
         const struct zepi_spec_declaration *own = &a->image->declarations[i];
-        const struct zepi_spec_declaration *other = zepi_image_find_constant(b->image, own->id);
+        const struct zepi_spec_declaration *other =
+            zepi_device_image_find_constant(b->image, own->id);
         if (other && (other->size_bytes != own->size_bytes ||
                       memcmp(zepi_spec_effective(own, a->values),
                              zepi_spec_effective(other, b->values), own->size_bytes) != 0)) {
@@ -194,7 +198,7 @@ static bool has_value_conflict(const struct zepi_link_member *a, const struct ze
 // Why the members cannot be one program, as an error; ZEPI_SUCCESS: they can.
 static zepi_result_t check_program(const struct zepi_link_set *set)
 {
-    const char *options = set->count > 0 ? set->members[0].code->options : NULL;
+    const char *options = set->count > 0 ? set->members[0].device_module->options : NULL;
     uint32_t id;
     if (!set->context->platform->optional.has_module_program)
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver cannot link as a program");
@@ -205,7 +209,7 @@ static zepi_result_t check_program(const struct zepi_link_set *set)
                              "object %u is native code, a program is linked from SPIR-V",
                              member->object_index);
         // The driver takes one set of options for all.
-        if (strcmp(member->code->options, options) != 0)
+        if (strcmp(member->device_module->options, options) != 0)
             return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                              "objects %u and %u were compiled with different options, a program "
                              "has one",

@@ -2,7 +2,7 @@
 #ifndef ZEPI_PROGRAM_LINK_LINK_SET_H
 #define ZEPI_PROGRAM_LINK_LINK_SET_H
 
-#include "program/build/code_key.h"
+#include "program/build/build_key.h"
 #include "program/module.h"
 #include "program/native/symbols.h"
 
@@ -11,12 +11,12 @@
 
 struct zepi_link_member {
     uint32_t object_index; // in the caller's list
-    struct zepi_image *image;
-    struct zepi_spec_values *values; // that the code was made with, or NULL
-    const struct zepi_code *code;    // never linked itself
-    uint32_t unit;                   // of the code
-    struct zepi_key key;             // what the member is: code, values, options
-    struct zepi_digest digest;       // of the key without options: equal code is one definition
+    struct zepi_device_image *image;
+    struct zepi_spec_values *values;                // that the code was made with, or NULL
+    const struct zepi_device_module *device_module; // never linked itself
+    uint32_t unit;                                  // of the code
+    struct zepi_key key;                            // what the member is: code, values, options
+    struct zepi_digest digest; // of the key without options: equal code is one definition
     // Reference; the linkage table of native code, if it was looked up and is known.
     struct zepi_build_result *table;
 };
@@ -52,7 +52,7 @@ void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set
 // NULL for native code.
 static inline const struct zepi_spirv *zepi_link_member_spirv(const struct zepi_link_member *member)
 {
-    return zepi_image_spirv(member->image);
+    return zepi_device_image_spirv(member->image);
 }
 
 #endif

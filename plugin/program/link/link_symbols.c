@@ -15,7 +15,7 @@
 static zepi_result_t add_native(struct zepi_symbols *symbols, struct zepi_link_member *member,
                                 uint32_t index)
 {
-    const struct zepi_code_unit *unit = &member->code->units[member->unit];
+    const struct zepi_device_module_unit *unit = &member->device_module->units[member->unit];
     for (uint32_t i = 0; i < unit->kernel_count; i++) {
         if (!zepi_symbols_add(symbols, &(struct zepi_symbol){.name = unit->kernel_names[i],
                                                              .kind = ZEPI_SYMBOL_KERNEL,
@@ -25,7 +25,7 @@ static zepi_result_t add_native(struct zepi_symbols *symbols, struct zepi_link_m
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (!member->table)
-        member->table = zepi_native_symbols_find(member->code, unit);
+        member->table = zepi_native_symbols_find(member->device_module, unit);
     return !member->table ||
                    zepi_native_symbols_add(symbols, member->table, index, member->object_index)
                ? ZEPI_SUCCESS
@@ -129,8 +129,8 @@ zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
         const struct zepi_link_member *member = &set->members[i];
         if (!is_wholly_missing(symbols, i))
             continue;
-        const zepi_result_t result =
-            zepi_ze_module_has_imports(member->code->units[member->unit].ze, &is_unresolved);
+        const zepi_result_t result = zepi_ze_module_has_imports(
+            member->device_module->units[member->unit].ze, &is_unresolved);
         if (result != ZEPI_SUCCESS)
             return result;
     }

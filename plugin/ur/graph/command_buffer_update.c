@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Updates of launches in command buffers.
 #include "core/alloc.h"
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 #include "ur/graph/command_buffer.h"
 #include "ur/graph/recorded_launch.h"
 
@@ -39,13 +39,13 @@ static ur_result_t choose_kernel(struct draft *draft, const struct zepi_ur_recor
 static ur_result_t keep_arguments(struct draft *draft, const struct zepi_ur_command_buffer *buffer,
                                   const struct zepi_ur_recorded_launch *old)
 {
-    struct zepi_kernel_pool *pool;
+    struct zepi_device_kernel *device_kernel;
     const uint32_t device_index = zepi_context_device_index(buffer->context, buffer->device);
     const ur_result_t result =
-        zepi_ur_result(zepi_kernel_get_pool(draft->kernel, device_index, &pool));
+        zepi_ur_result(zepi_kernel_get_pool(draft->kernel, device_index, &device_kernel));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const uint32_t count = pool->argument_count;
+    const uint32_t count = device_kernel->argument_count;
     draft->arguments = zepi_allocate(count, sizeof(zepi_argument_t));
     draft->held = zepi_allocate(count, sizeof(void *));
     if (!draft->arguments || !draft->held)

@@ -6,7 +6,7 @@
 #include "queue/buffer_use.h"
 #include "ur/handles.h"
 
-struct zepi_texture;
+struct zepi_image;
 
 // A memory object: a buffer, a part of one, or an image.
 struct zepi_ur_mem {
@@ -14,7 +14,7 @@ struct zepi_ur_mem {
     struct zepi_context *context; // retained
     struct zepi_ur_mem *parent;   // retained; of a part of a buffer
     struct zepi_buffer *buffer;   // retained; NULL: an image
-    struct zepi_texture *texture; // retained; NULL: a buffer
+    struct zepi_image *image;     // retained; NULL: a buffer
     size_t offset_bytes;          // in the whole buffer
     size_t size_bytes;
     ur_mem_flags_t flags;

@@ -2,7 +2,7 @@
 // Memory objects, and those that are buffers.
 #include "core/alloc.h"
 #include "device/context.h"
-#include "memory/texture.h"
+#include "memory/image.h"
 #include "memory/usm.h"
 #include "ur/info.h"
 #include "ur/memory/map.h"
@@ -13,7 +13,7 @@ static void mem_destroy(void *object)
     struct zepi_ur_mem *mem = object;
     zepi_ur_maps_finish(mem);
     zepi_release(mem->buffer);
-    zepi_release(mem->texture);
+    zepi_release(mem->image);
     zepi_release(mem->parent);
     zepi_release(mem->context);
 }
@@ -221,7 +221,7 @@ ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t h
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
-    void *native = mem->buffer ? NULL : (void *)mem->texture->ze;
+    void *native = mem->buffer ? NULL : (void *)mem->image->ze;
     if (mem->buffer) {
         struct zepi_device *device = hDevice ? zepi_ur_device(hDevice) : mem->context->devices[0];
         const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
@@ -271,10 +271,9 @@ ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_co
     if (mem->context != context && !is_shared)
         return zepi_ur_refuse(
             zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
-            "%s of another context", mem->texture ? "an image" : "a buffer");
+            "%s of another context", mem->image ? "an image" : "a buffer");
     if (!mem->buffer) {
-        *out =
-            (zepi_argument_t){.size_bytes = sizeof(mem->texture->ze), .value = &mem->texture->ze};
+        *out = (zepi_argument_t){.size_bytes = sizeof(mem->image->ze), .value = &mem->image->ze};
         return UR_RESULT_SUCCESS;
     }
     char *address;

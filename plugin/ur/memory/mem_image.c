@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/texture.h"
-#include "queue/copy_texture.h"
+#include "memory/image.h"
+#include "queue/copy_image.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
 #include "ur/memory/map.h"
@@ -10,7 +10,7 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
     const ur_result_t result = zepi_ur_check_mem(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (!zepi_ur_mem(handle)->texture)
+    if (!zepi_ur_mem(handle)->image)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
     const struct zepi_context *own = zepi_ur_mem(handle)->context;
     if (own != context)
@@ -104,8 +104,8 @@ static ur_result_t copy_host(struct zepi_ur_mem *mem, const void *host, size_t r
         zepi_queue_create(mem->context, mem->context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
-    result = zepi_queue_write_texture(queue, mem->texture, NULL, host, (uint32_t)row_pitch,
-                                      (uint32_t)slice_pitch, (zepi_wait_list_t){NULL, 0}, NULL);
+    result = zepi_queue_write_image(queue, mem->image, NULL, host, (uint32_t)row_pitch,
+                                    (uint32_t)slice_pitch, (zepi_wait_list_t){NULL, 0}, NULL);
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_wait(queue);
     zepi_release(queue);
@@ -138,8 +138,7 @@ static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
     mem->image_format = *format;
     mem->image_element_bytes = element_bytes;
     mem->size_bytes = element_bytes * desc->width * desc->height * desc->depth * layers_of(desc);
-    const zepi_result_t created =
-        zepi_texture_create(context, desc, native, ownership, &mem->texture);
+    const zepi_result_t created = zepi_image_create(context, desc, native, ownership, &mem->image);
     if (created != ZEPI_SUCCESS) {
         result = zepi_ur_fail(created);
         zepi_release(mem);
@@ -224,7 +223,7 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
-    const ze_image_desc_t *desc = &mem->texture->desc;
+    const ze_image_desc_t *desc = &mem->image->desc;
     // A dimension that a shape does not have is 0, as in OpenCL.
     const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
     const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || layers_of(desc) > 1;

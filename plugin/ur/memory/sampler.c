@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/texture.h"
+#include "memory/image.h"
 #include "ur/info.h"
 #include "ur/memory/mem.h"
 

@@ -61,7 +61,7 @@ static bool has_function(const struct zepi_module *module, const char *name)
     bool is_kernel = false;
     zepi_module_has_kernel((zepi_module_t)module, name, &is_kernel);
     for (uint32_t i = 0; i < module->image_count && !is_kernel; i++) {
-        const struct zepi_spirv *spirv = zepi_image_spirv(module->images[i]);
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
             const struct zepi_spirv_symbol *symbol = &spirv->symbols[at];
             if (symbol->is_function && symbol->linkage != ZEPI_SPIRV_IMPORT &&

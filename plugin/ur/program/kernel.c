@@ -2,7 +2,7 @@
 #include "ur/program/kernel.h"
 
 #include "core/alloc.h"
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 #include "launch/work_size.h"
 #include "ze/ze.h"
 
@@ -208,11 +208,11 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
 
 // Level Zero counts the kernel's own local memory alone. Groups that run at the same time share a
 // sub-slice's.
-static uint32_t limit_by_local_memory(const struct zepi_kernel_pool *pool,
+static uint32_t limit_by_local_memory(const struct zepi_device_kernel *device_kernel,
                                       const struct zepi_device *device, size_t dynamic_bytes,
                                       uint32_t count)
 {
-    const uint64_t own_bytes = pool->properties.localMemSize;
+    const uint64_t own_bytes = device_kernel->properties.localMemSize;
     const uint64_t all_bytes = device->compute.maxSharedLocalMemory;
     const uint64_t sub_slices =
         (uint64_t)device->properties.numSlices * device->properties.numSubslicesPerSlice;
@@ -246,7 +246,7 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
             zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
     if (result == UR_RESULT_SUCCESS)
         *pGroupCountRet =
-            limit_by_local_memory(zepi_kernel_pool_of(zepi_ur_kernel(hKernel)->pools[index]),
+            limit_by_local_memory(zepi_device_kernel_of(zepi_ur_kernel(hKernel)->pools[index]),
                                   zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
     return result;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "core/alloc.h"
-#include "launch/kernel_pool.h"
+#include "launch/device_kernel.h"
 #include "ur/info.h"
 #include "ur/program/kernel.h"
 
 #include <stdio.h>
 
 // Some device that the kernel has code for: there is one.
-static const struct zepi_kernel_pool *any_pool(const struct zepi_kernel *kernel)
+static const struct zepi_device_kernel *any_pool(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
     while (!kernel->pools[index])
         index++;
-    return zepi_kernel_pool_of(kernel->pools[index]);
+    return zepi_device_kernel_of(kernel->pools[index]);
 }
 
 static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
@@ -41,7 +41,7 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < device_count; i++) {
         if (kernel->pools[i])
-            sizes[count++] = zepi_kernel_pool_of(kernel->pools[i])->properties.spillMemSize;
+            sizes[count++] = zepi_device_kernel_of(kernel->pools[i])->properties.spillMemSize;
     }
     const ur_result_t result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
@@ -89,7 +89,8 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
 
 // The kernel's properties on a device of its context.
 static ur_result_t get_pool(ur_kernel_handle_t handle, ur_device_handle_t device,
-                            const struct zepi_ur_info *info, struct zepi_kernel_pool **out_pool)
+                            const struct zepi_ur_info *info,
+                            struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
     ur_result_t result = zepi_ur_check_kernel(handle);
@@ -98,9 +99,9 @@ static ur_result_t get_pool(ur_kernel_handle_t handle, ur_device_handle_t device
                                               device, &index);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(info);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_kernel_get_pool(zepi_ur_kernel(handle), index, out_pool))
-               : result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_kernel_get_pool(
+                                             zepi_ur_kernel(handle), index, out_device_kernel))
+                                       : result;
 }
 
 ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
@@ -108,12 +109,12 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
                                       void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_kernel_pool *pool;
-    const ur_result_t result = get_pool(hKernel, hDevice, &info, &pool);
+    struct zepi_device_kernel *device_kernel;
+    const ur_result_t result = get_pool(hKernel, hDevice, &info, &device_kernel);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const ze_device_compute_properties_t *compute = &zepi_ur_device(hDevice)->compute;
-    const ze_kernel_properties_t *properties = &pool->properties;
+    const ze_kernel_properties_t *properties = &device_kernel->properties;
     const size_t global[3] = {(size_t)compute->maxGroupSizeX * compute->maxGroupCountX,
                               (size_t)compute->maxGroupSizeY * compute->maxGroupCountY,
                               (size_t)compute->maxGroupSizeZ * compute->maxGroupCountZ};
@@ -129,7 +130,7 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
     case UR_KERNEL_GROUP_INFO_LOCAL_MEM_SIZE:
         return zepi_ur_answer_size(&info, properties->localMemSize);
     case UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-        return zepi_ur_answer_size(&info, pool->preferred_multiple);
+        return zepi_ur_answer_size(&info, device_kernel->preferred_multiple);
     case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
         return zepi_ur_answer_size(&info, properties->privateMemSize);
     default:
@@ -143,11 +144,11 @@ ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_h
                                          void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_kernel_pool *pool;
-    const ur_result_t result = get_pool(hKernel, hDevice, &info, &pool);
+    struct zepi_device_kernel *device_kernel;
+    const ur_result_t result = get_pool(hKernel, hDevice, &info, &device_kernel);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const ze_kernel_properties_t *properties = &pool->properties;
+    const ze_kernel_properties_t *properties = &device_kernel->properties;
     switch (propName) {
     case UR_KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE:
         return zepi_ur_answer_u32(&info, properties->maxSubgroupSize);

@@ -106,7 +106,8 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
 // One image a device; those that get the same bytes share one.
 static ur_result_t describe_binaries(struct zepi_context *context, uint32_t count,
                                      const ur_device_handle_t *devices, const size_t *lengths,
-                                     const uint8_t *const *binaries, zepi_image_desc_t *images)
+                                     const uint8_t *const *binaries,
+                                     zepi_device_image_desc_t *images)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index;
@@ -118,13 +119,13 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
             result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binary %u has 0 bytes", i);
         if (result != UR_RESULT_SUCCESS)
             return result;
-        images[i] = (zepi_image_desc_t){.size = sizeof(images[i]),
-                                        .format = ZEPI_IMAGE_NATIVE,
-                                        .state = ZEPI_MODULE_INPUT,
-                                        .bytes = binaries[i],
-                                        .size_bytes = lengths[i],
-                                        .devices = &context->devices[index],
-                                        .device_count = 1};
+        images[i] = (zepi_device_image_desc_t){.size = sizeof(images[i]),
+                                               .format = ZEPI_DEVICE_IMAGE_NATIVE,
+                                               .state = ZEPI_MODULE_INPUT,
+                                               .bytes = binaries[i],
+                                               .size_bytes = lengths[i],
+                                               .devices = &context->devices[index],
+                                               .device_count = 1};
     }
     return UR_RESULT_SUCCESS;
 }
@@ -183,7 +184,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
+    zepi_device_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
     if (!images)
         return zepi_ur_result(zepi_fail_no_memory());
     struct zepi_context *context = zepi_ur_context(hContext);

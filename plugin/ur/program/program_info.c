@@ -54,12 +54,13 @@ static ur_result_t get_binary(struct zepi_module *module, struct zepi_device *de
                                                    : UR_RESULT_SUCCESS;
     }
     for (uint32_t i = 0; i < module->image_count; i++) {
-        const struct zepi_image *image = module->images[i];
-        if (image->format != ZEPI_IMAGE_NATIVE || image->device_count == 0 ||
+        const struct zepi_device_image *image = module->images[i];
+        if (image->format != ZEPI_DEVICE_IMAGE_NATIVE || image->device_count == 0 ||
             image->devices[0] != device)
             continue;
-        zepi_image_info_t info = {.size = sizeof(info)};
-        const ur_result_t result = zepi_ur_result(zepi_image_get_info((zepi_image_t)image, &info));
+        zepi_device_image_info_t info = {.size = sizeof(info)};
+        const ur_result_t result =
+            zepi_ur_result(zepi_device_image_get_info((zepi_device_image_t)image, &info));
         if (result != UR_RESULT_SUCCESS)
             return result;
         if (out_bytes)
@@ -136,11 +137,11 @@ static ur_result_t device_info(struct zepi_ur_program *program, struct zepi_modu
 
 static ur_result_t answer_il(const struct zepi_ur_program *program, const struct zepi_ur_info *info)
 {
-    zepi_image_info_t image = {.size = sizeof(image)};
+    zepi_device_image_info_t image = {.size = sizeof(image)};
     if (!program->is_il)
         return zepi_ur_answer(info, NULL, 0);
     const ur_result_t result =
-        zepi_ur_result(zepi_image_get_info(program->input->images[0], &image));
+        zepi_ur_result(zepi_device_image_get_info(program->input->images[0], &image));
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer(info, image.bytes, image.size_bytes)
                                        : result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/texture.h"
-#include "queue/copy_texture.h"
+#include "memory/image.h"
+#include "queue/copy_image.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
@@ -15,10 +15,10 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
 }
 
 // In pixels. Layers of an array are its last dimension, in both interfaces.
-static ur_result_t region_init(ze_image_region_t *out, const struct zepi_texture *texture,
+static ur_result_t region_init(ze_image_region_t *out, const struct zepi_image *image,
                                ur_rect_offset_t origin, ur_rect_region_t region)
 {
-    const ze_image_desc_t *desc = &texture->desc;
+    const ze_image_desc_t *desc = &image->desc;
     const uint64_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
     const uint64_t width = desc->width;
     const uint64_t height = desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height;
@@ -71,17 +71,16 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&from, zepi_ur_mem(hImage)->texture, origin, region);
+        result = region_init(&from, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
         result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_read_texture(command.queue, pDst,
-                                                       zepi_ur_mem(hImage)->texture, &from,
-                                                       pitches[0], pitches[1], command.wait,
-                                                       zepi_ur_command_event(&command)),
-                               UR_COMMAND_MEM_IMAGE_READ);
+    return zepi_ur_command_end(
+        &command,
+        zepi_queue_read_image(command.queue, pDst, zepi_ur_mem(hImage)->image, &from, pitches[0],
+                              pitches[1], command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_MEM_IMAGE_READ);
 }
 
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
@@ -99,15 +98,15 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&to, zepi_ur_mem(hImage)->texture, origin, region);
+        result = region_init(&to, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
         result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
         &command,
-        zepi_queue_write_texture(command.queue, zepi_ur_mem(hImage)->texture, &to, pSrc, pitches[0],
-                                 pitches[1], command.wait, zepi_ur_command_event(&command)),
+        zepi_queue_write_image(command.queue, zepi_ur_mem(hImage)->image, &to, pSrc, pitches[0],
+                               pitches[1], command.wait, zepi_ur_command_event(&command)),
         UR_COMMAND_MEM_IMAGE_WRITE);
 }
 
@@ -126,15 +125,14 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_image(hImageDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&from, zepi_ur_mem(hImageSrc)->texture, srcOrigin, region);
+        result = region_init(&from, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&to, zepi_ur_mem(hImageDst)->texture, dstOrigin, region);
+        result = region_init(&to, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_copy_texture(command.queue, zepi_ur_mem(hImageDst)->texture, &to,
-                                zepi_ur_mem(hImageSrc)->texture, &from, command.wait,
-                                zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_IMAGE_COPY);
+    return zepi_ur_command_end(&command,
+                               zepi_queue_copy_image(command.queue, zepi_ur_mem(hImageDst)->image,
+                                                     &to, zepi_ur_mem(hImageSrc)->image, &from,
+                                                     command.wait, zepi_ur_command_event(&command)),
+                               UR_COMMAND_MEM_IMAGE_COPY);
 }

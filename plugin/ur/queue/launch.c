@@ -141,7 +141,7 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
                                 const struct zepi_device *device, const struct zepi_launch *launch)
 {
     struct zepi_error error;
-    struct zepi_kernel_pool *pool;
+    struct zepi_device_kernel *device_kernel;
     const ur_result_t ur = zepi_ur_fail(result);
     const uint32_t index = zepi_context_device_index(kernel->context, device);
     if (result == ZEPI_ERROR_INVALID_OBJECT)
@@ -152,11 +152,11 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
         index == ZEPI_NO_DEVICE)
         return ur;
     zepi_error_save(&error);
-    zepi_result_t arguments = zepi_kernel_get_pool(kernel, index, &pool);
-    if (arguments == ZEPI_SUCCESS && pool->argument_count != launch->arguments.count)
+    zepi_result_t arguments = zepi_kernel_get_pool(kernel, index, &device_kernel);
+    if (arguments == ZEPI_SUCCESS && device_kernel->argument_count != launch->arguments.count)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (arguments == ZEPI_SUCCESS)
-        arguments = zepi_arguments_check(pool, device, &launch->arguments);
+        arguments = zepi_arguments_check(device_kernel, device, &launch->arguments);
     zepi_error_restore(&error);
     if (arguments == ZEPI_ERROR_INVALID_SIZE)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;

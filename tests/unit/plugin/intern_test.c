@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "program/device_image/intern.h"
+#include "program/device_image/blob.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 enum { VARIANTS = 300, BYTES = 4096 };
 
-static struct zepi_interned *intern(const void *bytes, size_t size_bytes)
+static struct zepi_blob *intern(const void *bytes, size_t size_bytes)
 {
-    struct zepi_interned *interned = NULL;
-    cr_assert_eq(zepi_intern(bytes, size_bytes, false, &interned), ZEPI_SUCCESS);
+    struct zepi_blob *interned = NULL;
+    cr_assert_eq(zepi_blob_get(bytes, size_bytes, false, &interned), ZEPI_SUCCESS);
     cr_assert_eq(interned->size_bytes, size_bytes);
     cr_assert_arr_eq(interned->bytes, bytes, size_bytes);
     return interned;
@@ -18,23 +18,23 @@ static struct zepi_interned *intern(const void *bytes, size_t size_bytes)
 Test(intern, has_equal_bytes_once)
 {
     uint8_t first[BYTES] = {1, 2, 3}, second[BYTES] = {1, 2, 3};
-    struct zepi_interned *a = intern(first, sizeof(first));
-    struct zepi_interned *b = intern(second, sizeof(second));
+    struct zepi_blob *a = intern(first, sizeof(first));
+    struct zepi_blob *b = intern(second, sizeof(second));
     cr_assert_eq(a, b);
     // Other bytes at the same address.
     first[BYTES / 2] = 7;
-    struct zepi_interned *c = intern(first, sizeof(first));
+    struct zepi_blob *c = intern(first, sizeof(first));
     cr_assert_neq(a, c);
-    zepi_intern_release(a);
-    zepi_intern_release(b);
-    zepi_intern_release(c);
+    zepi_blob_release(a);
+    zepi_blob_release(b);
+    zepi_blob_release(c);
 }
 
 // What a compiler at run time makes: images of one length that differ in a few bytes, wherever.
 Test(intern, tells_many_variants_apart)
 {
     static uint8_t bytes[BYTES];
-    static struct zepi_interned *variants[VARIANTS];
+    static struct zepi_blob *variants[VARIANTS];
     for (int place = 0; place < 8; place++) {
         const size_t at = BYTES / 8 * (size_t)place + 16;
         for (uint32_t i = 0; i < VARIANTS; i++) {
@@ -43,12 +43,12 @@ Test(intern, tells_many_variants_apart)
         }
         for (uint32_t i = 0; i < VARIANTS; i++) {
             memcpy(&bytes[at], &i, sizeof(i));
-            struct zepi_interned *again = intern(bytes, sizeof(bytes));
+            struct zepi_blob *again = intern(bytes, sizeof(bytes));
             cr_assert_eq(again, variants[i]);
-            zepi_intern_release(again);
+            zepi_blob_release(again);
         }
         for (uint32_t i = 0; i < VARIANTS; i++)
-            zepi_intern_release(variants[i]);
+            zepi_blob_release(variants[i]);
     }
 }
 
@@ -56,5 +56,5 @@ Test(intern, takes_any_length)
 {
     const uint8_t bytes[64] = {9, 8, 7};
     for (size_t size = 1; size <= sizeof(bytes); size++)
-        zepi_intern_release(intern(bytes, size));
+        zepi_blob_release(intern(bytes, size));
 }

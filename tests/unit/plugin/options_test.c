@@ -27,13 +27,13 @@ Test(options, take_numbers_with_units_and_words)
 {
     setenv("ZEPI_CACHE_DISK_BYTES", "3M", 1);
     setenv("ZEPI_CACHE_MEMORY_BYTES", "unlimited", 1);
-    setenv("ZEPI_CACHE_CODE_BYTES", "0", 1);
+    setenv("ZEPI_CACHE_BINARY_BYTES", "0", 1);
     setenv("ZEPI_CACHE_DISK", "off", 1);
     setenv("ZEPI_LINK", "dynamic", 1);
     setenv("ZEPI_LOG", "info", 1);
     cr_assert_eq(zepi_options()->disk_bytes, 3u << 20);
     cr_assert_eq(zepi_options()->memory_bytes, UINT64_MAX);
-    cr_assert_eq(zepi_options()->code_bytes, 0);
+    cr_assert_eq(zepi_options()->binary_bytes, 0);
     cr_assert(!zepi_options()->disk_is_on);
     cr_assert_eq(zepi_options()->link_method, ZEPI_LINK_DYNAMIC);
     cr_assert_eq(zepi_options()->log_level, ZEPI_LOG_INFO);
@@ -45,11 +45,11 @@ Test(options, that_are_not_understood_count_as_unset)
     uint32_t count;
     setenv("ZEPI_CACHE_DISK_BYTES", "3X", 1);
     setenv("ZEPI_CACHE_MEMORY_BYTES", "-1", 1);
-    setenv("ZEPI_CACHE_CODE_BYTES", "99999999999999999999", 1);
+    setenv("ZEPI_CACHE_BINARY_BYTES", "99999999999999999999", 1);
     setenv("ZEPI_LINK", "sometimes", 1);
     cr_assert_eq(zepi_options()->disk_bytes, 1024u << 20);
     cr_assert_eq(zepi_options()->memory_bytes, 256u << 20);
-    cr_assert_eq(zepi_options()->code_bytes, 64u << 20);
+    cr_assert_eq(zepi_options()->binary_bytes, 64u << 20);
     cr_assert_eq(zepi_options()->link_method, ZEPI_LINK_AUTO);
     zepi_options_list(32, list, &count);
     for (uint32_t i = 0; i < count; i++)

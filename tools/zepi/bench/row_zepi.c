@@ -5,21 +5,21 @@
 
 // ---- Bringing it up ----
 
-static zepi_image_desc_t image_of(const char *name)
+static zepi_device_image_desc_t image_of(const char *name)
 {
     const struct kernel_image image = kernel_image(name);
-    return (zepi_image_desc_t){.size = sizeof(zepi_image_desc_t),
-                               .format = ZEPI_IMAGE_SPIRV,
-                               .state = ZEPI_MODULE_INPUT,
-                               .bytes = image.bytes,
-                               .size_bytes = image.size_bytes};
+    return (zepi_device_image_desc_t){.size = sizeof(zepi_device_image_desc_t),
+                                      .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                      .state = ZEPI_MODULE_INPUT,
+                                      .bytes = image.bytes,
+                                      .size_bytes = image.size_bytes};
 }
 
 static bool make_objects(struct zepi_row *row)
 {
     const zepi_context_t context = row->host.context;
     const zepi_device_t device = row->host.device;
-    const zepi_image_desc_t image = image_of("bench");
+    const zepi_device_image_desc_t image = image_of("bench");
     bool is_good =
         zepi.queue_create(context, device, 0, &row->out_of_order) == ZEPI_SUCCESS &&
         zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &row->second) == ZEPI_SUCCESS &&
@@ -156,7 +156,7 @@ static bool build_again(void *state, unsigned count)
 }
 
 // Create, specialize, build, get a kernel, release.
-static bool make_program(zepi_context_t context, const zepi_image_desc_t *image, int value)
+static bool make_program(zepi_context_t context, const zepi_device_image_desc_t *image, int value)
 {
     zepi_module_t input = NULL;
     zepi_module_t module = NULL;
@@ -174,7 +174,7 @@ static bool make_program(zepi_context_t context, const zepi_image_desc_t *image,
 
 static bool make_programs(zepi_context_t context, const char *name, unsigned count, int value)
 {
-    const zepi_image_desc_t image = image_of(name);
+    const zepi_device_image_desc_t image = image_of(name);
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
         is_good = make_program(context, &image, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/texture.h"
+#include "memory/image.h"
 
 #include "core/alloc.h"
 #include "device/context.h"
@@ -8,25 +8,25 @@
 #include "ze/ze.h"
 
 // What outlives the object until commands are over.
-struct zepi_texture_place {
+struct zepi_image_place {
     struct zepi_retired retired;
-    ze_image_handle_t image;     // NULL: none to destroy
+    ze_image_handle_t ze_image;  // NULL: none to destroy
     ze_sampler_handle_t sampler; // NULL: none to destroy
 };
 
 static void place_destroy(struct zepi_retired *retired)
 {
-    struct zepi_texture_place *place = (struct zepi_texture_place *)retired;
-    if (place->image)
-        zepi_ze.zeImageDestroy(place->image);
+    struct zepi_image_place *place = (struct zepi_image_place *)retired;
+    if (place->ze_image)
+        zepi_ze.zeImageDestroy(place->ze_image);
     if (place->sampler)
         zepi_ze.zeSamplerDestroy(place->sampler);
     zepi_free(place);
 }
 
-static struct zepi_texture_place *place_create(void)
+static struct zepi_image_place *place_create(void)
 {
-    struct zepi_texture_place *place = zepi_allocate(1, sizeof(*place));
+    struct zepi_image_place *place = zepi_allocate(1, sizeof(*place));
     if (!place)
         return NULL;
     place->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
@@ -34,20 +34,20 @@ static struct zepi_texture_place *place_create(void)
     return place;
 }
 
-static void place_retire(struct zepi_texture_place *place, struct zepi_context *context)
+static void place_retire(struct zepi_image_place *place, struct zepi_context *context)
 {
     if (place)
         zepi_retire_later(&context->retire, &place->retired);
 }
 
-static void texture_destroy(void *object)
+static void image_destroy(void *object)
 {
-    struct zepi_texture *texture = object;
-    place_retire(texture->place, texture->context);
-    zepi_release(texture->context);
+    struct zepi_image *image = object;
+    place_retire(image->place, image->context);
+    zepi_release(image->context);
 }
 
-ZEPI_DEFINE_TYPE(texture, texture_destroy);
+ZEPI_DEFINE_TYPE(image, image_destroy);
 
 static void sampler_destroy(void *object)
 {
@@ -69,47 +69,47 @@ static uint64_t most_bytes_of(const ze_image_desc_t *desc)
     return bytes * (desc->arraylevels > 0 ? desc->arraylevels : 1);
 }
 
-static zepi_result_t create_image(struct zepi_texture *texture, const ze_image_desc_t *desc)
+static zepi_result_t create_image(struct zepi_image *image, const ze_image_desc_t *desc)
 {
-    struct zepi_context *context = texture->context;
-    ze_image_handle_t image;
+    struct zepi_context *context = image->context;
+    ze_image_handle_t ze_image;
     ze_result_t ze;
     unsigned attempt = 0;
     do
-        ze = zepi_ze.zeImageCreate(context->ze, texture->device->ze, desc, &image);
+        ze = zepi_ze.zeImageCreate(context->ze, image->device->ze, desc, &ze_image);
     while (zepi_reclaim(context, ze, &attempt));
     if (ze == ZE_RESULT_SUCCESS)
-        texture->ze = image;
+        image->ze = ze_image;
     return zepi_check_ze(ze, "zeImageCreate");
 }
 
-zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_desc_t *desc,
-                                  ze_image_handle_t native_handle, zepi_ownership_t ownership,
-                                  struct zepi_texture **out_texture)
+zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_desc_t *desc,
+                                ze_image_handle_t native_handle, zepi_ownership_t ownership,
+                                struct zepi_image **out_image)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_texture *texture = zepi_object_create(&zepi_texture_type);
-    if (!texture)
+    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    texture->context = zepi_retain(context);
-    texture->device = context->devices[0];
-    texture->desc = *desc;
-    texture->desc.pNext = NULL;
-    texture->ze = native_handle;
-    texture->place = place_create();
-    if (!texture->place)
+    image->context = zepi_retain(context);
+    image->device = context->devices[0];
+    image->desc = *desc;
+    image->desc.pNext = NULL;
+    image->ze = native_handle;
+    image->place = place_create();
+    if (!image->place)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = create_image(texture, desc);
+        result = create_image(image, desc);
     if (result != ZEPI_SUCCESS) {
-        zepi_release(texture);
+        zepi_release(image);
         return result;
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
-        texture->place->image = texture->ze;
-        texture->place->retired.weight += most_bytes_of(desc);
+        image->place->ze_image = image->ze;
+        image->place->retired.weight += most_bytes_of(desc);
     }
-    *out_texture = texture;
+    *out_image = image;
     return ZEPI_SUCCESS;
 }
 

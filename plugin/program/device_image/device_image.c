@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "program/device_image/image.h"
+#include "program/device_image/device_image.h"
 
 #include "core/alloc.h"
 #include "core/list.h"
 #include "device/device.h"
 #include "program/built_image.h"
-#include "program/device_image/image_build.h"
+#include "program/device_image/device_image_build.h"
 
-static void image_destroy(void *object)
+static void device_image_destroy(void *object)
 {
-    struct zepi_image *image = object;
+    struct zepi_device_image *image = object;
     if (image->is_plain) {
-        zepi_intern_release(image->code);
+        zepi_blob_release(image->blob);
         return;
     }
     if (image->source) {
@@ -30,27 +30,27 @@ static void image_destroy(void *object)
     zepi_free(image->layouts);
     zepi_free(image->own_declarations);
     zepi_free(image->devices);
-    zepi_intern_release(image->code);
+    zepi_blob_release(image->blob);
 }
 
-ZEPI_DEFINE_TYPE(image, image_destroy);
+ZEPI_DEFINE_TYPE(device_image, device_image_destroy);
 
-static zepi_result_t check(const zepi_image_desc_t *desc)
+static zepi_result_t check(const zepi_device_image_desc_t *desc)
 {
-    if (desc->format != ZEPI_IMAGE_SPIRV && desc->format != ZEPI_IMAGE_NATIVE)
+    if (desc->format != ZEPI_DEVICE_IMAGE_SPIRV && desc->format != ZEPI_DEVICE_IMAGE_NATIVE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "image format %d is neither SPIR-V (1) nor native (2)", (int)desc->format);
     if (desc->state < ZEPI_MODULE_INPUT || desc->state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "image state %d is none of input (1), object (2), executable (3)",
                          (int)desc->state);
-    if (desc->format == ZEPI_IMAGE_SPIRV && desc->state != ZEPI_MODULE_INPUT)
+    if (desc->format == ZEPI_DEVICE_IMAGE_SPIRV && desc->state != ZEPI_MODULE_INPUT)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a SPIR-V image is always input");
     if (!desc->bytes)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the bytes of the image are NULL");
     if (desc->size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the image has no bytes");
-    if (desc->format == ZEPI_IMAGE_SPIRV &&
+    if (desc->format == ZEPI_DEVICE_IMAGE_SPIRV &&
         (desc->baked_value_count > 0 || desc->emulated_constant_count > 0))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "baked values and emulated constants are for native images");
@@ -64,7 +64,8 @@ static zepi_result_t check(const zepi_image_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t copy_devices(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t copy_devices(struct zepi_device_image *image,
+                                  const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->device_count; i++) {
         const zepi_result_t result = zepi_check_object(desc->devices[i], &zepi_device_type);
@@ -79,60 +80,61 @@ static zepi_result_t copy_devices(struct zepi_image *image, const zepi_image_des
 }
 
 // Whether the description says nothing but the bytes of SPIR-V.
-static bool is_plain(const zepi_image_desc_t *desc)
+static bool is_plain(const zepi_device_image_desc_t *desc)
 {
-    return desc->format == ZEPI_IMAGE_SPIRV && desc->device_count == 0 && desc->layout_count == 0 &&
-           desc->required_id_count == 0;
+    return desc->format == ZEPI_DEVICE_IMAGE_SPIRV && desc->device_count == 0 &&
+           desc->layout_count == 0 && desc->required_id_count == 0;
 }
 
-bool zepi_image_is_plain(const zepi_image_desc_t *desc)
+bool zepi_device_image_is_plain(const zepi_device_image_desc_t *desc)
 {
     return desc->size == sizeof(*desc) && is_plain(desc) && desc->state == ZEPI_MODULE_INPUT &&
            desc->bytes && desc->size_bytes > 0 && desc->baked_value_count == 0 &&
            desc->emulated_constant_count == 0 && desc->emulated_kernel_count == 0;
 }
 
-static void describe_plain(struct zepi_image *image)
+static void describe_plain(struct zepi_device_image *image)
 {
     image->is_plain = true;
-    image->declarations = image->code->declarations;
-    image->declaration_count = image->code->spirv.constant_count;
-    image->identity = image->code->identity;
+    image->declarations = image->blob->declarations;
+    image->declaration_count = image->blob->spirv.constant_count;
+    image->identity = image->blob->identity;
 }
 
-static zepi_result_t describe(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t describe(struct zepi_device_image *image, const zepi_device_image_desc_t *desc)
 {
     zepi_result_t result = copy_devices(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_constants(image, desc);
+        result = zepi_device_image_build_constants(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_layouts(image, desc);
+        result = zepi_device_image_build_layouts(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_image_build_identity(image);
+        result = zepi_device_image_build_identity(image);
     return result;
 }
 
-zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_image **out_image)
+zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
+                                       struct zepi_device_image **out_image)
 {
-    zepi_image_desc_t copy;
-    const zepi_image_desc_t *desc = outside;
+    zepi_device_image_desc_t copy;
+    const zepi_device_image_desc_t *desc = outside;
     zepi_result_t result = ZEPI_SUCCESS;
     if (!outside || outside->size != sizeof(copy)) {
-        result = zepi_read_desc(&copy, sizeof(copy), offsetof(zepi_image_desc_t, devices), outside,
-                                "image description");
+        result = zepi_read_desc(&copy, sizeof(copy), offsetof(zepi_device_image_desc_t, devices),
+                                outside, "image description");
         desc = &copy;
     }
     if (result == ZEPI_SUCCESS)
         result = check(desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     image->format = desc->format;
     image->state = desc->state;
-    result =
-        zepi_intern(desc->bytes, desc->size_bytes, desc->format == ZEPI_IMAGE_SPIRV, &image->code);
+    result = zepi_blob_get(desc->bytes, desc->size_bytes, desc->format == ZEPI_DEVICE_IMAGE_SPIRV,
+                           &image->blob);
     if (result == ZEPI_SUCCESS && is_plain(desc))
         describe_plain(image);
     else if (result == ZEPI_SUCCESS)
@@ -145,27 +147,29 @@ zepi_result_t zepi_image_create(const zepi_image_desc_t *outside, struct zepi_im
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_image_create_plain(struct zepi_interned *code, struct zepi_image **out_image)
+zepi_result_t zepi_device_image_create_plain(struct zepi_blob *blob,
+                                             struct zepi_device_image **out_image)
 {
-    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
     if (!image) {
-        zepi_intern_release(code);
+        zepi_blob_release(blob);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
-    image->format = ZEPI_IMAGE_SPIRV;
+    image->format = ZEPI_DEVICE_IMAGE_SPIRV;
     image->state = ZEPI_MODULE_INPUT;
-    image->code = code;
+    image->blob = blob;
     describe_plain(image);
     *out_image = image;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_image_create_imported(zepi_module_state_t state, struct zepi_image **out_image)
+zepi_result_t zepi_device_image_create_imported(zepi_module_state_t state,
+                                                struct zepi_device_image **out_image)
 {
-    struct zepi_image *image = zepi_object_create(&zepi_image_type);
+    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    image->format = ZEPI_IMAGE_NATIVE;
+    image->format = ZEPI_DEVICE_IMAGE_NATIVE;
     image->state = state;
     // Equal to itself alone.
     const void *self = image;
@@ -174,8 +178,8 @@ zepi_result_t zepi_image_create_imported(zepi_module_state_t state, struct zepi_
     return ZEPI_SUCCESS;
 }
 
-const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *image,
-                                                       const char *name)
+const struct zepi_device_image_layout *
+zepi_device_image_find_layout(const struct zepi_device_image *image, const char *name)
 {
     for (uint32_t i = 0; i < image->layout_count; i++) {
         if (strcmp(image->layouts[i].name, name) == 0)
@@ -184,7 +188,7 @@ const struct zepi_image_layout *zepi_image_find_layout(const struct zepi_image *
     return NULL;
 }
 
-bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id)
+bool zepi_device_image_is_emulated(const struct zepi_device_image *image, uint32_t id)
 {
     for (uint32_t i = 0; i < image->emulated_count; i++) {
         if (image->emulated[i].id == id)
@@ -193,14 +197,15 @@ bool zepi_image_is_emulated(const struct zepi_image *image, uint32_t id)
     return false;
 }
 
-bool zepi_image_is_native_support(const struct zepi_image *image)
+bool zepi_device_image_is_native_support(const struct zepi_device_image *image)
 {
-    return image->format == ZEPI_IMAGE_SPIRV ||
-           (image->source && zepi_image_is_native_support(image->source));
+    return image->format == ZEPI_DEVICE_IMAGE_SPIRV ||
+           (image->source && zepi_device_image_is_native_support(image->source));
 }
 
-bool zepi_image_has_equal_values(const struct zepi_image *image, const struct zepi_spec_values *a,
-                                 const struct zepi_spec_values *b)
+bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
+                                        const struct zepi_spec_values *a,
+                                        const struct zepi_spec_values *b)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
@@ -221,10 +226,11 @@ static bool is_exported(const struct zepi_spirv *spirv, const char *name)
     return false;
 }
 
-bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *other)
+bool zepi_device_image_needs(const struct zepi_device_image *image,
+                             const struct zepi_device_image *other)
 {
-    const struct zepi_spirv *own = zepi_image_spirv(image);
-    const struct zepi_spirv *others = zepi_image_spirv(other);
+    const struct zepi_spirv *own = zepi_device_image_spirv(image);
+    const struct zepi_spirv *others = zepi_device_image_spirv(other);
     if (image == other || !own || !others)
         return false;
     for (uint32_t i = 0; i < own->symbol_count; i++) {
@@ -235,45 +241,46 @@ bool zepi_image_needs(const struct zepi_image *image, const struct zepi_image *o
     return false;
 }
 
-uint32_t zepi_images_add_needed(uint32_t all_count, struct zepi_image *const *all, uint32_t count,
-                                struct zepi_image **images)
+uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_image *const *all,
+                                       uint32_t count, struct zepi_device_image **images)
 {
     for (uint32_t at = 0; at < count; at++) {
         for (uint32_t i = 0; i < all_count; i++) {
             uint32_t listed = 0;
             while (listed < count && images[listed] != all[i])
                 listed++;
-            if (listed == count && zepi_image_needs(images[at], all[i]))
+            if (listed == count && zepi_device_image_needs(images[at], all[i]))
                 images[count++] = all[i];
         }
     }
     return count;
 }
 
-zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
+zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+                                         zepi_device_image_info_t *out_info)
 {
-    zepi_result_t result = zepi_check_object(image, &zepi_image_type);
+    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    const struct zepi_spirv *spirv = zepi_image_spirv(image);
-    const struct zepi_interned *code = image->code;
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    const struct zepi_blob *blob = image->blob;
     if (image->source)
-        result = zepi_built_image_get_native(image, &code);
+        result = zepi_built_image_get_native(image, &blob);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_image_info_t info = {
+    zepi_device_image_info_t info = {
         .format = image->format,
         .state = image->state,
-        .size_bytes = code ? code->size_bytes : 0,
-        .bytes = code ? code->bytes : NULL,
+        .size_bytes = blob ? blob->size_bytes : 0,
+        .bytes = blob ? blob->bytes : NULL,
         .kernel_count = spirv ? spirv->kernel_count : image->kernel_count,
         .spec_constant_count = image->declaration_count,
         .has_spec_constants = image->declaration_count > 0,
-        .has_native_spec_constants = zepi_image_is_native_support(image),
+        .has_native_spec_constants = zepi_device_image_is_native_support(image),
     };
-    if (code) {
-        info.digest[0] = code->digest.low;
-        info.digest[1] = code->digest.high;
+    if (blob) {
+        info.digest[0] = blob->digest.low;
+        info.digest[1] = blob->digest.high;
     }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_PROGRAM_DEVICE_IMAGE_INTERN_H
-#define ZEPI_PROGRAM_DEVICE_IMAGE_INTERN_H
+#ifndef ZEPI_PROGRAM_DEVICE_IMAGE_BLOB_H
+#define ZEPI_PROGRAM_DEVICE_IMAGE_BLOB_H
 
 #include "cache/digest.h"
 #include "cache/mutex.h"
@@ -15,8 +15,8 @@
 // computed from them: digest, SPIR-V walk and what a plain image of it declares. Known bytes are
 // recognised by their length, a hash of samples and a comparison with the copy, which costs less
 // than a digest. Immutable.
-struct zepi_interned {
-    struct zepi_interned *next; // in the table; guarded by its lock
+struct zepi_blob {
+    struct zepi_blob *next; // in the table; guarded by its lock
     atomic_uint references;
     uint64_t sample_hash;      // of the length, too
     struct zepi_digest digest; // XXH3-128 of the bytes
@@ -29,16 +29,16 @@ struct zepi_interned {
     struct zepi_digest identity;                // of a plain image
 };
 
-// New reference to the interned copy of the bytes. SPIR-V that the walk refuses is
+// New reference to the blob copy of the bytes. SPIR-V that the walk refuses is
 // ZEPI_ERROR_COMPILE_FAILURE, saying where and why.
-zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
-                          struct zepi_interned **out_interned);
-static inline struct zepi_interned *zepi_intern_retain(struct zepi_interned *interned)
+zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
+                            struct zepi_blob **out_blob);
+static inline struct zepi_blob *zepi_blob_retain(struct zepi_blob *blob)
 {
     // Relaxed: a reference is made from a reference.
-    atomic_fetch_add_explicit(&interned->references, 1, memory_order_relaxed);
-    return interned;
+    atomic_fetch_add_explicit(&blob->references, 1, memory_order_relaxed);
+    return blob;
 }
-void zepi_intern_release(struct zepi_interned *interned); // NULL is fine
+void zepi_blob_release(struct zepi_blob *blob); // NULL is fine
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_LAUNCH_QUESTION_H
-#define ZEPI_LAUNCH_QUESTION_H
+#ifndef ZEPI_LAUNCH_REQUEST_H
+#define ZEPI_LAUNCH_REQUEST_H
 
 #include "launch/dispatch.h"
 #include "program/module.h"
@@ -9,9 +9,9 @@
 
 // What a launch asks of dispatch, checked. Lives in one call.
 
-#define ZEPI_QUESTION_INLINE_VALUES 8
+#define ZEPI_REQUEST_INLINE_VALUES 8
 
-struct zepi_question {
+struct zepi_request {
     struct zepi_queue *queue;
     const zepi_launch_desc_t *desc;
     const char *name;             // of the kernel; NULL: not known
@@ -21,48 +21,48 @@ struct zepi_question {
     // the inline list.
     uint32_t value_count;
     struct zepi_spec_entry *entries;
-    struct zepi_spec_entry inline_entries[ZEPI_QUESTION_INLINE_VALUES];
+    struct zepi_spec_entry inline_entries[ZEPI_REQUEST_INLINE_VALUES];
     // What the image selector chose, borrowed; NULL: any image will do.
-    struct zepi_image *chosen;
+    struct zepi_device_image *chosen;
 };
 
 // Reads what the launch names and its values. `module`: of the launch or of its kernel, in the
 // queue's context; NULL: its unit is asked. On failure there is nothing to finish.
-zepi_result_t zepi_question_init(struct zepi_question *question, struct zepi_queue *queue,
-                                 const zepi_launch_desc_t *desc, struct zepi_module *module);
-void zepi_question_finish(struct zepi_question *question);
+zepi_result_t zepi_request_init(struct zepi_request *request, struct zepi_queue *queue,
+                                const zepi_launch_desc_t *desc, struct zepi_module *module);
+void zepi_request_finish(struct zepi_request *request);
 
 // The launch's own value of a constant, or NULL.
-const struct zepi_spec_entry *zepi_question_find_value(const struct zepi_question *question,
-                                                       uint32_t id);
+const struct zepi_spec_entry *zepi_request_find_value(const struct zepi_request *request,
+                                                      uint32_t id);
 
 // `base` (may be NULL) with the launch's values: owned reference, NULL if there are none of either.
-zepi_result_t zepi_question_values_on(const struct zepi_question *question,
-                                      struct zepi_spec_values *base,
-                                      struct zepi_spec_values **out_values);
+zepi_result_t zepi_request_values_on(const struct zepi_request *request,
+                                     struct zepi_spec_values *base,
+                                     struct zepi_spec_values **out_values);
 
 // The error for a launch that asks for another value than the code was made with; NULL: it does not
 // say.
-zepi_result_t zepi_question_fail_mismatch(const struct zepi_spec_entry *asked,
-                                          const uint8_t *built);
+zepi_result_t zepi_request_fail_mismatch(const struct zepi_spec_entry *asked, const uint8_t *built);
 
 // Whether the image may be used on the queue's device, as far as its description says.
-bool zepi_question_may_use(const struct zepi_question *question, const struct zepi_image *image);
+bool zepi_request_may_use(const struct zepi_request *request,
+                          const struct zepi_device_image *image);
 
 // Lets the launch's selector choose. Images may be listed more than once.
-zepi_result_t zepi_question_select(struct zepi_question *question, uint32_t image_count,
-                                   struct zepi_image **images);
+zepi_result_t zepi_request_select(struct zepi_request *request, uint32_t image_count,
+                                  struct zepi_device_image **images);
 
-// dispatch_module.c: with question->module.
-zepi_result_t zepi_dispatch_in_module(struct zepi_question *question,
+// dispatch_module.c: with request->module.
+zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
                                       struct zepi_dispatch *out_dispatch);
 // The value of a constant that such a launch sees beside its own, borrowed from the module; NULL:
 // no image has it.
-const uint8_t *zepi_dispatch_module_value(const struct zepi_question *question, uint32_t id,
+const uint8_t *zepi_dispatch_module_value(const struct zepi_request *request, uint32_t id,
                                           size_t *out_size_bytes);
 
-// dispatch_unit.c: with question->unit.
-zepi_result_t zepi_dispatch_in_unit(struct zepi_question *question,
+// dispatch_unit.c: with request->unit.
+zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
                                     struct zepi_dispatch *out_dispatch);
 
 #endif

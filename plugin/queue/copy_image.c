@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "queue/copy_texture.h"
+#include "queue/copy_image.h"
 
-#include "memory/texture.h"
+#include "memory/image.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *destination,
-                                      const ze_image_region_t *to, struct zepi_texture *source,
-                                      const ze_image_region_t *from, zepi_wait_list_t wait,
-                                      zepi_event_t *out_event)
+zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, struct zepi_image *destination,
+                                    const ze_image_region_t *to, struct zepi_image *source,
+                                    const ze_image_region_t *from, zepi_wait_list_t wait,
+                                    zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
@@ -21,10 +21,10 @@ zepi_result_t zepi_queue_copy_texture(zepi_queue_t queue, struct zepi_texture *d
 
 // Pitches came with the specification 1.4's extension zeCommandListAppendImageCopy...MemoryExt;
 // drivers without take rows without gaps alone.
-zepi_result_t zepi_queue_write_texture(zepi_queue_t queue, struct zepi_texture *destination,
-                                       const ze_image_region_t *to, const void *source,
-                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                       zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_queue_write_image(zepi_queue_t queue, struct zepi_image *destination,
+                                     const ze_image_region_t *to, const void *source,
+                                     uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
@@ -42,10 +42,10 @@ zepi_result_t zepi_queue_write_texture(zepi_queue_t queue, struct zepi_texture *
     return zepi_submit_end(&submit, result, out_event);
 }
 
-zepi_result_t zepi_queue_read_texture(zepi_queue_t queue, void *destination,
-                                      struct zepi_texture *source, const ze_image_region_t *from,
-                                      uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                      zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_queue_read_image(zepi_queue_t queue, void *destination,
+                                    struct zepi_image *source, const ze_image_region_t *from,
+                                    uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/code_key.h"
+#include "program/build/build_key.h"
 
-void zepi_key_add_image(struct zepi_key *key, const struct zepi_image *image,
+void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
                         const struct zepi_spec_values *values)
 {
     zepi_key_add_u32(key, ZEPI_KEY_FORMAT, image->format);
-    zepi_key_add_digest(key, ZEPI_KEY_IMAGE, image->code->digest);
-    const struct zepi_spirv *spirv = zepi_image_spirv(image);
+    zepi_key_add_digest(key, ZEPI_KEY_IMAGE, image->blob->digest);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     const struct zepi_spec_entry *set = values ? values->entries : NULL;
     const struct zepi_spec_entry *end = values ? set + values->count : NULL;
     // Declarations, constants and values are all sorted by id, the first two with the same ids.

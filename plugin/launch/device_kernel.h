@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_LAUNCH_KERNEL_POOL_H
-#define ZEPI_LAUNCH_KERNEL_POOL_H
+#ifndef ZEPI_LAUNCH_DEVICE_KERNEL_H
+#define ZEPI_LAUNCH_DEVICE_KERNEL_H
 
 #include "cache/build_result.h"
 #include "launch/kernel_instance.h"
-#include "program/build/code.h"
+#include "program/build/device_module.h"
 #include "queue/queue_number.h"
 #include "queue/retire.h"
 
@@ -14,8 +14,8 @@
 // launch one kernel never wait for each other, and write to nothing in common. Queues without a
 // number, and who needs a handle for something else, take one from the pool and give it back.
 
-#define ZEPI_KERNEL_POOL_SLOTS 8
-#define ZEPI_KERNEL_POOL_COST 4096 // bytes, as the cache counts a kernel
+#define ZEPI_DEVICE_KERNEL_SLOTS 8
+#define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel
 
 // What is known about an argument before a launch.
 struct zepi_kernel_argument {
@@ -23,11 +23,11 @@ struct zepi_kernel_argument {
     uint32_t size_bytes; // of a value; 0: unknown. Of native code: what the driver reads at least
 };
 
-struct zepi_kernel_pool {
+struct zepi_device_kernel {
     struct zepi_retired retired;
-    struct zepi_build_result *code; // reference: the kernel's module is in use as long
-    ze_module_handle_t module;      // borrowed from `code`
-    const char *name;               // borrowed from `code`
+    struct zepi_build_result *device_module; // reference: the kernel's module is in use as long
+    ze_module_handle_t module;               // borrowed from `code`
+    const char *name;                        // borrowed from `code`
     ze_kernel_properties_t properties;
     uint32_t preferred_multiple; // of group sizes
     uint32_t register_count;     // 0: unknown
@@ -39,30 +39,31 @@ struct zepi_kernel_pool {
     // number. NULL until then, and the last for ever.
     zepi_kernel_instance_slot of_queue[ZEPI_QUEUE_NUMBERS + 1];
     // Instances that are not in use. A slot changes by exchange and compare-exchange alone.
-    zepi_kernel_instance_slot slots[ZEPI_KERNEL_POOL_SLOTS];
+    zepi_kernel_instance_slot slots[ZEPI_DEVICE_KERNEL_SLOTS];
 };
 
-static inline struct zepi_kernel_pool *zepi_kernel_pool_of(const struct zepi_build_result *result)
+static inline struct zepi_device_kernel *
+zepi_device_kernel_of(const struct zepi_build_result *result)
 {
     return zepi_build_result_payload(result);
 }
 
 // The pool of a kernel that `code` has, from the cache or made. *out_result is a new reference.
-zepi_result_t zepi_kernel_pool_get(struct zepi_build_result *code, const char *name,
-                                   struct zepi_build_result **out_result);
+zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
+                                     struct zepi_build_result **out_result);
 
 // Takes an instance out of the pool, or makes one.
-zepi_result_t zepi_kernel_instance_take(struct zepi_kernel_pool *pool,
+zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
                                         struct zepi_kernel_instance **out_instance);
 // Keeps it for queues of this number, or gives it back if another thread was faster. Returns the
 // one that is kept.
-struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_kernel_pool *pool,
+struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel *device_kernel,
                                                        uint32_t queue_number,
                                                        struct zepi_kernel_instance *instance);
 // Gives it back, or destroys it if the pool is full.
-void zepi_kernel_instance_give(struct zepi_kernel_pool *pool,
+void zepi_kernel_instance_give(struct zepi_device_kernel *device_kernel,
                                struct zepi_kernel_instance *instance);
-void zepi_kernel_instance_destroy(struct zepi_kernel_pool *pool,
+void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
                                   struct zepi_kernel_instance *instance);
 
 #endif

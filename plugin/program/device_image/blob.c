@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "program/device_image/intern.h"
+#include "program/device_image/blob.h"
 
 #include "core/alloc.h"
-#include "program/device_image/image_build.h"
+#include "program/device_image/device_image_build.h"
 
 #define BUCKETS 256
 #define SAMPLES 4
@@ -10,7 +10,7 @@
 
 // Guards the table and the move of a count from 0; nothing is called under it but what reads bytes.
 static struct zepi_mutex mutex;
-static struct zepi_interned *buckets[BUCKETS];
+static struct zepi_blob *buckets[BUCKETS];
 
 // Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
 // differ sooner or later: what is found by it is compared.
@@ -32,9 +32,10 @@ static uint64_t hash_samples(const void *all_bytes, size_t size_bytes)
 }
 
 // Past the first that has the hash and other bytes.
-static __attribute__((noinline)) struct zepi_interned *
-find_next_locked(struct zepi_interned *at, const void *bytes, size_t size_bytes, uint64_t hash,
-                 bool is_spirv)
+static __attribute__((noinline)) struct zepi_blob *find_next_locked(struct zepi_blob *at,
+                                                                    const void *bytes,
+                                                                    size_t size_bytes,
+                                                                    uint64_t hash, bool is_spirv)
 {
     struct zepi_digest digest = {0};
     unsigned mistaken = 1; // for these bytes
@@ -50,10 +51,10 @@ find_next_locked(struct zepi_interned *at, const void *bytes, size_t size_bytes,
     return at;
 }
 
-static inline struct zepi_interned *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
-                                                bool is_spirv)
+static inline struct zepi_blob *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
+                                            bool is_spirv)
 {
-    struct zepi_interned *at = buckets[hash % BUCKETS];
+    struct zepi_blob *at = buckets[hash % BUCKETS];
     while (at &&
            (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv))
         at = at->next;
@@ -64,109 +65,106 @@ static inline struct zepi_interned *find_locked(const void *bytes, size_t size_b
     return at;
 }
 
-static void destroy(struct zepi_interned *interned)
+static void destroy(struct zepi_blob *blob)
 {
-    zepi_free(interned->declarations);
-    zepi_spirv_finish(&interned->spirv);
-    zepi_free(interned);
+    zepi_free(blob->declarations);
+    zepi_spirv_finish(&blob->spirv);
+    zepi_free(blob);
 }
 
 static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv,
-                            struct zepi_interned **out_interned)
+                            struct zepi_blob **out_blob)
 {
     char message[512];
-    if (size_bytes > SIZE_MAX - sizeof(struct zepi_interned))
+    if (size_bytes > SIZE_MAX - sizeof(struct zepi_blob))
         return zepi_fail_no_memory();
-    struct zepi_interned *interned = zepi_sys_allocate(sizeof(*interned) + size_bytes);
-    if (!interned)
+    struct zepi_blob *blob = zepi_sys_allocate(sizeof(*blob) + size_bytes);
+    if (!blob)
         return zepi_fail_no_memory();
-    memset(interned, 0, sizeof(*interned));
-    memcpy(interned + 1, bytes, size_bytes);
-    interned->bytes = (const uint8_t *)(interned + 1);
-    interned->size_bytes = size_bytes;
-    interned->sample_hash = hash;
-    interned->is_spirv = is_spirv;
-    atomic_init(&interned->references, 1);
+    memset(blob, 0, sizeof(*blob));
+    memcpy(blob + 1, bytes, size_bytes);
+    blob->bytes = (const uint8_t *)(blob + 1);
+    blob->size_bytes = size_bytes;
+    blob->sample_hash = hash;
+    blob->is_spirv = is_spirv;
+    atomic_init(&blob->references, 1);
     if (is_spirv) {
-        const enum zepi_spirv_status status = zepi_spirv_init(&interned->spirv, interned->bytes,
-                                                              size_bytes, message, sizeof(message));
+        const enum zepi_spirv_status status =
+            zepi_spirv_init(&blob->spirv, blob->bytes, size_bytes, message, sizeof(message));
         if (status != ZEPI_SPIRV_OK) {
-            zepi_free(interned);
+            zepi_free(blob);
             return status == ZEPI_SPIRV_OUT_OF_MEMORY
                        ? zepi_fail_no_memory()
                        : zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "not valid SPIR-V: %s", message);
         }
     }
-    interned->digest = zepi_digest_of(interned->bytes, size_bytes);
+    blob->digest = zepi_digest_of(blob->bytes, size_bytes);
     if (is_spirv) {
-        const zepi_result_t result = zepi_image_describe_code(interned);
+        const zepi_result_t result = zepi_device_image_describe_code(blob);
         if (result != ZEPI_SUCCESS) {
-            destroy(interned);
+            destroy(blob);
             return result;
         }
     }
-    *out_interned = interned;
+    *out_blob = blob;
     return ZEPI_SUCCESS;
 }
 
-static __attribute__((noinline)) zepi_result_t add(const void *bytes, size_t size_bytes,
-                                                   uint64_t hash, bool is_spirv,
-                                                   struct zepi_interned **out_interned)
+static __attribute__((noinline)) zepi_result_t
+add(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv, struct zepi_blob **out_blob)
 {
-    struct zepi_interned *made;
+    struct zepi_blob *made;
     const zepi_result_t result = create(bytes, size_bytes, hash, is_spirv, &made);
     if (result != ZEPI_SUCCESS)
         return result;
     // Somebody may have been faster.
     zepi_mutex_lock(&mutex);
-    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
-    if (!interned) {
+    struct zepi_blob *blob = find_locked(bytes, size_bytes, hash, is_spirv);
+    if (!blob) {
         made->next = buckets[hash % BUCKETS];
         buckets[hash % BUCKETS] = made;
     }
     zepi_mutex_unlock(&mutex);
-    if (interned)
+    if (blob)
         destroy(made);
-    *out_interned = interned ? interned : made;
+    *out_blob = blob ? blob : made;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_intern(const void *bytes, size_t size_bytes, bool is_spirv,
-                          struct zepi_interned **out_interned)
+zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
+                            struct zepi_blob **out_blob)
 {
     const uint64_t hash = hash_samples(bytes, size_bytes);
     zepi_mutex_lock(&mutex);
-    struct zepi_interned *interned = find_locked(bytes, size_bytes, hash, is_spirv);
+    struct zepi_blob *blob = find_locked(bytes, size_bytes, hash, is_spirv);
     zepi_mutex_unlock(&mutex);
-    if (!interned)
-        return add(bytes, size_bytes, hash, is_spirv, out_interned);
-    *out_interned = interned;
+    if (!blob)
+        return add(bytes, size_bytes, hash, is_spirv, out_blob);
+    *out_blob = blob;
     return ZEPI_SUCCESS;
 }
 
-void zepi_intern_release(struct zepi_interned *interned)
+void zepi_blob_release(struct zepi_blob *blob)
 {
-    if (!interned)
+    if (!blob)
         return;
     // Release: the last user's reads are over before the memory goes.
-    unsigned references = atomic_load_explicit(&interned->references, memory_order_relaxed);
+    unsigned references = atomic_load_explicit(&blob->references, memory_order_relaxed);
     while (references > 1) {
-        if (atomic_compare_exchange_weak_explicit(&interned->references, &references,
-                                                  references - 1, memory_order_release,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&blob->references, &references, references - 1,
+                                                  memory_order_release, memory_order_relaxed))
             return;
     }
     // Perhaps the last: only under the lock, so that nobody finds what is about to go.
     zepi_mutex_lock(&mutex);
-    const bool is_last =
-        atomic_fetch_sub_explicit(&interned->references, 1, memory_order_acq_rel) == 1;
+    const bool is_last = atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) == 1;
     if (is_last) {
-        struct zepi_interned **link = &buckets[interned->sample_hash % BUCKETS];
-        while (*link != interned)
+        struct zepi_blob **link = &buckets[blob->sample_hash % BUCKETS];
+        while (*link != blob)
             link = &(*link)->next;
-        *link = interned->next;
+        *link = blob->next;
     }
     zepi_mutex_unlock(&mutex);
     if (is_last)
-        destroy(interned);
+        destroy(blob);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_MEMORY_TEXTURE_H
-#define ZEPI_MEMORY_TEXTURE_H
+#ifndef ZEPI_MEMORY_IMAGE_H
+#define ZEPI_MEMORY_IMAGE_H
 
 #include "core/object.h"
 
@@ -10,13 +10,13 @@ struct zepi_device;
 // An image in the graphics sense (ze_image), and what samples it. "Image" alone is a device image
 // everywhere else. The driver's objects are destroyed when no command can use them any more.
 
-struct zepi_texture {
+struct zepi_image {
     struct zepi_object object;
-    struct zepi_context *context;     // retained
-    struct zepi_device *device;       // borrowed
-    ze_image_handle_t ze;             // owned, unless the host keeps it
-    ze_image_desc_t desc;             // without extensions
-    struct zepi_texture_place *place; // owned until it is retired
+    struct zepi_context *context;   // retained
+    struct zepi_device *device;     // borrowed
+    ze_image_handle_t ze;           // owned, unless the host keeps it
+    ze_image_desc_t desc;           // without extensions
+    struct zepi_image_place *place; // owned until it is retired
 };
 
 struct zepi_sampler {
@@ -24,18 +24,18 @@ struct zepi_sampler {
     struct zepi_context *context; // retained
     ze_sampler_handle_t ze;       // owned, unless the host keeps it
     ze_sampler_desc_t desc;       // zeros: the host's sampler, of which nothing is known
-    struct zepi_texture_place *place;
+    struct zepi_image_place *place;
     atomic_bool is_filled; // for those that find it by zepi_object_visit_all
 };
 
-extern const struct zepi_type zepi_texture_type;
+extern const struct zepi_type zepi_image_type;
 extern const struct zepi_type zepi_sampler_type;
 
 // For the context's first device. `native_handle` NULL: a new one; else the host's, which `desc`
 // describes.
-zepi_result_t zepi_texture_create(struct zepi_context *context, const ze_image_desc_t *desc,
-                                  ze_image_handle_t native_handle, zepi_ownership_t ownership,
-                                  struct zepi_texture **out_texture);
+zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_desc_t *desc,
+                                ze_image_handle_t native_handle, zepi_ownership_t ownership,
+                                struct zepi_image **out_image);
 zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
                                   ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
                                   struct zepi_sampler **out_sampler);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_PROGRAM_BUILD_CODE_CACHE_H
-#define ZEPI_PROGRAM_BUILD_CODE_CACHE_H
+#ifndef ZEPI_PROGRAM_BUILD_BINARY_CACHE_H
+#define ZEPI_PROGRAM_BUILD_BINARY_CACHE_H
 
 #include "cache/build_cache.h"
 #include "cache/disk.h"
@@ -14,18 +14,18 @@ struct zepi_device;
 
 // Native code: the payload of its results. No bytes if the driver answers none; such a result says
 // only that the compiler is content.
-struct zepi_native_code {
+struct zepi_binary {
     size_t size_bytes;
     uint8_t bytes[];
 };
 
 // NULL without memory (noted).
-struct zepi_build_cache *zepi_code_cache(void);
-struct zepi_build_budget *zepi_code_budget(void); // after a successful zepi_code_cache
-struct zepi_disk *zepi_code_disk(void);           // NULL: there is no folder, or it is switched off
+struct zepi_build_cache *zepi_binary_cache(void);
+struct zepi_build_budget *zepi_binary_budget(void); // after a successful zepi_binary_cache
+struct zepi_disk *zepi_binary_disk(void); // NULL: there is no folder, or it is switched off
 
 // Fills an output with native code, which is copied. Returns false without memory.
-bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes);
+bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes);
 
 // Adds to a key what decides the machine code of a device beside the input: vendor, device and IP
 // version, the driver with its version. The compiler's identity (device/compiler_identity.h) is

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/machine_code.h"
+#include "program/build/binary.h"
 
 #include "core/alloc.h"
-#include "program/build/code.h"
-#include "program/build/code_cache.h"
+#include "program/build/binary_cache.h"
+#include "program/build/device_module.h"
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
 // What a lookup needs that misses.
 struct request {
-    const struct zepi_machine_code_source *source;
+    const struct zepi_binary_source *source;
     ze_module_handle_t made; // from source, on the way to the native code; or NULL
     bool is_native_refused;  // the driver did not take native code that it gave out before
 };
@@ -35,28 +35,28 @@ static enum zepi_build_status build(void *user, struct zepi_build_output *output
     // A driver without native code: every context makes its own.
     if (result == ZEPI_ERROR_UNSUPPORTED)
         result = ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS && !zepi_native_code_set(output, bytes, size_bytes))
+    if (result == ZEPI_SUCCESS && !zepi_binary_set(output, bytes, size_bytes))
         result = zepi_fail_no_memory();
     zepi_free(bytes);
     if (result != ZEPI_SUCCESS)
         destroy_made(request);
-    return zepi_code_end_build(output, result, &log);
+    return zepi_device_module_end_build(output, result, &log);
 }
 
 // The ze_module for a successful result.
 static zepi_result_t load(struct request *request, const struct zepi_build_result *native,
                           struct zepi_text *log, ze_module_handle_t *out_module)
 {
-    const struct zepi_machine_code_source *source = request->source;
-    const struct zepi_native_code *code = zepi_build_result_payload(native);
+    const struct zepi_binary_source *source = request->source;
+    const struct zepi_binary *binary = zepi_build_result_payload(native);
     if (request->made) {
         *out_module = request->made;
         request->made = NULL;
         return ZEPI_SUCCESS;
     }
-    if (code->size_bytes > 0) {
+    if (binary->size_bytes > 0) {
         const zepi_result_t result = zepi_ze_module_load(
-            source->context, source->device, code->bytes, code->size_bytes, log, out_module);
+            source->context, source->device, binary->bytes, binary->size_bytes, log, out_module);
         request->is_native_refused = zepi_build_status_of(result) == ZEPI_BUILD_FAILED;
         return result;
     }
@@ -90,18 +90,18 @@ static zepi_result_t look_up(struct request *request, struct zepi_build_cache *c
     // The log is the maker's, the same from every level; what loading says matters if it fails.
     if (result != ZEPI_SUCCESS && load_log.bytes)
         zepi_text_append(log, load_log.bytes, load_log.size_bytes);
-    *out_size_bytes = ((struct zepi_native_code *)zepi_build_result_payload(native))->size_bytes;
+    *out_size_bytes = ((struct zepi_binary *)zepi_build_result_payload(native))->size_bytes;
     zepi_text_finish(&load_log);
     zepi_build_result_release(native);
     return result;
 }
 
-zepi_result_t zepi_machine_code_get(const struct zepi_machine_code_source *source,
-                                    const struct zepi_key *key, struct zepi_text *log,
-                                    ze_module_handle_t *out_module, uint64_t *out_size_bytes)
+zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
+                              struct zepi_text *log, ze_module_handle_t *out_module,
+                              uint64_t *out_size_bytes)
 {
     struct request request = {.source = source};
-    struct zepi_build_cache *codes = zepi_code_cache();
+    struct zepi_build_cache *codes = zepi_binary_cache();
     if (!codes)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_result_t result = look_up(&request, codes, key, out_module, out_size_bytes, log);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/code_cache.h"
+#include "program/build/binary_cache.h"
 
 #include "cache/mutex.h"
 #include "core/alloc.h"
@@ -8,7 +8,7 @@
 #include "device/compiler_identity.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "program/build/code_key.h"
+#include "program/build/build_key.h"
 
 // Guards the making of what is below; once made, it stays until the plugin is unloaded.
 static struct zepi_mutex mutex;
@@ -18,22 +18,22 @@ static struct zepi_disk *disk;
 
 static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
 {
-    const struct zepi_native_code *code = payload;
-    *out_bytes = (struct zepi_build_bytes){.bytes = code->bytes, .size = code->size_bytes};
-    return code->size_bytes > 0;
+    const struct zepi_binary *binary = payload;
+    *out_bytes = (struct zepi_build_bytes){.bytes = binary->bytes, .size = binary->size_bytes};
+    return binary->size_bytes > 0;
 }
 
-bool zepi_native_code_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes)
+bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes)
 {
-    struct zepi_native_code *code = zepi_allocate(1, sizeof(*code) + size_bytes);
-    if (!code)
+    struct zepi_binary *binary = zepi_allocate(1, sizeof(*binary) + size_bytes);
+    if (!binary)
         return false;
-    code->size_bytes = size_bytes;
+    binary->size_bytes = size_bytes;
     if (size_bytes > 0)
-        memcpy(code->bytes, bytes, size_bytes);
-    output->payload = code;
+        memcpy(binary->bytes, bytes, size_bytes);
+    output->payload = binary;
     output->destroy = zepi_free;
-    output->cost_bytes = sizeof(*code) + size_bytes;
+    output->cost_bytes = sizeof(*binary) + size_bytes;
     return true;
 }
 
@@ -42,7 +42,7 @@ static enum zepi_build_taken deserialise(const void *bytes, size_t size,
 {
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
-    return zepi_native_code_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+    return zepi_binary_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
 // ---- The disk ----
@@ -119,7 +119,7 @@ static struct zepi_build_cache *create_locked(void)
 {
     const struct zepi_options *options = zepi_options();
     const struct zepi_build_limits limits = {
-        .bytes = options->cache_is_on ? options->code_bytes : 0,
+        .bytes = options->cache_is_on ? options->binary_bytes : 0,
         .entries = options->cache_is_on ? ZEPI_BUILD_UNLIMITED : 0};
     struct zepi_build_budget *new_budget = zepi_build_budget_create(limits);
     struct zepi_disk *new_disk = NULL;
@@ -142,7 +142,7 @@ static struct zepi_build_cache *create_locked(void)
     return new_cache;
 }
 
-struct zepi_build_cache *zepi_code_cache(void)
+struct zepi_build_cache *zepi_binary_cache(void)
 {
     struct zepi_build_cache *made = atomic_load_explicit(&cache, memory_order_acquire);
     if (made)
@@ -159,12 +159,12 @@ struct zepi_build_cache *zepi_code_cache(void)
     return made;
 }
 
-struct zepi_build_budget *zepi_code_budget(void)
+struct zepi_build_budget *zepi_binary_budget(void)
 {
     return budget;
 }
 
-struct zepi_disk *zepi_code_disk(void)
+struct zepi_disk *zepi_binary_disk(void)
 {
     return disk;
 }

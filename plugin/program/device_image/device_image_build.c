@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "program/device_image/image_build.h"
+#include "program/device_image/device_image_build.h"
 
 #include "cache/key.h"
 #include "core/alloc.h"
@@ -54,7 +54,8 @@ static zepi_scalar_type_t unsigned_of(size_t size_bytes)
                              : ZEPI_SCALAR_UINT64;
 }
 
-static zepi_result_t declare_emulated(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t declare_emulated(struct zepi_device_image *image,
+                                      const zepi_device_image_desc_t *desc)
 {
     uint32_t offset = 0;
     for (uint32_t i = 0; i < desc->emulated_constant_count; i++) {
@@ -71,7 +72,7 @@ static zepi_result_t declare_emulated(struct zepi_image *image, const zepi_image
         if (constant->default_value)
             memcpy(declaration->default_value, constant->default_value, size);
         offset = (offset + size - 1) / size * size;
-        image->emulated[i] = (struct zepi_image_emulated){constant->id, offset, size};
+        image->emulated[i] = (struct zepi_device_image_emulated){constant->id, offset, size};
         offset += size;
         image->emulated_count++;
     }
@@ -79,7 +80,8 @@ static zepi_result_t declare_emulated(struct zepi_image *image, const zepi_image
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t declare_baked(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t declare_baked(struct zepi_device_image *image,
+                                   const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->baked_value_count; i++) {
         const zepi_spec_value_t *value = &desc->baked_values[i];
@@ -100,7 +102,8 @@ static zepi_result_t declare_baked(struct zepi_image *image, const zepi_image_de
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t copy_kernels(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t copy_kernels(struct zepi_device_image *image,
+                                  const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->emulated_kernel_count; i++) {
         if (!desc->emulated_kernels[i])
@@ -114,7 +117,8 @@ static zepi_result_t copy_kernels(struct zepi_image *image, const zepi_image_des
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t mark_required(struct zepi_image *image, const zepi_image_desc_t *desc)
+static zepi_result_t mark_required(struct zepi_device_image *image,
+                                   const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->required_id_count; i++) {
         for (uint32_t at = 0; at < image->declaration_count; at++) {
@@ -126,9 +130,10 @@ static zepi_result_t mark_required(struct zepi_image *image, const zepi_image_de
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_image_build_constants(struct zepi_image *image, const zepi_image_desc_t *desc)
+zepi_result_t zepi_device_image_build_constants(struct zepi_device_image *image,
+                                                const zepi_device_image_desc_t *desc)
 {
-    const struct zepi_spirv *spirv = zepi_image_spirv(image);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     const size_t room = spirv ? spirv->constant_count
                               : (size_t)desc->baked_value_count + desc->emulated_constant_count;
     image->own_declarations = zepi_allocate(room, sizeof(image->own_declarations[0]));
@@ -188,13 +193,14 @@ static zepi_result_t check_elements(const zepi_spec_layout_t *layout,
 }
 
 // Keeps the elements that are declared, and completes the default bytes with their defaults.
-static zepi_result_t keep_declared(struct zepi_image *image, struct zepi_image_layout *layout,
+static zepi_result_t keep_declared(struct zepi_device_image *image,
+                                   struct zepi_device_image_layout *layout,
                                    const zepi_spec_layout_t *from)
 {
     for (uint32_t i = 0; i < from->element_count; i++) {
         const zepi_spec_element_t element = layout->elements[i];
         struct zepi_spec_declaration *declaration =
-            (struct zepi_spec_declaration *)zepi_image_find_constant(image, element.id);
+            (struct zepi_spec_declaration *)zepi_device_image_find_constant(image, element.id);
         if (!declaration)
             continue;
         if (declaration->size_bytes != element.size_bytes)
@@ -214,17 +220,17 @@ static zepi_result_t keep_declared(struct zepi_image *image, struct zepi_image_l
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t build_layout(struct zepi_image *image, const zepi_spec_layout_t *from)
+static zepi_result_t build_layout(struct zepi_device_image *image, const zepi_spec_layout_t *from)
 {
     if (!from->name || (from->element_count > 0 && !from->elements))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "a composite's name or list of elements is NULL");
     if (from->size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "composite '%s' has a size of 0", from->name);
-    if (zepi_image_find_layout(image, from->name))
+    if (zepi_device_image_find_layout(image, from->name))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the image description has composite '%s' twice",
                          from->name);
-    struct zepi_image_layout *layout = &image->layouts[image->layout_count];
+    struct zepi_device_image_layout *layout = &image->layouts[image->layout_count];
     image->layout_count++;
     layout->size_bytes = from->size_bytes;
     layout->name = zepi_duplicate_string(from->name);
@@ -240,7 +246,8 @@ static zepi_result_t build_layout(struct zepi_image *image, const zepi_spec_layo
     return result == ZEPI_SUCCESS ? keep_declared(image, layout, from) : result;
 }
 
-zepi_result_t zepi_image_build_layouts(struct zepi_image *image, const zepi_image_desc_t *desc)
+zepi_result_t zepi_device_image_build_layouts(struct zepi_device_image *image,
+                                              const zepi_device_image_desc_t *desc)
 {
     image->layouts = zepi_allocate(desc->layout_count, sizeof(image->layouts[0]));
     if (!image->layouts)
@@ -265,10 +272,10 @@ enum identity_tag {
     TAG_KERNEL,
 };
 
-static void add_layouts(struct zepi_key *key, const struct zepi_image *image)
+static void add_layouts(struct zepi_key *key, const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; i < image->layout_count; i++) {
-        const struct zepi_image_layout *layout = &image->layouts[i];
+        const struct zepi_device_image_layout *layout = &image->layouts[i];
         zepi_key_add_string(key, TAG_LAYOUT, layout->name);
         zepi_key_add_bytes(key, TAG_LAYOUT, layout->default_bytes, layout->size_bytes);
         for (uint32_t at = 0; at < layout->element_count; at++) {
@@ -278,14 +285,14 @@ static void add_layouts(struct zepi_key *key, const struct zepi_image *image)
     }
 }
 
-zepi_result_t zepi_image_build_identity(struct zepi_image *image)
+zepi_result_t zepi_device_image_build_identity(struct zepi_device_image *image)
 {
     struct zepi_key key;
     zepi_key_init(&key, 1);
-    zepi_key_add_digest(&key, TAG_CODE, image->code->digest);
+    zepi_key_add_digest(&key, TAG_CODE, image->blob->digest);
     zepi_key_add_u32(&key, TAG_FORMAT, image->format);
     zepi_key_add_u32(&key, TAG_STATE, image->state);
-    const struct zepi_spirv *spirv = zepi_image_spirv(image);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
         if (spirv && memcmp(declaration->default_value, spirv->constants[i].default_value,
@@ -311,18 +318,18 @@ zepi_result_t zepi_image_build_identity(struct zepi_image *image)
     return is_sealed ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-zepi_result_t zepi_image_describe_code(struct zepi_interned *code)
+zepi_result_t zepi_device_image_describe_code(struct zepi_blob *blob)
 {
-    code->declarations = zepi_allocate(code->spirv.constant_count, sizeof(code->declarations[0]));
-    if (!code->declarations)
+    blob->declarations = zepi_allocate(blob->spirv.constant_count, sizeof(blob->declarations[0]));
+    if (!blob->declarations)
         return zepi_fail_no_memory();
-    declare_spirv(&code->spirv, code->declarations);
-    struct zepi_image plain = {.format = ZEPI_IMAGE_SPIRV,
-                               .state = ZEPI_MODULE_INPUT,
-                               .code = code,
-                               .declarations = code->declarations,
-                               .declaration_count = code->spirv.constant_count};
-    const zepi_result_t result = zepi_image_build_identity(&plain);
-    code->identity = plain.identity;
+    declare_spirv(&blob->spirv, blob->declarations);
+    struct zepi_device_image plain = {.format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                      .state = ZEPI_MODULE_INPUT,
+                                      .blob = blob,
+                                      .declarations = blob->declarations,
+                                      .declaration_count = blob->spirv.constant_count};
+    const zepi_result_t result = zepi_device_image_build_identity(&plain);
+    blob->identity = plain.identity;
     return result;
 }

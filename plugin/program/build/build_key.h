@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_PROGRAM_BUILD_CODE_KEY_H
-#define ZEPI_PROGRAM_BUILD_CODE_KEY_H
+#ifndef ZEPI_PROGRAM_BUILD_BUILD_KEY_H
+#define ZEPI_PROGRAM_BUILD_BUILD_KEY_H
 
 #include "cache/key.h"
-#include "program/device_image/image.h"
+#include "program/device_image/device_image.h"
 
 // Keys of builds. Changed meaning or order of the fields: a new version.
 #define ZEPI_KEY_VERSION 1
 
 enum zepi_key_tag {
-    ZEPI_KEY_KIND = 1,     // enum zepi_code_kind, with how it was linked
+    ZEPI_KEY_KIND = 1,     // enum zepi_device_module_kind, with how it was linked
     ZEPI_KEY_FORMAT,       // of the image
     ZEPI_KEY_IMAGE,        // digest of its bytes
     ZEPI_KEY_VALUE,        // number: SpecId; each value that is not the image's own default
@@ -28,7 +28,7 @@ enum zepi_key_tag {
 };
 
 // Adds what both levels have in common for one image.
-void zepi_key_add_image(struct zepi_key *key, const struct zepi_image *image,
+void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
                         const struct zepi_spec_values *values);
 
 #endif

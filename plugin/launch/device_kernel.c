@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "launch/device_kernel.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "program/build/build_key.h"
+#include "program/build/handle_caches.h"
+#include "ze/ze.h"
+
+static void destroy_now(struct zepi_retired *retired)
+{
+    struct zepi_device_kernel *device_kernel = (struct zepi_device_kernel *)retired;
+    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
+        struct zepi_kernel_instance *instance =
+            atomic_load_explicit(&device_kernel->slots[i], memory_order_acquire);
+        if (instance)
+            zepi_kernel_instance_free(instance);
+    }
+    for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS; i++) {
+        struct zepi_kernel_instance *instance =
+            atomic_load_explicit(&device_kernel->of_queue[i], memory_order_acquire);
+        if (instance)
+            zepi_kernel_instance_free(instance);
+    }
+    zepi_build_result_release(device_kernel->device_module);
+    zepi_free(device_kernel->arguments);
+    zepi_free(device_kernel);
+}
+
+// The host destroys a module that it kept as soon as ours is gone, and its kernels must be gone by
+// then.
+static bool is_urgent(const struct zepi_device_kernel *device_kernel)
+{
+    const struct zepi_device_module *device_module =
+        zepi_device_module_of(device_kernel->device_module);
+    return device_module->is_private && device_module->ownership == ZEPI_OWNERSHIP_KEEP;
+}
+
+static void pool_destroy(void *payload)
+{
+    struct zepi_device_kernel *device_kernel = payload;
+    device_kernel->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    device_kernel->retired.is_urgent = is_urgent(device_kernel);
+    device_kernel->retired.destroy = destroy_now;
+    zepi_retire_later(&zepi_device_module_of(device_kernel->device_module)->context->retire,
+                      &device_kernel->retired);
+}
+
+// Native code: the driver may tell how much it reads of each argument.
+static zepi_result_t ask_sizes(struct zepi_device_kernel *device_kernel, ze_kernel_handle_t ze)
+{
+    const struct zepi_ze_optional *optional =
+        &zepi_device_module_of(device_kernel->device_module)->context->platform->optional;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!optional->kernel_get_argument_size)
+        return ZEPI_SUCCESS;
+    ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, ze);
+    for (uint32_t i = 0; i < device_kernel->argument_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_check_ze_answer(
+            optional->kernel_get_argument_size(ze, i, &device_kernel->arguments[i].size_bytes),
+            "zexKernelGetArgumentSize");
+    return result;
+}
+
+static zepi_result_t describe(struct zepi_device_kernel *device_kernel,
+                              struct zepi_kernel_instance *instance)
+{
+    const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
+        zepi_device_module_of(device_kernel->device_module), device_kernel->name);
+    struct zepi_ze_register_file file = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
+    ze_kernel_preferred_group_size_properties_t preferred = {
+        .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
+    // Intel's older drivers hang in a chain with a structure that they do not know. No extension
+    // names this one: drivers that know block arrays know it, too.
+    if (zepi_device_module_of(device_kernel->device_module)
+            ->context->platform->optional.has_block_array)
+        preferred.pNext = &file;
+    device_kernel->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    device_kernel->properties.pNext = &preferred;
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelGetProperties, instance->ze, &device_kernel->properties);
+    device_kernel->properties.pNext = NULL;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // Some drivers pass the chain over, or a part of it.
+    device_kernel->register_count = file.register_count;
+    device_kernel->preferred_multiple =
+        preferred.preferredMultiple > 0                 ? preferred.preferredMultiple
+        : device_kernel->properties.maxSubgroupSize > 0 ? device_kernel->properties.maxSubgroupSize
+                                                        : 1;
+    device_kernel->is_described = kernel != NULL;
+    for (uint32_t i = 0; i < device_kernel->argument_count; i++)
+        device_kernel->arguments[i] =
+            kernel ? (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
+                                                   kernel->arguments[i].size_bytes}
+                   : (struct zepi_kernel_argument){.kind = ZEPI_SPIRV_ARGUMENT_OTHER};
+    return kernel ? ZEPI_SUCCESS : ask_sizes(device_kernel, instance->ze);
+}
+
+// How many arguments the kernel has: from the SPIR-V, else as the driver says.
+static zepi_result_t count_arguments(struct zepi_device_kernel *device_kernel)
+{
+    const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
+        zepi_device_module_of(device_kernel->device_module), device_kernel->name);
+    if (kernel) {
+        device_kernel->argument_count = kernel->argument_count;
+        return ZEPI_SUCCESS;
+    }
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = device_kernel->name};
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    ze_kernel_handle_t ze;
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, device_kernel->module, &desc, &ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeKernelGetProperties, ze, &properties);
+    zepi_ze.zeKernelDestroy(ze);
+    device_kernel->argument_count = properties.numKernelArgs;
+    return result;
+}
+
+// A pool with its first handle: a kernel that cannot be made is found out here, not at a launch.
+static zepi_result_t create_pool(struct zepi_build_result *device_module, const char *name,
+                                 struct zepi_device_kernel **out_device_kernel)
+{
+    struct zepi_kernel_instance *instance;
+    struct zepi_device_kernel *device_kernel = zepi_allocate(1, sizeof(*device_kernel));
+    if (!device_kernel)
+        return zepi_fail_no_memory();
+    device_kernel->device_module = zepi_build_result_retain(device_module);
+    device_kernel->name =
+        zepi_device_module_kernel_name(zepi_device_module_of(device_module), name);
+    device_kernel->module =
+        zepi_device_module_find_kernel(zepi_device_module_of(device_module), name);
+    zepi_result_t result = count_arguments(device_kernel);
+    if (result == ZEPI_SUCCESS) {
+        device_kernel->arguments =
+            zepi_allocate(device_kernel->argument_count, sizeof(device_kernel->arguments[0]));
+        if (!device_kernel->arguments)
+            result = zepi_fail_no_memory();
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_instance_create(device_kernel, &instance);
+    if (result == ZEPI_SUCCESS) {
+        atomic_store_explicit(&device_kernel->slots[0], instance, memory_order_release);
+        result = describe(device_kernel, instance);
+    }
+    if (result != ZEPI_SUCCESS) {
+        destroy_now(&device_kernel->retired);
+        return result;
+    }
+    *out_device_kernel = device_kernel;
+    return ZEPI_SUCCESS;
+}
+
+struct pool_request {
+    struct zepi_build_result *device_module;
+    const char *name;
+};
+
+static enum zepi_build_status make_pool(void *user, struct zepi_build_output *output)
+{
+    const struct pool_request *request = user;
+    struct zepi_device_kernel *device_kernel = NULL;
+    const zepi_result_t result = create_pool(request->device_module, request->name, &device_kernel);
+    if (result == ZEPI_SUCCESS) {
+        output->payload = device_kernel;
+        output->destroy = pool_destroy;
+        output->cost_bytes = ZEPI_DEVICE_KERNEL_COST;
+        return ZEPI_BUILD_SUCCEEDED;
+    }
+    output->code = (int32_t)result;
+    zepi_build_output_set_texts(output, zepi_last_error(NULL), NULL, 0);
+    return zepi_build_status_of(result);
+}
+
+static zepi_result_t fail_build(struct zepi_build_result *result)
+{
+    const zepi_result_t failure = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return failure;
+}
+
+// Kernels of private code are in no cache, which would keep that.
+static zepi_result_t get_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done = zepi_build_uncached(build, &result);
+    if (done != ZEPI_SUCCESS)
+        return done;
+    if (!zepi_build_result_has_succeeded(result))
+        return fail_build(result);
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
+                                     struct zepi_build_result **out_result)
+{
+    struct pool_request request = {device_module, name};
+    const struct zepi_build_request build = {.build = make_pool, .user = &request};
+    struct zepi_build_result *result = NULL;
+    struct zepi_key key;
+    if (zepi_device_module_of(device_module)->is_private)
+        return get_uncached(&build, out_result);
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
+    zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_device_module_of(device_module)->id);
+    zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
+    if (!zepi_key_seal(&key)) {
+        zepi_key_finish(&key);
+        return zepi_fail_no_memory();
+    }
+    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+        zepi_device_module_of(device_module)->context->caches->kernels, &key, &build, &result);
+    zepi_key_finish(&key);
+    if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
+        *out_result = result;
+        return ZEPI_SUCCESS;
+    }
+    if (lookup != ZEPI_LOOKUP_FAILED)
+        return zepi_fail_no_memory();
+    return fail_build(result);
+}
+
+zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
+                                        struct zepi_kernel_instance **out_instance)
+{
+    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
+        zepi_kernel_instance_slot *slot = &device_kernel->slots[i];
+        // Relaxed: only a hint; the exchange below decides.
+        if (!atomic_load_explicit(slot, memory_order_relaxed))
+            continue;
+        // Acquire: what the last user of the handle noted in it.
+        struct zepi_kernel_instance *instance =
+            atomic_exchange_explicit(slot, NULL, memory_order_acquire);
+        if (instance) {
+            *out_instance = instance;
+            return ZEPI_SUCCESS;
+        }
+    }
+    return zepi_kernel_instance_create(device_kernel, out_instance);
+}
+
+void zepi_kernel_instance_give(struct zepi_device_kernel *device_kernel,
+                               struct zepi_kernel_instance *instance)
+{
+    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
+        struct zepi_kernel_instance *none = NULL;
+        // Release: the next user sees what is noted in the handle.
+        if (atomic_compare_exchange_strong_explicit(&device_kernel->slots[i], &none, instance,
+                                                    memory_order_release, memory_order_relaxed))
+            return;
+    }
+    zepi_kernel_instance_destroy(device_kernel, instance);
+}
+
+struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel *device_kernel,
+                                                       uint32_t queue_number,
+                                                       struct zepi_kernel_instance *instance)
+{
+    struct zepi_kernel_instance *kept = NULL;
+    // Acquire and release: the instance was made, or used, by another thread.
+    if (atomic_compare_exchange_strong_explicit(&device_kernel->of_queue[queue_number], &kept,
+                                                instance, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return instance;
+    zepi_kernel_instance_give(device_kernel, instance);
+    return kept;
+}
+
+static void destroy_retired_instance(struct zepi_retired *retired)
+{
+    zepi_kernel_instance_free((struct zepi_kernel_instance *)retired);
+}
+
+void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
+                                  struct zepi_kernel_instance *instance)
+{
+    instance->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
+    instance->retired.is_urgent = is_urgent(device_kernel);
+    instance->retired.destroy = destroy_retired_instance;
+    zepi_retire_later(&zepi_device_module_of(device_kernel->device_module)->context->retire,
+                      &instance->retired);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_DEVICE_MODULE_H
+#define ZEPI_PROGRAM_BUILD_DEVICE_MODULE_H
+
+#include "cache/build_cache.h"
+
+#include "program/build/build_options.h"
+#include "program/build/text.h"
+#include "program/device_image/device_image.h"
+#include "queue/retire.h"
+
+struct zepi_context;
+struct zepi_device;
+
+// A ze_module and the kernels in it.
+struct zepi_device_module_unit {
+    ze_module_handle_t ze;
+    const char **kernel_names; // owned block; NULL if the driver does not answer names
+    uint32_t kernel_count;
+    // Reference: the native code before it was linked, which is what the module can be made of
+    // again. NULL: what the driver answers is that.
+    struct zepi_blob *native;
+    uint32_t group; // units of one group were linked with each other
+};
+
+// Compiled code on one device: the payload of the context's cache of modules. Immutable. It keeps
+// the bytes that it was made from, so that they are known when a host hands them in again.
+struct zepi_device_module {
+    struct zepi_retired retired;
+    struct zepi_context *context; // borrowed: whoever holds code holds the context
+    struct zepi_device *device;   // borrowed
+    uint64_t id;                  // unique in the process; what its kernels are found by
+    zepi_ownership_t ownership;   // of the ze_modules
+    bool is_private;              // one module's: handed in, or with variables; never cached
+    char *options; // owned; canonical, that it was compiled with; NULL: linked, or handed in
+    // References; the SPIR-V that it was made from. NULL for native code. If there are several
+    // units, number i is that of unit i.
+    uint32_t source_count;
+    struct zepi_blob **sources; // owned list
+    // Reference: native code of several units, as it was handed in; else NULL.
+    struct zepi_blob *container;
+    uint32_t unit_count; // several if linked by zeModuleDynamicLink
+    struct zepi_device_module_unit units[];
+};
+
+static inline struct zepi_device_module *
+zepi_device_module_of(const struct zepi_build_result *result)
+{
+    return zepi_build_result_payload(result);
+}
+
+// What to compile to.
+enum zepi_device_module_kind {
+    ZEPI_DEVICE_MODULE_OBJECT = 1, // unresolved imports allowed
+    ZEPI_DEVICE_MODULE_EXECUTABLE = 2,
+    ZEPI_DEVICE_MODULE_SYMBOLS = 3, // in keys: no code, but the linkage table of native code
+};
+
+// The code of an image on the context's device number `device_index`, from the cache or built, or
+// (executables with variables that are to be the module's own) built for the caller alone. Values
+// that the image does not declare do not matter. *out_result is a new reference to a result
+// that succeeded; a failure is noted, and its log is the thread's last build log.
+zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
+                                     struct zepi_device_image *image,
+                                     const struct zepi_spec_values *values,
+                                     const struct zepi_build_options *options,
+                                     enum zepi_device_module_kind kind,
+                                     struct zepi_build_result **out_result);
+
+// The same for any key of the context's cache of modules: the result's payload is a struct
+// zepi_device_module on that device. Hands out the log in any case.
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_key *key,
+                                               const struct zepi_build_request *build,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_build_result **out_result);
+
+// The same without a cache.
+zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_build_request *build,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_build_result **out_result);
+
+// A result that no cache has, failed or not. A failure is that there was no memory for it.
+zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result);
+
+// Ends a build callback: puts log and, for a failure, code and sentence into the output. Finishes
+// the log.
+enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
+                                                    zepi_result_t result, struct zepi_text *log);
+
+// Code around ze_modules, which it consumes on success. `sources` are the SPIR-V that it was made
+// from; an entry may be NULL. *out_code is owned, to be destroyed by zepi_device_module_destroy.
+zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
+                                        uint32_t module_count, const ze_module_handle_t *modules,
+                                        zepi_ownership_t ownership, uint32_t source_count,
+                                        struct zepi_blob *const *sources,
+                                        struct zepi_device_module **out_device_module);
+void zepi_device_module_destroy(void *device_module);
+// What it costs to keep the code: the driver's share, about as large as its native code, and the
+// bytes that it was made from.
+uint64_t zepi_device_module_cost_bytes(const struct zepi_device_module *device_module,
+                                       uint64_t native_size_bytes);
+
+// A result that is in no cache, with the code as its payload, which it consumes on success.
+zepi_result_t zepi_device_module_wrap(struct zepi_device_module *device_module,
+                                      struct zepi_build_result **out_result);
+
+// The kernel's name as the code has it, borrowed from it; NULL: it has no such kernel.
+const char *zepi_device_module_kernel_name(const struct zepi_device_module *device_module,
+                                           const char *name);
+// The ze_module that has the kernel, or NULL.
+ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_module *device_module,
+                                                  const char *name);
+
+// What the SPIR-V says about a kernel; NULL if it is not known.
+const struct zepi_spirv_kernel *
+zepi_device_module_describe_kernel(const struct zepi_device_module *device_module,
+                                   const char *name);
+
+// native_binary.c: the native code of all of it, owned, as zepi_module_get_native_binary answers
+// it; `state` is that of the module. No bytes if the driver answers none.
+zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
+                                            zepi_module_state_t state, void **out_bytes,
+                                            size_t *out_size_bytes);
+
+// Calls `visit` with each kernel's name, borrowed from the code, until it returns false.
+void zepi_device_module_for_each_kernel(const struct zepi_device_module *device_module,
+                                        bool (*visit)(void *user, const char *name), void *user);
+
+#endif

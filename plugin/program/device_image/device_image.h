@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_DEVICE_IMAGE_DEVICE_IMAGE_H
+#define ZEPI_PROGRAM_DEVICE_IMAGE_DEVICE_IMAGE_H
+
+#include "core/object.h"
+#include "program/device_image/blob.h"
+#include "program/device_image/module_images.h"
+#include "program/device_image/spec_values.h"
+
+struct zepi_build_result;
+struct zepi_context;
+
+// A device image: code in one format with what its maker knows about it. Immutable, shared by the
+// modules that have it.
+struct zepi_device_image {
+    struct zepi_object object;
+    zepi_device_image_format_t format;
+    zepi_module_state_t state;   // as declared
+    struct zepi_blob *blob;      // reference; NULL: imported from a native handle
+    struct zepi_digest identity; // of the code and the description: equal images are equal in all
+    // Sorted by id: `own_declarations`, or those of a plain image's code.
+    const struct zepi_spec_declaration *declarations;
+    uint32_t declaration_count;
+    bool has_required;                              // one of them must be set before a build
+    bool is_plain;                                  // SPIR-V of which nothing else is known
+    struct zepi_spec_declaration *own_declarations; // owned; NULL if it is plain
+    bool has_own_defaults;                          // some differ from the literals of the SPIR-V
+    struct zepi_device_image_layout *layouts;       // owned
+    uint32_t layout_count;
+    zepi_device_t *devices; // owned list of borrowed devices; none: any that accepts it
+    uint32_t device_count;
+    // Native images.
+    uint32_t emulated_count;
+    struct zepi_device_image_emulated *emulated; // owned; in the order of the buffer
+    uint32_t emulation_size_bytes;               // of that buffer
+    char **emulated_kernels;                     // owned
+    uint32_t emulated_kernel_count;
+    // Built images (built_image.h): references, NULL for others.
+    struct zepi_device_image *source;   // what it was built from; has its declarations
+    struct zepi_spec_values *values;    // that it was built with
+    struct zepi_context *context;       // keeps the build's alive
+    struct zepi_build_result *build;    // for the first device that it serves
+    _Atomic(struct zepi_blob *) native; // the bytes of that, once asked for
+    uint32_t kernel_count;
+};
+
+// A composite constant. Elements whose id is not declared are left out.
+struct zepi_device_image_layout {
+    char *name; // owned
+    size_t size_bytes;
+    uint8_t *default_bytes;        // owned; zeros or literals if none were given
+    zepi_spec_element_t *elements; // owned
+    uint32_t element_count;
+};
+
+struct zepi_device_image_emulated {
+    uint32_t id;
+    uint32_t offset_bytes;
+    uint32_t size_bytes;
+};
+
+extern const struct zepi_type zepi_device_image_type;
+
+// Checks and copies a description. `desc` comes from outside.
+zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *desc,
+                                       struct zepi_device_image **out_image);
+
+// Whether a description, perhaps an older caller's, is of SPIR-V of which it says nothing else;
+// then there is nothing in it to check but the bytes.
+bool zepi_device_image_is_plain(const zepi_device_image_desc_t *desc);
+// The image of such code, whose reference it consumes.
+zepi_result_t zepi_device_image_create_plain(struct zepi_blob *blob,
+                                             struct zepi_device_image **out_image);
+
+// An image without bytes, for a ze_module that was handed in.
+zepi_result_t zepi_device_image_create_imported(zepi_module_state_t state,
+                                                struct zepi_device_image **out_image);
+
+// NULL for native images.
+static inline const struct zepi_spirv *
+zepi_device_image_spirv(const struct zepi_device_image *image)
+{
+    return image->format == ZEPI_DEVICE_IMAGE_SPIRV ? &image->blob->spirv : NULL;
+}
+
+// Whether its code may have variables that kernels write, and that live as long as the code is
+// loaded. Native code does not say, so that it may.
+static inline bool zepi_device_image_has_variables(const struct zepi_device_image *image)
+{
+    return image->format != ZEPI_DEVICE_IMAGE_SPIRV || image->blob->spirv.has_variables;
+}
+
+const struct zepi_device_image_layout *
+zepi_device_image_find_layout(const struct zepi_device_image *image, const char *name);
+
+static inline const struct zepi_spec_declaration *
+zepi_device_image_find_constant(const struct zepi_device_image *image, uint32_t id)
+{
+    return zepi_spec_find_declaration(image->declarations, image->declaration_count, id);
+}
+
+// Whether the image may be tried on the device at all.
+static inline bool zepi_device_image_is_for(const struct zepi_device_image *image,
+                                            const struct zepi_device *device)
+{
+    for (uint32_t i = 0; i < image->device_count; i++) {
+        if (image->devices[i] == device)
+            return true;
+    }
+    return image->device_count == 0;
+}
+
+// Whether the image's constants have the same values in two sets.
+bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
+                                        const struct zepi_spec_values *a,
+                                        const struct zepi_spec_values *b);
+
+// Whether a constant of a native image reaches its kernels through memory.
+bool zepi_device_image_is_emulated(const struct zepi_device_image *image, uint32_t id);
+
+// Whether the image's constants are all constants for the driver's compiler.
+bool zepi_device_image_is_native_support(const struct zepi_device_image *image);
+
+// Whether the other image exports something that this one imports. Only of SPIR-V is that known.
+bool zepi_device_image_needs(const struct zepi_device_image *image,
+                             const struct zepi_device_image *other);
+// Adds to the list what its images import from others of `all`, and what those import. Returns how
+// many there are then; there is room for all.
+uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_image *const *all,
+                                       uint32_t count, struct zepi_device_image **images);
+
+zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+                                         zepi_device_image_info_t *out_info);
+
+#endif
