@@ -37,7 +37,7 @@ def run(adapter, python, script, folder):
 
 def main():
     adapter, python = map(os.path.abspath, sys.argv[1:])
-    if not glob.glob("/usr/lib/*/libze_intel_gpu.so.1"):
+    if not glob.glob("/usr/lib/*/libze_intel_gpu.so.1.3.*"):
         print("Debian's package intel-opencl-icd is not installed: tools/setup installs it")
         return 77
     if subprocess.run([python, "-c", "import dpnp"], capture_output=True).returncode != 0:

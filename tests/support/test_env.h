@@ -44,6 +44,11 @@ const char *test_env_scratch(void);
 // The path of a new, not yet existing file or folder in the scratch folder. Borrowed until exit.
 const char *test_env_scratch_path(const char *name);
 
+// Ends a test as skipped: one story of Criterion, else the program.
+_Noreturn void test_env_skip(const char *reason);
+// Criterion's part of it; NULL in plain programs.
+__attribute__((weak)) void test_skip(const char *reason);
+
 // The CPU driver, as the only Level Zero driver. ZE_CPU_* variables are left as they are. With
 // TEST_DRIVER=intel the driver that the process was started on instead (zepi exec --intel-driver).
 void test_env_use_ze_cpu(void);
@@ -52,7 +57,7 @@ bool test_env_is_on_intel_driver(void);
 // The null driver of the Level Zero loader's source, as the only driver, with the tracing layer
 // (the loader must be asked for it before zeInit) and the parameter-validation layer.
 void test_env_use_null_driver(void);
-// The null driver beside those that were chosen: one more platform.
+// The null driver beside those that were chosen: one more platform. Skips the test if there is none.
 void test_env_add_null_driver(void);
 
 // Intel's driver in capture mode, for a GPU that need not be there: compiles for real, launches

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "test_ze_cpu.h"
+#include "test_env.h"
 
 #include <criterion/criterion.h>
 

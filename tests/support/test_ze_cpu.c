@@ -27,11 +27,7 @@ void test_ze_end(int result, const char *call, const char *file, int line)
 // Another driver counts nothing, and none of its calls is made to fail: a test of that is skipped.
 static void skip(void)
 {
-    static const char reason[] = "counts calls of ze_cpu or makes them fail";
-    if (test_skip)
-        test_skip(reason);
-    puts(reason);
-    exit(TEST_SKIPPED);
+    test_env_skip("counts calls of ze_cpu or makes them fail");
 }
 
 static int skip_set_fail(const char *failures)

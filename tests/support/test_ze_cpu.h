@@ -30,7 +30,4 @@ static inline void test_ze_expect_success(int result, const char *call, const ch
 // Intel's driver (test_env.h) there are no live objects, and the others skip the test.
 struct test_ze_cpu test_ze_cpu_use(void);
 
-// Ends a test of Criterion as skipped; NULL in plain programs.
-__attribute__((weak)) void test_skip(const char *reason);
-
 #endif

@@ -7,10 +7,34 @@
 #
 # -funroll-loops unrolls nothing here: it keeps clang from marking every loop as not to be unrolled,
 # for which llvm-spirv 15 writes OpLoopMerge in a place that SPIR-V does not allow.
-find_program(ZEPI_CLANG NAMES clang-15 REQUIRED
-             DOC "clang that compiles OpenCL C to LLVM bitcode")
-find_program(ZEPI_LLVM_SPIRV NAMES llvm-spirv-15 REQUIRED
-             DOC "Translator from LLVM bitcode of the same version to SPIR-V")
+#
+# The newest clang and llvm-spirv of equal version, unless they are named.
+# ZEPI_TYPED_POINTERS: flags of this clang for code with images, events or printf. Up to version 16 the
+# translator knows these by the names of the structs that they are pointers to.
+foreach(version RANGE 14 40)
+  find_program(clang clang-${version} NO_CACHE)
+  find_program(llvm_spirv llvm-spirv-${version} NO_CACHE)
+  if(clang AND llvm_spirv)
+    set(newest_clang "${clang}")
+    set(newest_llvm_spirv "${llvm_spirv}")
+  endif()
+  unset(clang)
+  unset(llvm_spirv)
+endforeach()
+set(ZEPI_CLANG "${newest_clang}" CACHE FILEPATH "clang that compiles OpenCL C to LLVM bitcode")
+set(ZEPI_LLVM_SPIRV "${newest_llvm_spirv}" CACHE FILEPATH
+    "Translator from LLVM bitcode of the same version to SPIR-V")
+if(NOT ZEPI_CLANG OR NOT ZEPI_LLVM_SPIRV)
+  unset(ZEPI_CLANG CACHE)
+  unset(ZEPI_LLVM_SPIRV CACHE)
+  message(FATAL_ERROR "There are no clang and llvm-spirv of one version: tools/setup installs them, or "
+                      "ZEPI_CLANG and ZEPI_LLVM_SPIRV name them")
+endif()
+execute_process(COMMAND "${ZEPI_CLANG}" -dumpversion OUTPUT_VARIABLE clang_version)
+set(ZEPI_TYPED_POINTERS)
+if(clang_version VERSION_LESS 17)
+  set(ZEPI_TYPED_POINTERS -no-opaque-pointers)
+endif()
 
 function(zepi_add_device_code target output_dir)
   cmake_parse_arguments(PARSE_ARGV 2 CODE "" "" "CLANG_FLAGS;SPIRV_FLAGS")

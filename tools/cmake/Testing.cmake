@@ -30,7 +30,8 @@ if(ZEPI_TESTS)
   foreach(tier IN LISTS ZEPI_TEST_TIERS)
     add_custom_target(tests_${tier})
   endforeach()
-  pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
+  pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
+  find_program(VALGRIND valgrind)
 endif()
 
 function(zepi_add_test)
@@ -55,6 +56,11 @@ function(zepi_add_test)
     return()
   endif()
 
+  if(TEST_CRITERION AND NOT CRITERION_FOUND)
+    zepi_add_skipped_test(${TEST_NAME} "${TEST_LABEL}" "there is no Criterion (libcriterion-dev)")
+    return()
+  endif()
+
   add_executable(${TEST_NAME} ${TEST_SOURCES})
   set_target_properties(${TEST_NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
@@ -72,6 +78,12 @@ function(zepi_add_test)
   if(TEST_DISCRETE)
     zepi_add_discrete_test(${TEST_NAME} "${TEST_TIMEOUT}" ${TEST_SERIAL} COMMAND ${TEST_NAME} ${TEST_ARGS})
   endif()
+endfunction()
+
+# A test that cannot be had here: it is skipped, and says why.
+function(zepi_add_skipped_test name label reason)
+  add_test(NAME ${name} COMMAND sh -c "echo 'skipped: ${reason}'; exit 77")
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77)
 endfunction()
 
 # The test `name` once more, as name.discrete.

@@ -40,7 +40,7 @@ derive_suite_sources()
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
     rm -rf "$1" && mkdir -p "$1" || return 1
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-        [ -e "$file" ] && sed -n -E "s/^[[:space:]]*(deb[[:space:]]+(\[[^]]*\][[:space:]]+)?[^[:space:]]+[[:space:]]+)($codename|stable)([[:space:]].*)/\1$2\4/p" \
+        [ -e "$file" ] && sed -n -E "s/^[[:space:]]*(deb[[:space:]]+(\[[^]]*\][[:space:]]+)?[^[:space:]]+[[:space:]]+)($codename|stable|testing|unstable|sid)([[:space:]].*)/\1$2\4/p" \
             "$file" >"$1/$(basename "$file" .list).list"
     done
     for file in /etc/apt/sources.list.d/*.sources; do
@@ -50,7 +50,7 @@ derive_suite_sources()
                 if (tolower(lines[i]) ~ /^suites:/) {
                     words = split(lines[i], word, /[ \t]+/)
                     for (j = 2; j <= words; j++)
-                        is_main = is_main || word[j] == codename || word[j] == "stable"
+                        is_main = is_main || word[j] == codename || word[j] ~ /^(stable|testing|unstable|sid)$/
                     lines[i] = "Suites: " suite
                 } else if (tolower(lines[i]) ~ /^types:/) {
                     lines[i] = "Types: deb"
