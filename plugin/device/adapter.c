@@ -40,6 +40,14 @@ static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, 
     }
 }
 
+static zepi_result_t fail_no_driver(void)
+{
+    return zepi_fail(ZEPI_ERROR_UNINITIALIZED,
+                     "there is no Level Zero driver: install the GPU's (libze-intel-gpu1 or "
+                     "intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to the path of ze_cpu, "
+                     "libze_cpu.so.1, which needs no GPU");
+}
+
 typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
                                                  struct zepi_ze_init_drivers_desc *);
 
@@ -62,7 +70,7 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeDriverGet, &count, NULL);
     if (result != ZEPI_SUCCESS && newer_count == 0)
-        return result;
+        return result == ZEPI_ERROR_UNINITIALIZED ? fail_no_driver() : result;
 
     const uint32_t room = count > newer_count ? count : newer_count;
     ze_driver_handle_t *some = zepi_allocate(room, sizeof(*some));
@@ -82,9 +90,7 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
     zepi_free(some);
     if (all.count == 0) {
         zepi_free(all.handles);
-        return result != ZEPI_SUCCESS
-                   ? result
-                   : zepi_fail(ZEPI_ERROR_UNINITIALIZED, "there is no Level Zero driver");
+        return result != ZEPI_SUCCESS ? result : fail_no_driver();
     }
     *out_drivers = all;
     return ZEPI_SUCCESS;

@@ -32,7 +32,10 @@ zepi_result_t zepi_ze_open(void)
     // Never closed: drivers keep threads and handlers of the process' end, which must stay mapped.
     loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!loader)
-        return zepi_fail(ZEPI_ERROR_UNINITIALIZED, "there is no Level Zero loader: %s", dlerror());
+        return zepi_fail(ZEPI_ERROR_UNINITIALIZED,
+                         "there is no Level Zero loader: install libze1 (Debian), "
+                         "level-zero-loader or the like (%s)",
+                         dlerror());
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *symbol = dlsym(loader, functions[i].name);
         if (!symbol && !is_extension(functions[i].name)) {

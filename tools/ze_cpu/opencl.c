@@ -5,6 +5,7 @@
 #include "ze_cpu.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,13 +27,26 @@ static pthread_once_t open_once = PTHREAD_ONCE_INIT;
 
 typedef void *(*get_extension_function_t)(const char *);
 
+// In the library folder that this code is installed with: beside ze_cpu, next to a program's
+// folder.
+static void *open_beside(void)
+{
+    char path[PATH_MAX];
+    Dl_info self;
+    const char *slash = dladdr((void *)&opencl, &self) != 0 ? strrchr(self.dli_fname, '/') : NULL;
+    if (slash == NULL || snprintf(path, sizeof(path), "%.*s/../lib/libintelocl.so",
+                                  (int)(slash - self.dli_fname), self.dli_fname) >= PATH_MAX)
+        return NULL;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 static void *open_library(void)
 {
     const char *chosen = cpu_options()->opencl;
     const char *const names[] = {ZE_CPU_DEFAULT_OPENCL, "libintelocl.so", NULL};
     if (chosen != NULL && chosen[0] != '\0')
         return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    void *library = NULL;
+    void *library = open_beside();
     for (size_t i = 0; names[i] != NULL && library == NULL; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     return library;
@@ -156,8 +170,10 @@ static void open_runtime(void)
     void *library = open_library();
     if (library == NULL) {
         const char *error = dlerror();
-        snprintf(message, sizeof(message), "no OpenCL runtime: %s",
-                 error != NULL ? error : "not found");
+        snprintf(
+            message, sizeof(message),
+            "no OpenCL runtime (pip install intel-opencl-rt, or name one with ZE_CPU_OPENCL): %s",
+            error != NULL ? error : "not found");
         return;
     }
     if (!find_platform(library)) {

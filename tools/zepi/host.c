@@ -54,20 +54,20 @@ bool host_find_library(const char *variable, const char *name, char *path)
 {
     char program[PATH_MAX];
     const char *set = getenv(variable);
-    int written;
-    if (set && set[0]) {
-        written = snprintf(path, PATH_MAX, "%s", set);
-        return written < PATH_MAX && access(path, R_OK) == 0;
-    }
+    if (set && set[0])
+        return snprintf(path, PATH_MAX, "%s", set) < PATH_MAX && access(path, R_OK) == 0;
     snprintf(path, PATH_MAX, "../lib/%s", name);
-    if (!host_program(program))
-        return false;
-    char *slash = strrchr(program, '/');
+    char *slash = host_program(program) ? strrchr(program, '/') : NULL;
     if (!slash)
         return false;
     *slash = '\0';
-    written = snprintf(path, PATH_MAX, "%s/../lib/%s", program, name);
-    return written < PATH_MAX && access(path, R_OK) == 0;
+    // In the build folder, and where the package has them.
+    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib"};
+    bool is_there = false;
+    for (int i = 0; i < 2 && !is_there; i++)
+        is_there = snprintf(path, PATH_MAX, "%s/../%s/%s", program, folders[i], name) < PATH_MAX &&
+                   access(path, R_OK) == 0;
+    return is_there;
 }
 
 static int load_plugin(void)
@@ -166,11 +166,26 @@ static bool probe_gpu(void)
            WEXITSTATUS(status) == 0;
 }
 
+static bool has_loader(void)
+{
+    void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (loader)
+        dlclose(loader);
+    else
+        fprintf(stderr,
+                "zepi: there is no Level Zero loader: install libze1 (Debian, Ubuntu), "
+                "level-zero-loader or the like (%s)\n",
+                dlerror());
+    return loader;
+}
+
 int host_prepare(enum host_driver driver)
 {
     char path[PATH_MAX];
     const char *named = getenv("ZE_ENABLE_ALT_DRIVERS");
     chosen_driver = driver;
+    if (!has_loader())
+        return EXIT_NO_DEVICE;
     if (driver == HOST_DRIVER_INTEL) {
         static char text[PATH_MAX + 128];
         const char *executes = getenv("DRM_SHIM_EXEC");

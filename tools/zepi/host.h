@@ -37,7 +37,7 @@ extern zepi_plugin_t zepi;
 // The path of this program, in `path` of PATH_MAX bytes; false: it cannot be found.
 bool host_program(char *path);
 
-// A library beside this program: NAME in ../lib, or what the variable says. `path` (of PATH_MAX
+// A library beside this program: NAME in ../lib (or where it is installed), or what the variable says. `path` (of PATH_MAX
 // bytes) says where it would be even if it is not there.
 bool host_find_library(const char *variable, const char *name, char *path);
 

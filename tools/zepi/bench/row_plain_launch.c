@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "row_plain.h"
 
+#include "level_zero.h"
+
 #define INLINE static inline __attribute__((always_inline))
 
 struct order {
@@ -22,12 +24,13 @@ INLINE bool append_one_by_one(const struct plain_row *row, const struct order *o
     (void)row;
 #pragma GCC unroll 12
     for (uint32_t i = 0; i < order->count; i++) {
-        if (zeKernelSetArgumentValue(order->kernel, i, order->sizes[i], order->values[i]) !=
-            ZE_RESULT_SUCCESS)
+        if (level_zero.zeKernelSetArgumentValue(order->kernel, i, order->sizes[i],
+                                                order->values[i]) != ZE_RESULT_SUCCESS)
             return false;
     }
-    return zeCommandListAppendLaunchKernel(order->list, order->kernel, &groups, order->signal,
-                                           wait != NULL, wait ? &wait : NULL) == ZE_RESULT_SUCCESS;
+    return level_zero.zeCommandListAppendLaunchKernel(order->list, order->kernel, &groups,
+                                                      order->signal, wait != NULL,
+                                                      wait ? &wait : NULL) == ZE_RESULT_SUCCESS;
 }
 
 INLINE bool append_in_one_call(const struct plain_row *row, const struct order *order)
@@ -139,7 +142,7 @@ INLINE bool launch_event(struct plain_row *row, unsigned count, append_fn *appen
     for (unsigned i = 0; i < count; i++) {
         int number = (int)(i & 1);
         set_3(row, values, &number, i);
-        if (!append(row, &order) || zeEventHostReset(order.signal) != ZE_RESULT_SUCCESS)
+        if (!append(row, &order) || level_zero.zeEventHostReset(order.signal) != ZE_RESULT_SUCCESS)
             return false;
     }
     return true;
@@ -159,7 +162,8 @@ INLINE bool launch_after(struct plain_row *row, unsigned count, append_fn *appen
         set_3(row, values, &number, i);
         order.wait = i > 0 ? row->events[1 - (i & 1)] : NULL;
         order.signal = row->events[i & 1];
-        if (!append(row, &order) || (i > 0 && zeEventHostReset(order.wait) != ZE_RESULT_SUCCESS))
+        if (!append(row, &order) ||
+            (i > 0 && level_zero.zeEventHostReset(order.wait) != ZE_RESULT_SUCCESS))
             return false;
     }
     return true;
@@ -176,9 +180,10 @@ INLINE bool launch_suggested(struct plain_row *row, unsigned count, append_fn *a
         uint32_t z;
         int number = (int)(i & 1);
         set_3(row, values, &number, i);
-        if (zeKernelSuggestGroupSize(row->three, 1024, 1, 1, &x, &y, &z) != ZE_RESULT_SUCCESS ||
+        if (level_zero.zeKernelSuggestGroupSize(row->three, 1024, 1, 1, &x, &y, &z) !=
+                ZE_RESULT_SUCCESS ||
             (append == append_one_by_one &&
-             zeKernelSetGroupSize(row->three, x, y, z) != ZE_RESULT_SUCCESS) ||
+             level_zero.zeKernelSetGroupSize(row->three, x, y, z) != ZE_RESULT_SUCCESS) ||
             !append(row, &order))
             return false;
     }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# What cmake --install puts where, and the Debian package (cpack -G DEB). Every path is found from where
+# the files lie, so that the folder may be moved.
+include(CMakePackageConfigHelpers)
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/zepi")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Level Zero backend for SYCL runtimes")
+set(package_files "${PROJECT_SOURCE_DIR}/tools/package")
+
+# libzepi.so has no version in its name: hosts open it by that name, and its table has versions.
+install(TARGETS zepi_plugin EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+set_target_properties(zepi_plugin PROPERTIES EXPORT_NAME zepi)
+install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SKIP)
+if(TARGET zepi_ur_adapter)
+  install(TARGETS zepi_ur_adapter LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
+install(TARGETS zepi_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/include/zepi/zepi.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zepi")
+install(FILES "${package_files}/zepi.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${package_files}/completion.bash" RENAME zepi
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+
+# pkg-config: the prefix as seen from the folder of zepi.pc.
+file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${package_files}/zepi.pc.in" "${PROJECT_BINARY_DIR}/package/zepi.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/package/zepi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# CMake: find_package(zepi), target zepi::zepi. While the interface is 0.x, any minor version may
+# change it.
+install(EXPORT zepi NAMESPACE zepi:: FILE zepiTargets.cmake DESTINATION "${package_folder}")
+configure_package_config_file("${package_files}/zepiConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/zepiConfig.cmake" INSTALL_DESTINATION "${package_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/zepiConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/zepiConfig.cmake"
+              "${PROJECT_BINARY_DIR}/package/zepiConfigVersion.cmake"
+        DESTINATION "${package_folder}")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME zepi)
+set(CPACK_PACKAGE_CONTACT "The zepi authors <zepi@localhost>")
+set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/package")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The loader is opened at run time, so that no tool finds it in the files.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libze1 (>= 1.8.12)")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+  "An adapter of Unified Runtime that the DPC++ runtime loads in place of Intel's for Level Zero, the
+same as a plugin for runtimes in C, a Level Zero driver for CPUs, and the command zepi.")
+include(CPack)
