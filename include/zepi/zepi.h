@@ -798,7 +798,7 @@ typedef struct zepi_plugin {
                                      zepi_module_state_t state, bool *out_has);
     // Whether the unit has images in some state.
     zepi_result_t (*unit_has_any_module)(zepi_unit_t unit, zepi_context_t context, bool *out_has);
-    // Every module of the context in a state that somebody holds. New references.
+    // Every module of the context in a state that are held. New references.
     zepi_result_t (*context_get_modules)(zepi_context_t context, zepi_module_state_t state,
                                          uint32_t capacity, zepi_module_t *out_modules,
                                          uint32_t *out_count);

@@ -21,7 +21,7 @@ void *zepi_exports_get(zepi_exports_t *exports, uint32_t index);
 // `item` then. NULL without memory (noted). `count`: of devices.
 void *zepi_exports_put(zepi_exports_t *exports, uint32_t count, uint32_t index, void *item);
 
-// Calls `destroy` for each item. Nobody else uses the object any more.
+// Calls `destroy` for each item. The object has no other user.
 void zepi_exports_finish(zepi_exports_t *exports,
                          void (*destroy)(void *user, uint32_t index, void *item), void *user);
 

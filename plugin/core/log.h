@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 // Lines for people, to stderr as ZEPI_LOG asks, and to a host that wants them. Nothing is formatted
-// that nobody asked for.
+// that was not asked for.
 
 // What the host wants to see.
 extern _Atomic(enum zepi_log_level) zepi_log_host_level;

@@ -115,7 +115,8 @@ void zepi_release(void *object);
 // Whether that was the last reference. The caller ends the object then.
 static inline bool zepi_object_drop(void *object)
 {
-    // Release: what this thread did with the object is seen by who destroys it. Acquire: by me.
+    // Release: what this thread did with the object is seen by the thread that destroys it.
+    // Acquire: in this one.
     const unsigned before = atomic_fetch_sub_explicit(&((struct zepi_object *)object)->references,
                                                       1, memory_order_acq_rel);
     assert(before > 0);

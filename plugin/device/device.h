@@ -32,7 +32,7 @@ struct zepi_device {
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
     atomic_uint partition;     // of a sub-device: how the front door divided its parent last
-    atomic_int virtual_memory; // whether it has it, once somebody asked (memory/virtual_memory.c)
+    atomic_int virtual_memory; // whether it has it, once it was asked for (memory/virtual_memory.c)
 };
 
 extern const struct zepi_type zepi_device_type;

@@ -12,7 +12,7 @@
 // state of its arguments and may be in one thread only, so every queue has an instance of its own,
 // by its number, and launches with it under its mutex: two threads with queues of their own that
 // launch one kernel never wait for each other, and write to nothing in common. Queues without a
-// number, and who needs a handle for something else, take one from the pool and give it back.
+// number, and calls that need a handle for something else, take an instance and give it back.
 
 #define ZEPI_DEVICE_KERNEL_SLOTS 8
 #define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel

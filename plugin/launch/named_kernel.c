@@ -52,7 +52,7 @@ static zepi_result_t find_or_create_table(struct zepi_module *module,
         if (!made)
             return zepi_fail_no_memory();
         made->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
-        // Release: who finds the table sees it empty, not unwritten.
+        // Release: a thread that finds the table sees it empty, not unwritten.
         if (atomic_compare_exchange_strong_explicit(&module->named_kernels, &kernels, made,
                                                     memory_order_acq_rel, memory_order_acquire))
             kernels = made;

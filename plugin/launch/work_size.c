@@ -51,7 +51,7 @@ static zepi_result_t suggest(struct zepi_work_size *size,
     const zepi_result_t result = ZEPI_ZE(zeKernelSuggestGroupSize, ze, global[0], global[1],
                                          global[2], &group[0], &group[1], &group[2]);
     for (int i = 0; i < 3; i++) {
-        // A suggestion that does not divide helps nobody; the null driver suggests nothing.
+        // A suggestion that does not divide is of no use; the null driver suggests nothing.
         if (group[i] == 0 || global[i] % group[i] != 0)
             group[i] = 1;
     }

@@ -192,7 +192,7 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
 
 void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
-    // Release: whoever finds a released pool empty uses it anew.
+    // Release: a thread that finds a released pool empty uses it anew.
     atomic_fetch_sub_explicit(&pool->reserved_bytes, size_bytes, memory_order_release);
 }
 
@@ -219,7 +219,7 @@ static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size
                 const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
                 *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
                 unlink_locked(share, slab);
-                // Nobody gives a block back to it any more.
+                // No block comes back to it any more.
                 atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
                 slab->next = idle;
                 idle = slab;
@@ -453,7 +453,7 @@ static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *de
     pool->most_bytes = zepi_options()->usm_pool ? least_of(desc->most_bytes, POOLED_MOST_BYTES) : 0;
     pool->least_driver_bytes = least_of(desc->least_driver_bytes, DRIVER_MOST_BYTES);
     pool->is_zeroed = desc->is_zeroed;
-    // Relaxed: nobody else knows it yet.
+    // Relaxed: no other thread knows it yet.
     atomic_store_explicit(&pool->user, desc->user, memory_order_relaxed);
     atomic_store_explicit(&pool->used_high_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
@@ -523,7 +523,7 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
         return zepi_fail_no_memory();
     fill(pool, desc);
     pool->next = atomic_load_explicit(&context->usm.first, memory_order_relaxed);
-    // Release: who walks along the list reads what this thread wrote.
+    // Release: a thread that walks along the list reads what this one wrote.
     while (!atomic_compare_exchange_weak_explicit(&context->usm.first, &pool->next, pool,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -549,7 +549,7 @@ zepi_result_t zepi_usm_pools_init(struct zepi_usm_pools *pools, struct zepi_cont
 }
 
 // What the host did not free goes with the context, unless each allocation is to be the driver's
-// alone: then whoever looks for leaks finds it there.
+// alone: then tools that look for leaks find it there.
 static void finish_regions(struct zepi_context *context)
 {
     for (struct zepi_usm_region *region = zepi_usm_regions(); region;

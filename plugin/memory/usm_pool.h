@@ -9,7 +9,7 @@
 // Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of
 // two long, and aligned to their length. A block that is given back serves the next allocation of
 // its class at once, or, if commands may use it, once they are complete. Slabs without a block in
-// use stay up to a limit, until the driver has no memory left, or until somebody trims. Larger
+// use stay up to a limit, until the driver has no memory left, or until a host trims. Larger
 // allocations go to the driver one by one.
 //
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
@@ -22,7 +22,7 @@
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
 
 // What a thread has of the memory of one kind and device. Blocks go back to the share that they are
-// from, whoever frees them.
+// from, whichever thread frees them.
 struct zepi_usm_share {
     // Guards what is below and the blocks of the share's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
@@ -58,7 +58,7 @@ struct zepi_usm_pool {
     size_t least_driver_bytes;
     bool is_zeroed;
     _Atomic(void *) user;
-    atomic_bool is_released;  // nobody allocates from it; free for another host once it is empty
+    atomic_bool is_released;  // no host allocates from it; free for another host once it is empty
     atomic_size_t used_bytes; // if counted
     atomic_size_t used_high_bytes;
     atomic_size_t reserved_bytes; // of the driver's
@@ -137,7 +137,7 @@ static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, uns
     if (__builtin_expect(!block, 0))
         return NULL;
     slab->first_free = block->next;
-    // Relaxed: whoever asks about the block got its address from here.
+    // Relaxed: a thread that asks about the block got its address from here.
     atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
                           memory_order_relaxed);
     atomic_store_explicit(&block->serial,

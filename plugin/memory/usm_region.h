@@ -15,7 +15,7 @@ struct zepi_usm_share;
 // What is known of one allocation of the driver: a slab that is cut into blocks of a power of two
 // bytes, or one allocation of the host's, which is then the only block. It lies beside the memory,
 // which the host may not be able to reach, and is itself never given back before the plugin is
-// unloaded: whoever finds a pointer to it may look.
+// unloaded: a thread that finds a pointer to it may look.
 
 #define ZEPI_USM_UNLINKED INT32_MIN // what a slab that is not among those of its class counts more
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
@@ -91,13 +91,13 @@ struct zepi_usm_region_desc {
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
 
 // Frees the only block of a region without a share, for the caller to do the rest. False: `address`
-// is not where it begins, or somebody else freed it.
+// is not where it begins, or another thread freed it.
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
 
 // The newest region that was ever made: the others follow by `next_of_all`.
 struct zepi_usm_region *zepi_usm_regions(void);
 
-// The region of this driver's context that the address is in; NULL: none, or nobody can tell.
+// The region of this driver's context that the address is in; NULL: none, or it is unknown.
 static inline struct zepi_usm_region *zepi_usm_region_find(ze_context_handle_t ze,
                                                            const void *address)
 {

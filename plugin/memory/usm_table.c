@@ -52,7 +52,7 @@ static struct zepi_usm_leaf *find_or_create_leaf(uintptr_t address)
     struct zepi_usm_leaf *made = zepi_allocate(1, sizeof(*made));
     if (!made)
         return NULL;
-    // Release: who finds the leaf sees it empty, not unwritten.
+    // Release: a thread that finds the leaf sees it empty, not unwritten.
     if (!atomic_compare_exchange_strong_explicit(entry, &leaf, made, memory_order_acq_rel,
                                                  memory_order_acquire)) {
         zepi_free(made);
@@ -70,7 +70,7 @@ enum zepi_usm_entry zepi_usm_table_add(uintptr_t address, size_t size_bytes,
     for (size_t at = 0; at < size_bytes; at += ZEPI_USM_GRANULE_BYTES) {
         struct zepi_usm_leaf *leaf = find_or_create_leaf(address + at);
         struct zepi_usm_region *none = NULL;
-        // Release: who finds the region sees what it is.
+        // Release: a thread that finds the region sees its kind.
         if (leaf &&
             atomic_compare_exchange_strong_explicit(region_entry(leaf, address + at), &none, region,
                                                     memory_order_release, memory_order_relaxed))

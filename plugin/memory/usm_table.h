@@ -8,7 +8,7 @@
 
 // Which region of USM an address may be in: a page table of two levels over 48 bits of address, of
 // the whole process. Regions begin with a granule, so that no two share one. What follows the end
-// of a region in its last granule may be anybody's. Whoever looks takes no lock: leaves stay until
+// of a region in its last granule may be of another host. A lookup takes no lock: leaves stay until
 // the plugin is unloaded.
 
 #define ZEPI_USM_GRANULE_SHIFT 16 // 64 KiB
@@ -23,7 +23,7 @@ struct zepi_usm_leaf {
     struct zepi_usm_leaf *next_of_all;
 };
 
-// Pages of it that nobody has looked at take no memory.
+// Pages of it that were never read take no memory.
 extern _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
 
 enum zepi_usm_entry {
@@ -35,7 +35,7 @@ enum zepi_usm_entry {
 // Enters a region that begins at `address`, `size_bytes` long.
 enum zepi_usm_entry zepi_usm_table_add(uintptr_t address, size_t size_bytes,
                                        struct zepi_usm_region *region);
-// Before the memory goes back to the driver, which may give it to anybody. Begins a generation.
+// Before the memory goes back to the driver, which may hand it out again. Begins a generation.
 void zepi_usm_table_remove(uintptr_t address, size_t size_bytes);
 
 // How often memory went back to a driver. While this stays the same, an address that the table

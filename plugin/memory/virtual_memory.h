@@ -15,7 +15,7 @@ struct zepi_physical_place;
 // sizes are multiples of the page size. Contexts have been checked.
 
 // Memory of a device that has no address until it is mapped. What is mapped stays until it is
-// unmapped, whoever releases the object.
+// unmapped, even if the object is released before.
 struct zepi_physical_memory {
     struct zepi_object object;
     struct zepi_context *context; // retained

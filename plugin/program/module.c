@@ -121,7 +121,7 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
 
 void zepi_module_publish(struct zepi_module *module)
 {
-    // Release: who finds the module sees all of it.
+    // Release: a thread that finds the module sees all of it.
     atomic_store_explicit(&module->is_published, true, memory_order_release);
 }
 
@@ -151,7 +151,8 @@ void zepi_module_visit_all(const struct zepi_context *context,
 
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
 {
-    // Relaxed: whether values were set before this call is told by who orders the two.
+    // Relaxed: whether values were set before this call is decided by the host, which orders the
+    // two.
     if (!atomic_load_explicit(&module->values, memory_order_relaxed))
         return NULL;
     zepi_mutex_lock(&module->values_mutex);

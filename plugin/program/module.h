@@ -47,7 +47,7 @@ struct zepi_module {
     struct zepi_module_part *parts;
     char *options;                             // owned; canonical, that an object was compiled with
     zepi_exports_t exports;                    // owned; each a struct zepi_device_module of its own
-    _Atomic(struct zepi_built_images *) built; // owned; NULL: nobody asked for them
+    _Atomic(struct zepi_built_images *) built; // owned; NULL: they were not asked for
     _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
@@ -75,7 +75,7 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
 
-// Calls `visit` with a new reference to each module of the context that somebody holds, in no
+// Calls `visit` with a new reference to each module of the context that is held, in no
 // order.
 void zepi_module_visit_all(const struct zepi_context *context,
                            void (*visit)(void *user, struct zepi_module *module), void *user);

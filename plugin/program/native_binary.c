@@ -43,7 +43,7 @@ static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_device_mo
     return result;
 }
 
-// Whoever links an object's native code will want to know what it imports and exports.
+// A link of an object's native code needs to know what it imports and exports.
 static void keep_symbols(const struct zepi_container_member *member,
                          const struct zepi_device_module *device_module)
 {

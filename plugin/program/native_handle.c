@@ -209,7 +209,7 @@ static zepi_result_t load_unit(struct zepi_fresh_module *fresh,
     return result;
 }
 
-// The same code once more, shared with nobody.
+// The same code once more, for the caller alone.
 static zepi_result_t copy_code(const struct zepi_device_module *device_module,
                                enum zepi_fresh_use use,
                                struct zepi_device_module **out_device_module)
@@ -244,7 +244,8 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
     zepi_result_t result = choose_code(module, device_index, &shared);
     if (result != ZEPI_SUCCESS)
         return result;
-    // Nobody else has it: it came in, or has variables, which are the kernels' that the host has.
+    // It is shared with no module: it came in, or has variables, which are the kernels' that the
+    // host has.
     if (shared->is_private) {
         *out_device_module = shared;
         return ZEPI_SUCCESS;

@@ -7,7 +7,7 @@
 #include "device/context.h"
 #include "program/module.h"
 
-// The values that were set on a unit's input in a context, while nobody holds that module.
+// The values that were set on a unit's input in a context, while that module is not held.
 struct zepi_unit_values {
     struct zepi_unit_values *next;
     const struct zepi_context *context; // only compared; gone with the context
@@ -21,7 +21,7 @@ atomic_uint_fast64_t zepi_unit_generation_count;
 
 void zepi_unit_note_change(void)
 {
-    // Release: who sees the new number sees the change.
+    // Release: a thread that sees the new number sees the change.
     atomic_fetch_add_explicit(&zepi_unit_generation_count, 1, memory_order_release);
 }
 
@@ -206,7 +206,7 @@ void zepi_unit_forget(struct zepi_module *module)
     for (const struct zepi_module *other = unit->modules; other; other = other->unit_next)
         has_successor = has_successor || is_of(other, module->context, module->state);
     struct zepi_unit_values *kept = find_values_locked(unit, module->context);
-    // A successor took them already. Nobody sets any on this one any more.
+    // A successor took them already. None is set on this one any more.
     if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
         kept->values =
             zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
@@ -238,7 +238,7 @@ void zepi_unit_forget_context(const struct zepi_context *context)
     }
 }
 
-// A new reference to the unit's module, if somebody holds it.
+// A new reference to the unit's module, if it is held.
 static struct zepi_module *find_module_locked(const struct zepi_unit_entry *unit,
                                               const struct zepi_context *context,
                                               zepi_module_state_t state)
@@ -282,7 +282,7 @@ static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zep
             unit->values = kept;
             *values = NULL;
         }
-        // Relaxed: nobody else has the module yet.
+        // Relaxed: no other thread has the module yet.
         atomic_store_explicit(&made->values, take_values_locked(unit, made->context, kept),
                               memory_order_relaxed);
     }

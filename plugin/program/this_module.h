@@ -6,14 +6,14 @@
 #include "program/device_image/spec_values.h"
 
 // Translation units of the host: images under a token, and the modules that were made of them. A
-// unit knows its modules only as long as somebody else holds them; the values that were set on its
+// unit knows its modules only as long as they are held; the values that were set on its
 // input in a context stay until the context goes.
 
 struct zepi_context;
 struct zepi_device_image;
 struct zepi_module;
 
-// A registered unit. Whoever holds one may use its images after it was unregistered.
+// A registered unit. Its images may be used by its holders after it was unregistered.
 struct zepi_unit_entry {
     struct zepi_unit_entry *next; // of those registered
     zepi_unit_t token;
@@ -30,7 +30,7 @@ struct zepi_unit_entry {
 extern atomic_uint_fast64_t zepi_unit_generation_count; // zepi_unit_generation alone reads it
 static inline uint64_t zepi_unit_generation(void)
 {
-    // Acquire: who sees a number sees the changes that made it.
+    // Acquire: a thread that sees a number sees the changes that made it.
     return atomic_load_explicit(&zepi_unit_generation_count, memory_order_acquire);
 }
 

@@ -159,7 +159,7 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
     return zepi_submit_end(&submit, result, out_event);
 }
 
-// Hints take no events of their own: barriers stand for them where somebody waits.
+// Hints take no events of their own: barriers stand for them where a command waits.
 static zepi_result_t append_before_hint(const struct zepi_submit *submit)
 {
     return submit->wait_count == 0 ? ZEPI_SUCCESS

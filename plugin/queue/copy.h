@@ -42,7 +42,7 @@ static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)
     return __builtin_expect(!queue->needs_barriers, 1) && zepi_mutex_try_lock(&queue->mutex);
 }
 
-// What is left to do when somebody sleeps at the mutex or the driver refused.
+// The rest of it, where a thread sleeps at the mutex or the driver refused.
 zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sleeps, ze_result_t ze)
     __attribute__((cold, noinline));
 

@@ -18,11 +18,11 @@ struct zepi_event {
     uint64_t number;                // of the command in its queue
     union {
         struct {
-            atomic_bool is_complete; // seen by somebody; never goes back
+            atomic_bool is_complete; // was seen; never goes back
             atomic_bool is_awaited;  // a command was told to wait for it
             bool has_failed;         // its command may never signal it
         };
-        uint32_t flags; // all of these, while nobody else has the event
+        uint32_t flags; // all of these, while no other thread has the event
     };
     struct zepi_event *next;      // of a chain of unused ones
     struct zepi_event_slot *slot; // taken from the context
@@ -43,10 +43,10 @@ extern const struct zepi_type zepi_event_type;
 // reference.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
-// Releases an event that was given to no command: nobody will signal it.
+// Releases an event that was given to no command: it is never signalled.
 void zepi_event_abandon(struct zepi_event *event);
 // An event of several commands: they began when that of `begin`, another timed one of the queue,
-// was over. Nobody else has the event yet.
+// was over. No other thread has the event yet.
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)

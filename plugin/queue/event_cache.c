@@ -137,7 +137,7 @@ static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue
 static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
 {
     struct zepi_retire_queue *retire = queue->retire;
-    // Acquire: the one who saw that it is over.
+    // Acquire: the thread that saw that it is over.
     if (atomic_load_explicit(&retire->completed, memory_order_acquire) >= newest->number)
         return true;
     if (zepi_event_slot_ask(newest->slot) != ZE_RESULT_SUCCESS)

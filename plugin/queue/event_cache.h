@@ -5,8 +5,8 @@
 #include "queue/event.h"
 
 // The events of the commands of a queue's list, which come back to it when they are released. A
-// command takes the first one under the queue's mutex, whoever releases one pushes it without a
-// lock, and only when none is left somebody looks at what came back (refill):
+// command takes the first one under the queue's mutex, a release pushes one without a
+// lock, and what came back is looked at only when none is left (refill):
 //
 // - Events of the driver's counter may be used again at once, without asking: what waits for them
 //   waits for the counter's value.
@@ -23,8 +23,8 @@ struct zepi_event_cache {
     struct zepi_event *pending; // chains of an in-order queue, oldest first
     struct zepi_event *last_pending;
     uint32_t made_count;
-    uint32_t taken_count; // since somebody looked at what came back
-    // Pushed by anybody, taken as a whole, events of the counter only under the queue's mutex:
+    uint32_t taken_count; // since the last look at what came back
+    // Pushed by any thread, taken as a whole, events of the counter only under the queue's mutex:
     // those that may be used again, or reset, and those whose commands may not be over.
     _Atomic(struct zepi_event *) usable;
     _Atomic(struct zepi_event *) in_use;
@@ -57,7 +57,7 @@ static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct ze
     struct zepi_event *first = atomic_load_explicit(head, memory_order_relaxed);
     do {
         event->next = first;
-        // Release: who takes them sees what is noted in them.
+        // Release: a thread that takes them sees what is noted in them.
     } while (!atomic_compare_exchange_weak_explicit(head, &first, event, memory_order_release,
                                                     memory_order_relaxed));
 }

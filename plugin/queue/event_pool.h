@@ -17,7 +17,7 @@ struct zepi_event_burst;
 enum zepi_event_kind {
     ZEPI_EVENT_PLAIN,
     ZEPI_EVENT_TIMED,   // with timestamps
-    ZEPI_EVENT_COUNTER, // of the driver's counter: in-order lists signal them, and nobody resets
+    ZEPI_EVENT_COUNTER, // of the driver's counter: in-order lists signal them, and no call resets
                         // them
     ZEPI_EVENT_KINDS,
 };

@@ -161,8 +161,8 @@ static zepi_result_t submit(struct zepi_queue *queue, struct zepi_native_list *l
         return result;
     list->is_submitted = true;
     result = zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, out_event);
-    // Who gets no event needs none, nor its memory, for the queue to know when the run is over. A
-    // wait may never end: what the run waits for may be this thread's to do.
+    // A caller without an event needs none, nor its memory, for the queue to know when the run is
+    // over. A wait may never end: what the run waits for may be this thread's to do.
     if (result != ZEPI_SUCCESS &&
         (!out_event ||
          zepi_queue_marker(queue, (zepi_wait_list_t){&after, 1}, NULL) != ZEPI_SUCCESS)) {

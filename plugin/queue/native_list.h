@@ -9,7 +9,7 @@
 // Not thread-safe: the owner lets one thread at a time run it.
 struct zepi_native_list {
     struct zepi_retired retired;
-    struct zepi_context *context; // borrowed: whoever holds the list holds the context
+    struct zepi_context *context; // borrowed: holders of the list hold the context
     struct zepi_device *device;   // borrowed
     ze_command_list_handle_t ze;  // to be recorded to; not immediate, and not in order
     // Owned, as what follows: what comes before and after `ze` in its command queue.

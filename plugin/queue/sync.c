@@ -177,8 +177,9 @@ zepi_result_t zepi_queue_finish(zepi_queue_t queue)
 }
 
 // Everything before, in every list, then everything after: each list signals an event of its own.
-// The first list waits for these; the others wait for the barrier's event, so that nobody sees a
-// command after the barrier complete before the barrier is, or, if nobody wants it, as the first.
+// The first list waits for these; the others wait for the barrier's event, so that no host sees a
+// command after the barrier complete before the barrier is, or, if no event is wanted, as the
+// first.
 static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
                                                struct list_events *events,
                                                struct zepi_command_list **lists)

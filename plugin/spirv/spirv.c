@@ -288,7 +288,7 @@ static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const s
     return status;
 }
 
-// What is constant, or somebody else's, is no variable of the module's own.
+// What is constant, or imported, is no variable of the module's own.
 static bool has_variables(const struct zepi_spirv_walk *walk)
 {
     const uint32_t import = 1;
@@ -328,7 +328,7 @@ static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spi
     if (status != ZEPI_SPIRV_OK)
         goto free_block;
     if (walk->entries.count == 0 && symbol_count == 0) {
-        // Nobody could use it, and a module that was cut off after its memory model looks like
+        // It could not be used, and a module that was cut off after its memory model looks like
         // that.
         status = zepi_spirv_fail(walk, walk->word_count,
                                  "the module ends here with neither an entry point of execution "

@@ -459,7 +459,7 @@ static enum zepi_spirv_status take_memory_operands(struct cursor *cursor)
     uint32_t mask = 0;
     enum zepi_spirv_status status = take_word(cursor, &mask);
     if (status == ZEPI_SPIRV_OK && (mask & ~(aligned | with_id | without_operand)) != 0) {
-        // Nobody knows where the operands of an unknown bit end.
+        // Where the operands of an unknown bit end is unknown.
         cursor->next = cursor->instruction.length;
         return ZEPI_SPIRV_OK;
     }

@@ -346,14 +346,14 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
     struct zepi_build_result *result = NULL;
     zepi_result_t done = zepi_build_uncached(build, &result);
     if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
-        // Once more without what is kept for nobody, as the caches do it.
+        // Once more without what is in no use, as the caches do it.
         zepi_build_result_release(result);
         zepi_handle_caches_trim(context, 0);
         done = zepi_build_uncached(build, &result);
     }
     if (done != ZEPI_SUCCESS)
         return done;
-    // Nobody else has it yet.
+    // No other thread has it yet.
     if (zepi_build_result_has_succeeded(result))
         zepi_device_module_of(result)->is_private = true;
     return answer(options, context->devices[device_index], result, out_result);

@@ -27,7 +27,7 @@ struct zepi_device_module_unit {
 // the bytes that it was made from, so that they are known when a host hands them in again.
 struct zepi_device_module {
     struct zepi_retired retired;
-    struct zepi_context *context; // borrowed: whoever holds code holds the context
+    struct zepi_context *context; // borrowed: holders of a device module hold the context
     struct zepi_device *device;   // borrowed
     uint64_t id;                  // unique in the process; what its kernels are found by
     zepi_ownership_t ownership;   // of the ze_modules

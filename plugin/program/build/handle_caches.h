@@ -16,7 +16,7 @@ struct zepi_handle_caches {
 
 // NULL without memory.
 struct zepi_handle_caches *zepi_handle_caches_create(void);
-// Nobody holds a result any more. NULL is fine.
+// No result may be held any more. NULL is fine.
 void zepi_handle_caches_destroy(struct zepi_handle_caches *caches);
 
 // Gives up what is in no use until at most `bytes` are kept.

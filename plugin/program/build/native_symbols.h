@@ -14,7 +14,7 @@
 void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv);
 
 // The table of a unit of native code, as it was kept or as the driver tells: a reference, whose
-// payload zepi_native_symbols_add reads. NULL: nobody knows.
+// payload zepi_native_symbols_add reads. NULL: unknown.
 struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
                                                    const struct zepi_device_module_unit *unit);
 

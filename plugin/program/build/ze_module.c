@@ -190,7 +190,7 @@ static zepi_result_t check_imports(const struct zepi_context *context, ze_module
     return has_imports ? fail_imports(context, module, spirv) : ZEPI_SUCCESS;
 }
 
-// Without these, Intel's driver offers an object's functions and variables to nobody.
+// Without these, Intel's driver offers an object's functions and variables to no other module.
 #define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
 
 static bool has_exports(const struct zepi_spirv *spirv)

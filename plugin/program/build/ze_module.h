@@ -10,7 +10,7 @@ struct zepi_device;
 
 // Level Zero's modules: making them, and asking what they are.
 
-// Whether imports that nobody defines are a failure.
+// Whether imports that no module defines are a failure.
 enum zepi_imports {
     ZEPI_IMPORTS_ALLOWED,
     ZEPI_IMPORTS_RESOLVED,

@@ -117,7 +117,7 @@ add(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv, struct z
     const zepi_result_t result = create(bytes, size_bytes, hash, is_spirv, &made);
     if (result != ZEPI_SUCCESS)
         return result;
-    // Somebody may have been faster.
+    // Another thread may have been faster.
     zepi_mutex_lock(&mutex);
     struct zepi_blob *blob = find_locked(bytes, size_bytes, hash, is_spirv);
     if (!blob) {
@@ -155,7 +155,7 @@ void zepi_blob_release(struct zepi_blob *blob)
                                                   memory_order_release, memory_order_relaxed))
             return;
     }
-    // Perhaps the last: only under the lock, so that nobody finds what is about to go.
+    // Perhaps the last: only under the lock, so that no thread finds what is about to go.
     zepi_mutex_lock(&mutex);
     const bool is_last = atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) == 1;
     if (is_last) {

@@ -62,7 +62,7 @@ struct zepi_spec_composite {
     uint8_t *bytes; // owned
 };
 
-// Values that were set. Immutable once shared: whoever changes one makes another.
+// Values that were set. Immutable once shared: a change makes another list.
 struct zepi_spec_values {
     atomic_uint references;
     uint32_t count;

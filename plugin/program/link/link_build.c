@@ -95,7 +95,7 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
 
 // ---- Dynamically ----
 
-// A fresh ze_module of an object: nobody else's, and not linked yet.
+// A fresh ze_module of an object: the caller's alone, and not linked yet.
 static zepi_result_t make_fresh(const struct zepi_link_set *set,
                                 const struct zepi_link_member *member,
                                 struct zepi_fresh_module *fresh, uint64_t *size_bytes)

@@ -16,8 +16,8 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
 zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
                                           const struct zepi_symbols *symbols);
 
-// Notes that the driver cannot link, naming what nobody defines: of what the table lacks, what the
-// driver's log names, or all if it names none of it. Returns ZEPI_ERROR_LINK_FAILURE.
+// Notes that the driver cannot link, naming what no object defines: of what the table lacks, what
+// the driver's log names, or all if it names none of it. Returns ZEPI_ERROR_LINK_FAILURE.
 zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const struct zepi_text *log);
 
 #endif

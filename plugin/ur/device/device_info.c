@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who a device is: names, versions, relatives.
+// Identity of a device: names, versions, relatives.
 #include "ur/device/device_info.h"
 
 #include "device/device_details.h"

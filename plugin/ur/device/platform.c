@@ -100,7 +100,7 @@ ur_result_t zepi_urPlatformCreateWithNativeHandle(
 {
     struct zepi_platform *const *platforms;
     uint32_t count;
-    (void)pProperties; // drivers belong to nobody
+    (void)pProperties; // drivers are never given away
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phPlatform, "phPlatform");

@@ -51,7 +51,7 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
     if (held != ZEPI_SUCCESS)
         return zepi_ur_fail_command(&command, held);
     pfnNativeEnqueue(hQueue, data);
-    // Nobody else counts what the function appended: without this the queue would seem empty.
+    // No other code counts what the function appended: without this the queue would seem empty.
     return zepi_ur_command_end(&command,
                                zepi_queue_marker(command.queue, (zepi_wait_list_t){NULL, 0},
                                                  zepi_ur_command_event(&command)),
