@@ -82,17 +82,32 @@ static struct rows rows_at(uint64_t surface, uint32_t pitch_word, uint32_t x, ui
     return (struct rows){surface + y * pitch + (uint64_t)x * pixel, pitch};
 }
 
+// As rows_at, of a surface that may be tiled: its rows lie as those of a linear one
+// (kernels/surface.h), its pitch counts words, and an array index counts slices. `shape` is where
+// the command describes it: height and width, distance of slices, array index.
+static struct rows slice_at(uint64_t surface, uint32_t pitch_word, const uint32_t *shape,
+                            uint32_t x, uint32_t y, uint32_t pixel)
+{
+    const bool is_tiled = pitch_word >> 30 != 0;
+    const uint64_t pitch = ((pitch_word & 0x3ffff) + UINT64_C(1)) * (is_tiled ? 4 : 1);
+    const uint32_t height = (shape[0] & 0x3fff) + 1, distance = (shape[1] >> 4 & 0x7fff) << 2;
+    const uint64_t slice = is_tiled ? shape[2] >> 21 : 0;
+    const uint64_t row = slice * (distance > height ? distance : height) + y;
+    return (struct rows){surface + row * pitch + (uint64_t)x * pixel, pitch};
+}
+
 static bool block_copy(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
                        uint32_t pixel)
 {
-    if (words[1] >> 30 != 0 || words[8] >> 30 != 0) {
-        shim_error("XY_BLOCK_COPY_BLT: tiled surfaces are not known");
+    if (words[6] & 0x3fff3fff || words[11] & 0x3fff3fff || words[17] & 15 || words[20] & 15) {
+        shim_error("XY_BLOCK_COPY_BLT: offsets and levels of surfaces are not known");
         return false;
     }
     const struct rectangle target = target_of(words);
-    const struct rows to = rows_at(quad(words + 4), words[1], target.x1, target.y1, pixel);
+    const struct rows to =
+        slice_at(quad(words + 4), words[1], words + 16, target.x1, target.y1, pixel);
     const struct rows from =
-        rows_at(quad(words + 9), words[8], words[7] & 0xffff, words[7] >> 16, pixel);
+        slice_at(quad(words + 9), words[8], words + 19, words[7] & 0xffff, words[7] >> 16, pixel);
     return copy_rows(space, queue, to, from, (uint64_t)(target.x2 - target.x1) * pixel,
                      target.y2 - target.y1);
 }
@@ -116,7 +131,7 @@ static const struct {
 } known[] = {
     {0x5a, 9, "MEM_COPY"},
     {0x5b, 7, "MEM_SET"},
-    {0x41, 11, "XY_BLOCK_COPY_BLT"},
+    {0x41, 22, "XY_BLOCK_COPY_BLT"},
     {0x44, 11, "XY_FAST_COLOR_BLT"},
 };
 

@@ -246,17 +246,26 @@ static enum shim_progress compute_walker(struct shim_streamer *streamer, const u
     struct shim_walkers *walkers = &streamer->walkers;
     if (walkers->count == SHIM_WALKERS_MAXIMUM)
         return SHIM_WAITS;
-    return on_success(shim_walkers_start(walkers, &streamer->registers, streamer->instruction_base,
-                                         streamer->general_base, words, length) &&
-                      shim_walkers_end_due(walkers));
+    return on_success(
+        shim_walkers_start(walkers, &streamer->registers, &streamer->bases, words, length) &&
+        shim_walkers_end_due(walkers));
 }
 
-static void state_base_address(struct shim_streamer *streamer, const uint32_t *words)
+// An address comes with a bit that says whether it counts.
+static void set_base(uint64_t *base, const uint32_t *words)
 {
-    if (words[1] & 1)
-        streamer->general_base = quad(words + 1) & ~UINT64_C(0xfff);
-    if (words[10] & 1)
-        streamer->instruction_base = quad(words + 10) & ~UINT64_C(0xfff);
+    if (words[0] & 1)
+        *base = quad(words) & ~UINT64_C(0xfff);
+}
+
+static void state_base_address(struct shim_bases *bases, const uint32_t *words, uint32_t length)
+{
+    set_base(&bases->general, words + 1);
+    set_base(&bases->instruction, words + 10);
+    if (length > 20) {
+        set_base(&bases->surface_states, words + 16);
+        set_base(&bases->sampler_states, words + 19);
+    }
 }
 
 static enum shim_progress render_command(struct shim_streamer *streamer, const uint32_t *words,
@@ -268,7 +277,7 @@ static enum shim_progress render_command(struct shim_streamer *streamer, const u
     case 0x7a00: // PIPE_CONTROL
         return pipe_control(streamer, words);
     case 0x6101:
-        state_base_address(streamer, words);
+        state_base_address(&streamer->bases, words, length);
         return SHIM_GOES_ON;
     case 0x6102:             // STATE_SIP
     case 0x6103:             // STATE_PREFETCH

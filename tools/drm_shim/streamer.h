@@ -20,9 +20,9 @@ struct shim_streamer {
     const uint8_t *code; // where pc lies; NULL: to be found
     uint64_t left;       // bytes of one binding from there on
     uint32_t predicate;  // mode of MI_SET_PREDICATE
-    uint64_t instruction_base, general_base;
+    struct shim_bases bases;
     uint64_t command_count; // done so far
-    const void *awaited; // the memory that a semaphore waits for; NULL: none
+    const void *awaited;    // the memory that a semaphore waits for; NULL: none
     struct shim_registers registers;
     struct shim_walkers walkers;
 };

@@ -41,9 +41,9 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
     static const uint32_t slm_kib[16] = {0, 1, 2, 4, 8, 16, 32, 64, 24, 48, 96, 128, 192, 256, 384};
     const uint32_t *words = started->words;
     const uint32_t length = words[2] & 0x1ffff, sizes = words[6];
-    const uint64_t indirect = started->general_base + (words[3] & ~63u);
+    const uint64_t indirect = started->bases.general + (words[3] & ~63u);
     *out_walker = (struct shim_walker){
-        .start = started->instruction_base + (words[19] & ~63u),
+        .start = started->bases.instruction + (words[19] & ~63u),
         .local = {(sizes & 0x3ff) + 1, (sizes >> 10 & 0x3ff) + 1, (sizes >> 20 & 0x3ff) + 1},
         .has_local = words[4] >> 29 & 1,
         .threads = words[24] & 0x3ff,
@@ -53,6 +53,8 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .inline_data = (const uint8_t *)(words + 32),
         .inline_size = words[4] >> 25 & 1 ? INLINE_BYTES : 0,
         .indirect_size = length,
+        .surface_states = started->bases.surface_states,
+        .sampler_states = started->bases.sampler_states,
     };
     memcpy(out_walker->groups, started->groups, sizeof(started->groups));
     if (length == 0)
@@ -77,8 +79,7 @@ static void trace_start(const struct shim_walkers *walkers,
 }
 
 bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
-                        uint64_t instruction_base, uint64_t general_base, const uint32_t *words,
-                        uint32_t length)
+                        const struct shim_bases *bases, const uint32_t *words, uint32_t length)
 {
     if (length < SHIM_WALKER_WORDS) {
         shim_error("COMPUTE_WALKER has %u words; expected %u", length, SHIM_WALKER_WORDS);
@@ -87,8 +88,7 @@ bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_register
     struct shim_started_walker *started = &walkers->items[walkers->count];
     *started = (struct shim_started_walker){
         .number = atomic_fetch_add(&walker_count, 1) + 1,
-        .instruction_base = instruction_base,
-        .general_base = general_base,
+        .bases = *bases,
     };
     memcpy(started->words, words, sizeof(started->words));
     const bool is_indirect = words[0] >> 10 & 1;

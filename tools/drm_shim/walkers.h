@@ -10,11 +10,18 @@
 #define SHIM_WALKER_WORDS 40
 #define SHIM_WALKERS_MAXIMUM 64
 
+// Where the addresses in commands and states begin (STATE_BASE_ADDRESS). Those of states count for
+// offsets in payloads, too.
+struct shim_bases {
+    uint64_t general, instruction;
+    uint64_t surface_states, sampler_states;
+};
+
 // A kernel that was started and is not over yet.
 struct shim_started_walker {
     uint32_t words[SHIM_WALKER_WORDS]; // the command
     uint64_t number;                   // in the trace
-    uint64_t instruction_base, general_base;
+    struct shim_bases bases;
     uint32_t groups[3];
     uint64_t start, due; // GPU time
     bool hangs;
@@ -32,8 +39,7 @@ struct shim_walkers {
 
 // Starts a kernel; there has to be room. False if the command is not known.
 bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
-                        uint64_t instruction_base, uint64_t general_base, const uint32_t *words,
-                        uint32_t length);
+                        const struct shim_bases *bases, const uint32_t *words, uint32_t length);
 
 // Ends the kernels whose time is over. False if one of them cannot be executed, or its memory is
 // not bound.

@@ -90,7 +90,7 @@ static size_t local_size(const struct shim_kernel_info *info, const struct shim_
     return end > begin ? end - begin : 1;
 }
 
-// The argument's pointer; of several a GPU address or local memory. NULL: none.
+// The argument's pointer; of several the one that says most. NULL: none.
 static const struct shim_payload *find_pointer(const struct shim_kernel_info *info,
                                                uint32_t argument)
 {
@@ -98,7 +98,7 @@ static const struct shim_payload *find_pointer(const struct shim_kernel_info *in
     for (uint32_t i = 0; i < info->payload_count; i++) {
         const struct shim_payload *payload = &info->payloads[i];
         if (payload->kind == SHIM_PAYLOAD_POINTER && payload->argument == argument &&
-            (!found || payload->mode != SHIM_ADDRESS_OTHER))
+            (!found || payload->mode > found->mode))
             found = payload;
     }
     return found;
@@ -149,9 +149,32 @@ static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
                                                          &pointer);
 }
 
+// One of the objects that stand for the state of an image or sampler.
+static ze_result_t set_state(const struct shim_known_kernel *kernel,
+                             struct shim_address_space *space, const struct shim_walker *walker,
+                             uint32_t argument, struct shim_images *images)
+{
+    const struct shim_kernel_info *info = kernel->native->info;
+    const struct shim_payload *payload = find_pointer(info, argument);
+    const bool is_image = kernel->arguments->arguments[argument].kind == ZEPI_SPIRV_ARGUMENT_IMAGE;
+    ze_sampler_handle_t sampler = NULL;
+    ze_image_handle_t image = NULL;
+    uint64_t offset = 0;
+    if (!payload || payload->mode != SHIM_ADDRESS_STATE || payload->size_bytes > sizeof(offset) ||
+        !shim_payload_copy(info, walker, payload->offset, payload->size_bytes, &offset))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (is_image ? !shim_images_add(images, space, info->name, walker->surface_states + offset,
+                                    payload->image_type, &image)
+                 : !shim_images_add_sampler(images, space, info->name,
+                                            walker->sampler_states + offset, &sampler))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return shim_cpu_driver()->kernel.pfnSetArgumentValue(
+        kernel->cpu, argument, sizeof(void *), is_image ? (void *)&image : (void *)&sampler);
+}
+
 static ze_result_t set_argument(const struct shim_known_kernel *kernel,
                                 struct shim_address_space *space, const struct shim_walker *walker,
-                                uint32_t argument)
+                                uint32_t argument, struct shim_images *images)
 {
     const struct zepi_spirv_argument *declared = &kernel->arguments->arguments[argument];
     const struct shim_payload *pointer = find_pointer(kernel->native->info, argument);
@@ -165,13 +188,16 @@ static ze_result_t set_argument(const struct shim_known_kernel *kernel,
         return shim_cpu_driver()->kernel.pfnSetArgumentValue(
             kernel->cpu, argument, pointer ? local_size(kernel->native->info, walker, pointer) : 1,
             NULL);
+    case ZEPI_SPIRV_ARGUMENT_IMAGE:
+    case ZEPI_SPIRV_ARGUMENT_SAMPLER:
+        return set_state(kernel, space, walker, argument, images);
     default:
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
 }
 
 bool shim_arguments_set(struct shim_known_kernel *kernel, struct shim_address_space *space,
-                        const struct shim_walker *walker)
+                        const struct shim_walker *walker, struct shim_images *images)
 {
     static const char *const kinds[] = {
         [ZEPI_SPIRV_ARGUMENT_VALUE] = "a value",
@@ -183,7 +209,7 @@ bool shim_arguments_set(struct shim_known_kernel *kernel, struct shim_address_sp
         [ZEPI_SPIRV_ARGUMENT_OTHER] = "of another kind",
     };
     for (uint32_t i = 0; i < kernel->arguments->argument_count; i++) {
-        const ze_result_t result = set_argument(kernel, space, walker, i);
+        const ze_result_t result = set_argument(kernel, space, walker, i, images);
         if (result == ZE_RESULT_SUCCESS)
             continue;
         shim_error("%s is refused: argument %u is %s: 0x%x", kernel->native->name, i,

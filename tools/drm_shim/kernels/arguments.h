@@ -3,6 +3,7 @@
 #define DRM_SHIM_ARGUMENTS_H
 
 #include "kernels.h"
+#include "kernels/images.h"
 #include "kernels/known_modules.h"
 
 // What a walker's payload says, by the kernel's .ze_info.
@@ -20,9 +21,10 @@ void shim_payload_group_size(const struct shim_kernel_info *info, const struct s
                              uint32_t out_size[3]);
 
 // Under the kernel's mutex: sets all arguments of its CPU kernel from the payload. An argument that
-// the machine code does not use is not in the payload: it gets zeros. False: one cannot be set (an
-// image or sampler, for instance); logged with the kernel's name.
+// the machine code does not use is not in the payload: it gets zeros. Images and samplers are added
+// to `images`, which the caller finishes behind the launch. False: an argument cannot be set;
+// logged with the kernel's name.
 bool shim_arguments_set(struct shim_known_kernel *kernel, struct shim_address_space *space,
-                        const struct shim_walker *walker);
+                        const struct shim_walker *walker, struct shim_images *images);
 
 #endif

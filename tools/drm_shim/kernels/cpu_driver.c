@@ -116,6 +116,8 @@ static void bring_up(void)
         !get_table(library, "zeGetModuleBuildLogProcAddrTable", &driver.build_log) ||
         !get_table(library, "zeGetKernelProcAddrTable", &driver.kernel) ||
         !get_table(library, "zeGetKernelExpProcAddrTable", &driver.kernel_exp) ||
+        !get_table(library, "zeGetImageProcAddrTable", &driver.image) ||
+        !get_table(library, "zeGetSamplerProcAddrTable", &driver.sampler) ||
         !get_table(library, "zeGetCommandListProcAddrTable", &driver.list)) {
         shim_error("kernels are not executed: ze_cpu lacks a table");
         return;
@@ -322,6 +324,16 @@ static void give_list(struct idle_list *idle)
     pthread_mutex_unlock(&idle_lists.mutex);
 }
 
+// Waits for what was appended, unless that failed; gives the list back.
+static ze_result_t complete(const struct shim_cpu_driver *cpu, struct idle_list *idle,
+                            ze_result_t result)
+{
+    if (result == ZE_RESULT_SUCCESS)
+        result = cpu->synchronize(idle->list, UINT64_MAX);
+    give_list(idle);
+    return result;
+}
+
 ze_result_t shim_cpu_launch(const struct shim_cpu_driver *cpu, ze_kernel_handle_t kernel,
                             const uint32_t groups[3], pthread_mutex_t *kernel_mutex)
 {
@@ -331,11 +343,29 @@ ze_result_t shim_cpu_launch(const struct shim_cpu_driver *cpu, ze_kernel_handle_
     if (idle)
         result = cpu->list.pfnAppendLaunchKernel(idle->list, kernel, &counts, NULL, 0, NULL);
     pthread_mutex_unlock(kernel_mutex);
-    if (result == ZE_RESULT_SUCCESS)
-        result = cpu->synchronize(idle->list, UINT64_MAX);
-    if (idle)
-        give_list(idle);
-    return result;
+    return idle ? complete(cpu, idle, result) : result;
+}
+
+ze_result_t shim_cpu_write_image(const struct shim_cpu_driver *cpu, ze_image_handle_t image,
+                                 const void *pixels)
+{
+    struct idle_list *idle = take_list(cpu);
+    if (!idle)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return complete(
+        cpu, idle,
+        cpu->list.pfnAppendImageCopyFromMemory(idle->list, image, pixels, NULL, NULL, 0, NULL));
+}
+
+ze_result_t shim_cpu_read_image(const struct shim_cpu_driver *cpu, ze_image_handle_t image,
+                                void *pixels)
+{
+    struct idle_list *idle = take_list(cpu);
+    if (!idle)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    return complete(
+        cpu, idle,
+        cpu->list.pfnAppendImageCopyToMemory(idle->list, pixels, image, NULL, NULL, 0, NULL));
 }
 
 // ---- Signals ----

@@ -19,6 +19,8 @@ struct shim_cpu_driver {
     ze_module_build_log_dditable_t build_log;
     ze_kernel_dditable_t kernel;
     ze_kernel_exp_dditable_t kernel_exp;
+    ze_image_dditable_t image;
+    ze_sampler_dditable_t sampler;
     ze_command_list_dditable_t list;
     ze_result_t(ZE_APICALL *synchronize)(ze_command_list_handle_t list, uint64_t timeout_ns);
 };
@@ -38,5 +40,11 @@ ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
 // the launch has a copy of that state. Then waits until the launch is complete.
 ze_result_t shim_cpu_launch(const struct shim_cpu_driver *cpu, ze_kernel_handle_t kernel,
                             const uint32_t groups[3], pthread_mutex_t *kernel_mutex);
+
+// Copy all pixels of an image, without gaps in memory; return when they are copied.
+ze_result_t shim_cpu_write_image(const struct shim_cpu_driver *cpu, ze_image_handle_t image,
+                                 const void *pixels);
+ze_result_t shim_cpu_read_image(const struct shim_cpu_driver *cpu, ze_image_handle_t image,
+                                void *pixels);
 
 #endif

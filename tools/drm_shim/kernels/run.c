@@ -40,11 +40,11 @@ static ze_result_t set_sizes(const struct shim_known_kernel *kernel,
 }
 
 static bool launch(struct shim_known_kernel *kernel, struct shim_address_space *space,
-                   const struct shim_walker *walker)
+                   const struct shim_walker *walker, struct shim_images *images)
 {
     pthread_mutex_lock(&kernel->mutex);
     if (set_sizes(kernel, walker) != ZE_RESULT_SUCCESS ||
-        !shim_arguments_set(kernel, space, walker)) {
+        !shim_arguments_set(kernel, space, walker, images)) {
         pthread_mutex_unlock(&kernel->mutex);
         return false;
     }
@@ -52,7 +52,7 @@ static bool launch(struct shim_known_kernel *kernel, struct shim_address_space *
         shim_cpu_launch(shim_cpu_driver(), kernel->cpu, walker->groups, &kernel->mutex);
     if (result != ZE_RESULT_SUCCESS)
         shim_error("%s: ze_cpu does not launch it: 0x%x", kernel->native->name, result);
-    return result == ZE_RESULT_SUCCESS;
+    return result == ZE_RESULT_SUCCESS && shim_images_write_back(images, space);
 }
 
 bool shim_kernel_run(struct shim_address_space *space, const struct shim_walker *walker)
@@ -60,10 +60,12 @@ bool shim_kernel_run(struct shim_address_space *space, const struct shim_walker 
     struct shim_known_kernel *kernel = shim_known_kernel_find(space, walker);
     if (!kernel || !kernel->cpu)
         return false;
+    struct shim_images images = {0};
     struct shim_variables *variables = shim_known_module_variables(kernel->module);
     if (variables)
         shim_variables_enter(variables, kernel->module->cpu, space);
-    const bool is_done = launch(kernel, space, walker);
+    const bool is_done = launch(kernel, space, walker, &images);
+    shim_images_finish(&images);
     if (variables)
         shim_variables_leave(variables, space);
     shim_variables_release(variables);

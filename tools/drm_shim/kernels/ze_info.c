@@ -115,9 +115,36 @@ static enum shim_payload_kind kind_of(const char *type)
 
 static enum shim_address_mode mode_of(const char *mode)
 {
-    if (mode && strcmp(mode, "stateless") == 0)
-        return SHIM_ADDRESS_STATELESS;
-    return mode && strcmp(mode, "slm") == 0 ? SHIM_ADDRESS_LOCAL : SHIM_ADDRESS_OTHER;
+    static const struct {
+        const char *name;
+        enum shim_address_mode mode;
+    } modes[] = {
+        {"bindless", SHIM_ADDRESS_STATE},
+        {"stateless", SHIM_ADDRESS_STATELESS},
+        {"slm", SHIM_ADDRESS_LOCAL},
+    };
+    for (size_t i = 0; mode && i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(mode, modes[i].name) == 0)
+            return modes[i].mode;
+    }
+    return SHIM_ADDRESS_OTHER;
+}
+
+static ze_image_type_t image_type_of(const char *type)
+{
+    static const struct {
+        const char *name;
+        ze_image_type_t type;
+    } types[] = {
+        {"image_1d", ZE_IMAGE_TYPE_1D}, {"image_1d_array", ZE_IMAGE_TYPE_1DARRAY},
+        {"image_2d", ZE_IMAGE_TYPE_2D}, {"image_2d_array", ZE_IMAGE_TYPE_2DARRAY},
+        {"image_3d", ZE_IMAGE_TYPE_3D},
+    };
+    for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].type;
+    }
+    return ZE_IMAGE_TYPE_FORCE_UINT32;
 }
 
 static bool read_payload(struct reading *reading, const yaml_node_t *map, const char *kernel,
@@ -127,6 +154,7 @@ static bool read_payload(struct reading *reading, const yaml_node_t *map, const 
     *payload = (struct shim_payload){.offset = UINT32_MAX, .argument = UINT32_MAX};
     payload->kind = kind_of(type);
     payload->mode = mode_of(text_of(value_of(reading, map, "addrmode")));
+    payload->image_type = image_type_of(text_of(value_of(reading, map, "image_type")));
     if (payload->kind == SHIM_PAYLOAD_OTHER)
         return true;
     if (!read_number(reading, map, "offset", &payload->offset) ||

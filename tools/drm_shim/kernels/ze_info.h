@@ -2,6 +2,7 @@
 #ifndef DRM_SHIM_ZE_INFO_H
 #define DRM_SHIM_ZE_INFO_H
 
+#include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,8 @@ enum shim_payload_kind {
 };
 
 enum shim_address_mode {
-    SHIM_ADDRESS_OTHER,     // through a surface or sampler state
+    SHIM_ADDRESS_OTHER,
+    SHIM_ADDRESS_STATE,     // an offset of a surface or sampler state
     SHIM_ADDRESS_STATELESS, // a GPU address
     SHIM_ADDRESS_LOCAL,     // an offset in the group's local memory
 };
@@ -32,6 +34,8 @@ struct shim_payload {
     uint32_t size_bytes;
     uint32_t argument;      // UINT32_MAX: of no argument
     uint32_t source_offset; // in the argument's value
+    // As what the kernel sees an image; ZE_IMAGE_TYPE_FORCE_UINT32: as what it is.
+    ze_image_type_t image_type;
 };
 
 struct shim_kernel_info {

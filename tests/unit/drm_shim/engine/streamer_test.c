@@ -211,6 +211,42 @@ Test(streamer, fills_with_patterns)
     cr_assert_arr_eq(gpu_word(&gpu, RESULT + 32), row, sizeof(row));
 }
 
+// XY_BLOCK_COPY_BLT of 4 bytes a pixel, 3 x 2 pixels, from a linear surface of 12 bytes a row to the
+// third slice of a tiled one, which lies as a linear one does.
+static void add_slice_copy(uint32_t offsets)
+{
+    const uint64_t to = gpu_address(RESULT), from = gpu_address(RESULT + 4096);
+    BATCH(&batch, 2u << 29 | 0x41u << 22 | 2u << 19 | 20, 3u << 30 | (32 / 4 - 1), 0, 2u << 16 | 3,
+          LOW(to), HIGH(to), offsets, 0, 12 - 1, LOW(from), HIGH(from), 0, 0, 0, 0, 0,
+          2u << 29 | 2 << 14 | 1, 4 / 4 << 4, 2u << 21, 1u << 29 | 2 << 14 | 1, 0, 0);
+    batch_end(&batch);
+}
+
+Test(streamer, copies_to_slices_of_tiled_surfaces)
+{
+    for (uint32_t i = 0; i < 6; i++)
+        gpu_word(&gpu, RESULT + 4096)[i] = 100 + i;
+    add_slice_copy(0);
+    cr_assert_eq(run(), SHIM_ENDED);
+    const uint32_t *slice = gpu_word(&gpu, RESULT + 2 * 4 * 32);
+    for (uint32_t y = 0; y < 2; y++)
+        for (uint32_t x = 0; x < 3; x++)
+            cr_assert_eq(slice[8 * y + x], 100 + 3 * y + x);
+    cr_assert_eq(slice[3], 0);
+}
+
+Test(streamer, refuses_what_it_does_not_know_of_surfaces)
+{
+    add_slice_copy(1);
+    cr_assert_eq(run(), SHIM_FAILED);
+    batch = batch_at(&gpu, 0);
+    // XY_FAST_COLOR_BLT of a tiled surface
+    BATCH(&batch, 2u << 29 | 0x44u << 22 | 2u << 19 | 14, 3u << 30 | 7, 0, 2u << 16 | 3,
+          LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_FAILED);
+}
+
 static struct shim_walker seen;
 
 static bool note(struct shim_address_space *space, const struct shim_walker *walker)
