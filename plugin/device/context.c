@@ -5,12 +5,9 @@
 #include "core/list.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "program/build/handle_caches.h"
-#include "program/this_module.h"
-#include "ze/ze.h"
 
-struct zepi_context_farewell {
-    struct zepi_context_farewell *next;
+struct zepi_context_callback {
+    struct zepi_context_callback *next;
     void (*function)(void *data);
     void *data;
 };
@@ -18,43 +15,89 @@ struct zepi_context_farewell {
 zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
                                       void *data)
 {
-    struct zepi_context_farewell *farewell = zepi_allocate(1, sizeof(*farewell));
-    if (!farewell)
+    struct zepi_context_callback *callback = zepi_allocate(1, sizeof(*callback));
+    if (!callback)
         return zepi_fail_no_memory();
-    farewell->function = function;
-    farewell->data = data;
-    farewell->next = atomic_load_explicit(&context->farewells, memory_order_relaxed);
+    callback->function = function;
+    callback->data = data;
+    callback->next = atomic_load_explicit(&context->callbacks, memory_order_relaxed);
     // Release: the last reference's thread reads what this one wrote.
-    while (!atomic_compare_exchange_weak_explicit(&context->farewells, &farewell->next, farewell,
+    while (!atomic_compare_exchange_weak_explicit(&context->callbacks, &callback->next, callback,
                                                   memory_order_release, memory_order_relaxed))
         ;
     return ZEPI_SUCCESS;
 }
 
-static void say_farewell(struct zepi_context *context)
+static void run_callbacks(struct zepi_context *context)
 {
-    struct zepi_context_farewell *next =
-        atomic_load_explicit(&context->farewells, memory_order_acquire);
+    struct zepi_context_callback *next =
+        atomic_load_explicit(&context->callbacks, memory_order_acquire);
     while (next) {
-        struct zepi_context_farewell *farewell = next;
-        next = farewell->next;
-        farewell->function(farewell->data);
-        zepi_free(farewell);
+        struct zepi_context_callback *callback = next;
+        next = callback->next;
+        callback->function(callback->data);
+        zepi_free(callback);
     }
+}
+
+// A part's state has cache lines of its own.
+static size_t part_bytes(uint32_t number)
+{
+    return (zepi_context_parts[number]->size_bytes + 63) / 64 * 64;
+}
+
+static zepi_result_t init_parts(struct zepi_context *context)
+{
+    size_t size_bytes = 0;
+    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
+        size_bytes += part_bytes(i);
+    char *at = zepi_sys_allocate_lines(size_bytes);
+    if (!at)
+        return zepi_fail_no_memory();
+    memset(at, 0, size_bytes);
+    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
+        context->parts[i] = at;
+        at += part_bytes(i);
+    }
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS && result == ZEPI_SUCCESS; i++) {
+        if (zepi_context_parts[i]->init)
+            result = zepi_context_parts[i]->init(context);
+    }
+    return result;
+}
+
+static void finish_parts(struct zepi_context *context)
+{
+    if (!context->parts[0])
+        return;
+    for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;)
+        zepi_context_parts[i]->finish(context);
+    zepi_sys_free(context->parts[0]);
+}
+
+bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attempt)
+{
+    if (ze != ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY && ze != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
+        return false;
+    const bool is_first = ++*attempt == 1;
+    if (*attempt > 2)
+        return false;
+    bool is_any = false;
+    // In the order of the layers: what was deferred makes room in the pools of memory.
+    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
+        const struct zepi_context_part *part = zepi_context_parts[i];
+        if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_PATIENCE_NS))
+            is_any = true;
+    }
+    return is_first || is_any;
 }
 
 static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
-    say_farewell(context);
-    zepi_unit_forget_context(context);
-    // The caches hand their handles to `retire`, which destroys them: no queue is left.
-    zepi_handle_caches_destroy(context->caches);
-    zepi_retire_finish(&context->retire);
-    zepi_command_lists_finish(&context->command_lists);
-    zepi_event_pools_finish(&context->event_pools);
-    zepi_usm_pools_finish(&context->usm, context);
-    zepi_mappings_finish(&context->mappings, context);
+    run_callbacks(context);
+    finish_parts(context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
     zepi_free(context->devices);
@@ -113,19 +156,11 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     context->platform = devices[0]->platform;
     context->ownership = ownership;
-    zepi_retire_init(&context->retire);
-    zepi_event_pools_init(&context->event_pools, context);
-    context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     context->device_count = device_count;
-    if (!context->devices) {
-        result = zepi_fail_no_memory();
-    } else {
-        context->caches = zepi_handle_caches_create();
-        if (!context->caches)
-            result = zepi_fail_no_memory();
-    }
+    context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
+    result = context->devices ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = zepi_usm_pools_init(&context->usm, context);
+        result = init_parts(context);
     if (result == ZEPI_SUCCESS && !ze)
         result = create_ze(context);
     if (result != ZEPI_SUCCESS) {

@@ -3,19 +3,39 @@
 #define ZEPI_DEVICE_CONTEXT_H
 
 #include "core/object.h"
-#include "memory/usm_pool.h"
-#include "memory/virtual_memory.h"
-#include "queue/command_list.h"
-#include "queue/event_pool.h"
-#include "queue/queue_number.h"
-#include "queue/retire.h"
+#include "ze/ze.h"
 
+struct zepi_context;
 struct zepi_device;
-struct zepi_handle_caches;
-struct zepi_module;
+
+// What a layer above keeps for each context. plugin_init.c lists the parts. The layers come one
+// after the other: a part may use those before it, from its `init` to its `finish`.
+struct zepi_context_part {
+    size_t size_bytes; // of its state, which begins zeroed on a cache line of its own
+    // NULL: zeroed state is fine. After a failure `finish` follows.
+    zepi_result_t (*init)(struct zepi_context *context);
+    // No object of the context is left. May find zeroed state.
+    void (*finish)(struct zepi_context *context);
+    // Gives back what no command uses, as memory is short; waits at most `patience_ns` for each
+    // queue. False: there was nothing to give or to wait for. NULL: there never is.
+    bool (*reclaim)(struct zepi_context *context, uint64_t patience_ns);
+};
+
+enum zepi_context_part_number {
+    ZEPI_PART_DEFERRED,
+    ZEPI_PART_USM,
+    ZEPI_PART_MAPPINGS,
+    ZEPI_PART_EVENT_POOLS,
+    ZEPI_PART_COMMAND_LISTS,
+    ZEPI_PART_HANDLE_CACHES,
+    ZEPI_PART_UNITS,
+    ZEPI_CONTEXT_PARTS,
+};
+
+extern const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS];
 
 // Some devices of one platform, and what they share. Filled at creation, then never written, but
-// for the members that have locks of their own.
+// for the members and parts that have locks of their own.
 struct zepi_context {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -23,17 +43,29 @@ struct zepi_context {
     zepi_ownership_t ownership;   // of ze
     struct zepi_device **devices; // owned list of borrowed devices
     uint32_t device_count;
-    struct zepi_queue_numbers queue_numbers;
-    struct zepi_event_pools event_pools;
-    struct zepi_command_lists command_lists; // of released queues
-    struct zepi_retire retire;               // queues, and handles that they may still use
-    struct zepi_usm_pools usm;
-    struct zepi_mappings mappings;
-    struct zepi_handle_caches *caches;                 // owned; of modules and kernels
-    _Atomic(struct zepi_context_farewell *) farewells; // owned; last registered first
+    void *parts[ZEPI_CONTEXT_PARTS]; // by number; all in one block, which the first one begins
+    _Atomic(struct zepi_context_callback *) callbacks; // owned; last registered first
 };
 
 extern const struct zepi_type zepi_context_type;
+
+// How long an allocation that would fail waits for a queue whose commands may use memory that was
+// freed.
+#define ZEPI_RECLAIM_PATIENCE_NS UINT64_C(500000000)
+
+// Around every allocation of the driver's memory, and what takes much of it, command lists and
+// modules: what the host gave up and commands are done with does not make it fail, nor does what is
+// kept for reuse.
+//
+//     unsigned attempt = 0;
+//     do
+//         ze = ...;
+//     while (zepi_context_reclaim(context, ze, &attempt));
+//
+// True: the driver lacked memory, the parts have given back what no command uses, and the driver
+// is to be asked again. That happens once, and, if there was something to give or to wait for, once
+// more after a wait. Not under a lock.
+bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attempt);
 
 #define ZEPI_NO_DEVICE UINT32_MAX
 // A device's position in the context, or ZEPI_NO_DEVICE. A part of one of the context's devices

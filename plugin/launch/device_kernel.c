@@ -9,9 +9,9 @@
 #include "program/build/handle_caches.h"
 #include "ze/ze.h"
 
-static void destroy_now(struct zepi_retired *retired)
+static void destroy_now(struct zepi_deferred *deferred)
 {
-    struct zepi_device_kernel *device_kernel = (struct zepi_device_kernel *)retired;
+    struct zepi_device_kernel *device_kernel = (struct zepi_device_kernel *)deferred;
     for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
         struct zepi_kernel_instance *instance =
             atomic_load_explicit(&device_kernel->slots[i], memory_order_acquire);
@@ -41,11 +41,11 @@ static bool is_urgent(const struct zepi_device_kernel *device_kernel)
 static void pool_destroy(void *payload)
 {
     struct zepi_device_kernel *device_kernel = payload;
-    device_kernel->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    device_kernel->retired.is_urgent = is_urgent(device_kernel);
-    device_kernel->retired.destroy = destroy_now;
-    zepi_retire_later(&zepi_device_module_of(device_kernel->device_module)->context->retire,
-                      &device_kernel->retired);
+    device_kernel->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    device_kernel->deferred.is_urgent = is_urgent(device_kernel);
+    device_kernel->deferred.destroy = destroy_now;
+    zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
+                    &device_kernel->deferred);
 }
 
 // Native code: the driver may tell how much it reads of each argument.
@@ -149,7 +149,7 @@ static zepi_result_t create_pool(struct zepi_build_result *device_module, const 
         result = describe(device_kernel, instance);
     }
     if (result != ZEPI_SUCCESS) {
-        destroy_now(&device_kernel->retired);
+        destroy_now(&device_kernel->deferred);
         return result;
     }
     *out_device_kernel = device_kernel;
@@ -215,7 +215,8 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
         return zepi_fail_no_memory();
     }
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-        zepi_device_module_of(device_module)->context->caches->kernels, &key, &build, &result);
+        zepi_handle_caches_of(zepi_device_module_of(device_module)->context)->kernels, &key, &build,
+        &result);
     zepi_key_finish(&key);
     if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
         *out_result = result;
@@ -272,17 +273,17 @@ struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel
     return kept;
 }
 
-static void destroy_retired_instance(struct zepi_retired *retired)
+static void destroy_deferred_instance(struct zepi_deferred *deferred)
 {
-    zepi_kernel_instance_free((struct zepi_kernel_instance *)retired);
+    zepi_kernel_instance_free((struct zepi_kernel_instance *)deferred);
 }
 
 void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
                                   struct zepi_kernel_instance *instance)
 {
-    instance->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    instance->retired.is_urgent = is_urgent(device_kernel);
-    instance->retired.destroy = destroy_retired_instance;
-    zepi_retire_later(&zepi_device_module_of(device_kernel->device_module)->context->retire,
-                      &instance->retired);
+    instance->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    instance->deferred.is_urgent = is_urgent(device_kernel);
+    instance->deferred.destroy = destroy_deferred_instance;
+    zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
+                    &instance->deferred);
 }

@@ -5,8 +5,8 @@
 #include "cache/build_result.h"
 #include "launch/kernel_instance.h"
 #include "program/build/device_module.h"
-#include "queue/queue_number.h"
-#include "queue/retire.h"
+#include "sync/completion_point.h"
+#include "sync/deferred_free.h"
 
 // A kernel on one device: the payload of the context's cache of kernels. A ze_kernel carries the
 // state of its arguments and may be in one thread only, so every queue has an instance of its own,
@@ -24,7 +24,7 @@ struct zepi_kernel_argument {
 };
 
 struct zepi_device_kernel {
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     struct zepi_build_result *device_module; // reference: the kernel's module is in use as long
     ze_module_handle_t module;               // borrowed from `code`
     const char *name;                        // borrowed from `code`

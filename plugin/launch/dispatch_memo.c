@@ -233,7 +233,7 @@ static struct answer *create_answer(const struct request *request,
 // go: it begins anew then.
 static bool is_cache_full(const struct zepi_context *context)
 {
-    struct zepi_build_budget *budget = context->caches->budget;
+    struct zepi_build_budget *budget = zepi_handle_caches_of(context)->budget;
     const struct zepi_build_limits limits = zepi_build_budget_limits(budget);
     const struct zepi_build_limits kept = zepi_build_budget_kept(budget);
     return kept.entries >= limits.entries || kept.bytes >= limits.bytes;

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_KERNEL_INSTANCE_H
 #define ZEPI_LAUNCH_KERNEL_INSTANCE_H
 
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 
 #include <level_zero/ze_api.h>
 
@@ -43,7 +43,7 @@ struct zepi_argument_state {
 #define ZEPI_ARGUMENT_NOT_SET UINT64_MAX
 
 struct zepi_kernel_instance {
-    struct zepi_retired retired; // while its last command may still run
+    struct zepi_deferred deferred; // while its last command may still run
     ze_kernel_handle_t ze;
     // Sizes that were found right, as they were asked for, and the number of groups.
     uint32_t work_dim; // 0: none

@@ -2,21 +2,20 @@
 #include "memory/image.h"
 
 #include "core/alloc.h"
-#include "device/context.h"
 #include "device/device.h"
-#include "memory/reclaim.h"
+#include "sync/deferred_free.h"
 #include "ze/ze.h"
 
 // What outlives the object until commands are over.
 struct zepi_image_place {
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     ze_image_handle_t ze_image;  // NULL: none to destroy
     ze_sampler_handle_t sampler; // NULL: none to destroy
 };
 
-static void place_destroy(struct zepi_retired *retired)
+static void place_destroy(struct zepi_deferred *deferred)
 {
-    struct zepi_image_place *place = (struct zepi_image_place *)retired;
+    struct zepi_image_place *place = (struct zepi_image_place *)deferred;
     if (place->ze_image)
         zepi_ze.zeImageDestroy(place->ze_image);
     if (place->sampler)
@@ -29,21 +28,21 @@ static struct zepi_image_place *place_create(void)
     struct zepi_image_place *place = zepi_allocate(1, sizeof(*place));
     if (!place)
         return NULL;
-    place->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    place->retired.destroy = place_destroy;
+    place->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    place->deferred.destroy = place_destroy;
     return place;
 }
 
-static void place_retire(struct zepi_image_place *place, struct zepi_context *context)
+static void place_defer(struct zepi_image_place *place, struct zepi_context *context)
 {
     if (place)
-        zepi_retire_later(&context->retire, &place->retired);
+        zepi_defer_free(context, &place->deferred);
 }
 
 static void image_destroy(void *object)
 {
     struct zepi_image *image = object;
-    place_retire(image->place, image->context);
+    place_defer(image->place, image->context);
     zepi_release(image->context);
 }
 
@@ -52,7 +51,7 @@ ZEPI_DEFINE_TYPE(image, image_destroy);
 static void sampler_destroy(void *object)
 {
     struct zepi_sampler *sampler = object;
-    place_retire(sampler->place, sampler->context);
+    place_defer(sampler->place, sampler->context);
     zepi_release(sampler->context);
 }
 
@@ -77,7 +76,7 @@ static zepi_result_t create_image(struct zepi_image *image, const ze_image_desc_
     unsigned attempt = 0;
     do
         ze = zepi_ze.zeImageCreate(context->ze, image->device->ze, desc, &ze_image);
-    while (zepi_reclaim(context, ze, &attempt));
+    while (zepi_context_reclaim(context, ze, &attempt));
     if (ze == ZE_RESULT_SUCCESS)
         image->ze = ze_image;
     return zepi_check_ze(ze, "zeImageCreate");
@@ -107,7 +106,7 @@ zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_des
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
         image->place->ze_image = image->ze;
-        image->place->retired.weight += most_bytes_of(desc);
+        image->place->deferred.weight += most_bytes_of(desc);
     }
     *out_image = image;
     return ZEPI_SUCCESS;

@@ -16,7 +16,7 @@ struct zepi_image {
     struct zepi_device *device;     // borrowed
     ze_image_handle_t ze;           // owned, unless the host keeps it
     ze_image_desc_t desc;           // without extensions
-    struct zepi_image_place *place; // owned until it is retired
+    struct zepi_image_place *place; // owned until it is deferred
 };
 
 struct zepi_sampler {

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm_driver.h"
+#include "memory/virtual_memory.h"
 #include "ze/ze.h"
 
 static zepi_result_t check_device(const struct zepi_context *context, zepi_device_t device,
@@ -79,19 +80,20 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
         zepi_usm_pool_unreserve(pool, driver_bytes);
         return result;
     }
-    zepi_usm_region_fill(
-        region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
-                                               .size_bytes = driver_bytes,
-                                               .shift = ZEPI_USM_WHOLE_SHIFT,
-                                               .context = context,
-                                               .device = device,
-                                               .kind = kind,
-                                               .pool = pool,
-                                               .used_bytes = size_bytes,
-                                               .stamp = zepi_retire_stamp(&context->retire)});
+    zepi_usm_region_fill(region,
+                         &(struct zepi_usm_region_desc){
+                             .base = (uintptr_t)memory,
+                             .size_bytes = driver_bytes,
+                             .shift = ZEPI_USM_WHOLE_SHIFT,
+                             .context = context,
+                             .device = device,
+                             .kind = kind,
+                             .pool = pool,
+                             .used_bytes = size_bytes,
+                             .stamp = zepi_completion_stamp(zepi_completion_points_of(context))});
     switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
     case ZEPI_USM_ENTERED:
-        if (pool != context->usm.own)
+        if (pool != zepi_usm_pools_of(context)->own)
             zepi_usm_pool_count(pool, size_bytes);
         break;
     case ZEPI_USM_NOT_ALONE:
@@ -115,7 +117,7 @@ static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_by
     struct zepi_usm_share *own = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
     void *memory = zepi_usm_share_take(own, size_class, size_bytes);
     // What commands are done with comes before more of the driver's.
-    if (!memory && zepi_retire_drain(&heap->pool->context->retire, 0))
+    if (!memory && zepi_deferred_drain(heap->pool->context, 0))
         memory = zepi_usm_share_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_share_grow(own, size_class))
         memory = zepi_usm_share_take(own, size_class, size_bytes);
@@ -161,9 +163,10 @@ allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
              size_t alignment_bytes, void **out_memory)
 {
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result == ZEPI_SUCCESS ? zepi_usm_allocate_from(context->usm.own, device, kind,
-                                                           size_bytes, alignment_bytes, out_memory)
-                                  : result;
+    return result == ZEPI_SUCCESS
+               ? zepi_usm_allocate_from(zepi_usm_pools_of(context)->own, device, kind, size_bytes,
+                                        alignment_bytes, out_memory)
+               : result;
 }
 
 static __attribute__((noinline, cold)) zepi_result_t wake(struct zepi_mutex *mutex)
@@ -198,59 +201,60 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
         (alignment_bytes & (alignment_bytes - 1) || alignment_bytes >> ZEPI_USM_LEAST_SHIFT > 1))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
     if (__builtin_expect(!zepi_object_is(context, &zepi_context_type) || !out_memory ||
-                             size_bytes - 1 >= context->usm.own->most_bytes,
+                             size_bytes - 1 >= zepi_usm_pools_of(context)->own->most_bytes,
                          0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
-    struct zepi_usm_heap *heap = context->usm.own->heaps; // of the first device
+    struct zepi_usm_heap *heap = zepi_usm_pools_of(context)->own->heaps; // of the first device
     if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
-        heap = zepi_usm_pool_heap(context->usm.own, device, kind);
+        heap = zepi_usm_pool_heap(zepi_usm_pools_of(context)->own, device, kind);
     if (__builtin_expect(!heap, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
     struct zepi_usm_share *share = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
     if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
         return allocate_slowly(share, size_bytes, out_memory);
-    void *memory = zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes,
-                                              zepi_retire_stamp(&context->retire));
+    void *memory =
+        zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes,
+                                   zepi_completion_stamp(zepi_completion_points_of(context)));
     if (__builtin_expect(!memory, 0))
         return allocate_more(share, size_bytes, out_memory);
     *out_memory = memory;
     return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
 }
 
-static void free_retired_region(struct zepi_retired *retired)
+static void free_deferred_region(struct zepi_deferred *deferred)
 {
     zepi_usm_region_free(
-        (struct zepi_usm_region *)((char *)retired - offsetof(struct zepi_usm_region, retired)));
+        (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred)));
 }
 
 static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    struct zepi_retire *retire = &pool->context->retire;
+    struct zepi_context *context = pool->context;
     const size_t size_bytes = zepi_usm_region_room(region, memory);
     if (!zepi_usm_region_claim(region, (uintptr_t)memory))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "%p is not where an allocation begins, or was freed", memory);
-    if (pool != pool->context->usm.own)
+    if (pool != zepi_usm_pools_of(context)->own)
         zepi_usm_pool_discount(pool, size_bytes);
-    if (zepi_retire_is_unused(retire, region->blocks[0].stamp))
+    if (zepi_completion_is_unused(zepi_completion_points_of(context), region->blocks[0].stamp))
         return zepi_usm_region_free(region);
-    region->retired.weight = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    region->retired.destroy = free_retired_region;
-    zepi_retire_later(retire, &region->retired);
+    region->deferred.weight = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    region->deferred.destroy = free_deferred_region;
+    zepi_defer_free(context, &region->deferred);
     return ZEPI_SUCCESS;
 }
 
 // Memory of the driver's that is in no table.
 struct unknown {
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     ze_context_handle_t ze; // borrowed
     void *memory;
 };
 
-static void free_unknown(struct zepi_retired *retired)
+static void free_unknown(struct zepi_deferred *deferred)
 {
-    struct unknown *unknown = (struct unknown *)retired;
+    struct unknown *unknown = (struct unknown *)deferred;
     zepi_ze.zeMemFree(unknown->ze, unknown->memory);
     zepi_free(unknown);
 }
@@ -260,7 +264,7 @@ static zepi_result_t give_unknown(struct zepi_context *context, void *memory)
     void *base = NULL;
     size_t size_bytes = 0;
     // The driver says what is wrong with memory that is not its own.
-    if (zepi_retire_is_unused(&context->retire, 0) ||
+    if (zepi_completion_is_unused(zepi_completion_points_of(context), 0) ||
         zepi_ze.zeMemGetAddressRange(context->ze, memory, &base, &size_bytes) !=
             ZE_RESULT_SUCCESS ||
         base != memory)
@@ -268,10 +272,10 @@ static zepi_result_t give_unknown(struct zepi_context *context, void *memory)
     struct unknown *unknown = zepi_allocate(1, sizeof(*unknown));
     if (!unknown)
         return zepi_fail_no_memory();
-    *unknown = (struct unknown){.retired = {.weight = size_bytes, .destroy = free_unknown},
+    *unknown = (struct unknown){.deferred = {.weight = size_bytes, .destroy = free_unknown},
                                 .ze = context->ze,
                                 .memory = memory};
-    zepi_retire_later(&context->retire, &unknown->retired);
+    zepi_defer_free(context, &unknown->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -337,7 +341,7 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     struct zepi_usm_block *block = zepi_usm_share_end_locked(share, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
         return free_nothing(context, memory, share);
-    if (!zepi_retire_are_all_idle(&context->retire))
+    if (!zepi_completion_are_all_idle(zepi_completion_points_of(context)))
         return free_busy(share, region, block);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
@@ -405,7 +409,7 @@ size_t zepi_usm_room(struct zepi_context *context, const void *address, size_t s
     const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
     return region && zepi_usm_region_has(region, address)
                ? zepi_usm_region_room(region, address)
-               : zepi_mappings_room(&context->mappings, address, size_bytes);
+               : zepi_mappings_room(context, address, size_bytes);
 }
 
 bool zepi_usm_is_inside_any(struct zepi_context *context, const void *address, size_t size_bytes)

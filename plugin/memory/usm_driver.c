@@ -3,7 +3,6 @@
 
 #include "device/context.h"
 #include "device/device.h"
-#include "memory/reclaim.h"
 #include "memory/usm_pool.h"
 #include "queue/copy.h"
 #include "queue/queue.h"
@@ -62,7 +61,7 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_d
     unsigned attempt = 0;
     do
         ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
-    while (zepi_reclaim(context, ze, &attempt));
+    while (zepi_context_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && pool->is_zeroed) {
         result = zero(context, device, kind, memory, size_bytes);

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/options.h"
 #include "device/context.h"
-#include "memory/reclaim.h"
 #include "memory/usm_driver.h"
 #include "ze/ze.h"
 
@@ -178,7 +177,7 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
     size_t after = add(&pool->reserved_bytes, size_bytes);
     // What is idle may make room, or what commands still use.
     for (unsigned attempt = 0; after > maximum && size_bytes <= maximum && attempt < 2; attempt++) {
-        zepi_retire_drain(&pool->context->retire, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
+        zepi_deferred_drain(pool->context, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
         after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     }
@@ -260,15 +259,6 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     return is_any;
 }
 
-bool zepi_usm_pools_trim(struct zepi_usm_pools *pools)
-{
-    bool is_any = false;
-    for (struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
-         pool; pool = pool->next)
-        is_any = zepi_usm_pool_trim(pool, 0) || is_any;
-    return is_any;
-}
-
 static void shrink_locked(struct zepi_usm_share *share)
 {
     const struct zepi_usm_pool *pool = share->heap->pool;
@@ -324,7 +314,8 @@ void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, siz
         full = share->first[size_class];
     }
     void *memory = zepi_usm_share_take_locked(
-        share, size_class, size_bytes, zepi_retire_stamp(&share->heap->pool->context->retire));
+        share, size_class, size_bytes,
+        zepi_completion_stamp(zepi_completion_points_of(share->heap->pool->context)));
     zepi_mutex_unlock(&share->mutex);
     if (memory && share->is_counted)
         zepi_usm_pool_count(share->heap->pool, size_bytes);
@@ -350,12 +341,12 @@ bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *s
 
 // The commands that might use the sealed blocks are complete. Those that were freed since wait in
 // their turn.
-static void give_sealed(struct zepi_retired *retired)
+static void give_sealed(struct zepi_deferred *deferred)
 {
     struct zepi_usm_region *slab =
-        (struct zepi_usm_region *)((char *)retired - offsetof(struct zepi_usm_region, retired));
+        (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred));
     struct zepi_usm_share *share = atomic_load_explicit(&slab->share, memory_order_relaxed);
-    struct zepi_retire *retire = &share->heap->pool->context->retire;
+    struct zepi_context *context = share->heap->pool->context;
     zepi_mutex_lock(&share->mutex);
     struct zepi_usm_block *next = slab->sealed;
     struct zepi_usm_block *since = slab->open;
@@ -368,7 +359,7 @@ static void give_sealed(struct zepi_retired *retired)
     while (since) {
         struct zepi_usm_block *block = since;
         since = block->next;
-        if (zepi_retire_is_unused(retire, block->stamp)) {
+        if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
             zepi_usm_slab_push_locked(slab, block);
         } else {
             block->next = slab->sealed;
@@ -378,14 +369,14 @@ static void give_sealed(struct zepi_retired *retired)
     const bool is_sealed = slab->sealed != NULL;
     unlock_settled(share, slab);
     if (is_sealed)
-        zepi_retire_later(retire, retired);
+        zepi_defer_free(context, deferred);
 }
 
 void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab,
                                          struct zepi_usm_block *block)
 {
-    struct zepi_retire *retire = &share->heap->pool->context->retire;
-    if (zepi_retire_is_unused(retire, block->stamp)) {
+    struct zepi_context *context = share->heap->pool->context;
+    if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
         zepi_usm_slab_push_locked(slab, block);
         unlock_settled(share, slab);
         return;
@@ -397,12 +388,12 @@ void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct ze
         slab->sealed = slab->open;
         slab->open = NULL;
         // All of it: more of its blocks will follow without a word.
-        slab->retired.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-        slab->retired.destroy = give_sealed;
+        slab->deferred.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
+        slab->deferred.destroy = give_sealed;
     }
     zepi_mutex_unlock(&share->mutex);
     if (is_first)
-        zepi_retire_later(retire, &slab->retired);
+        zepi_defer_free(context, &slab->deferred);
 }
 
 // ---- Pools ----
@@ -495,7 +486,8 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
 // One that was released and is empty, or NULL.
 static struct zepi_usm_pool *find_released(struct zepi_context *context, uint32_t heap_count)
 {
-    struct zepi_usm_pool *pool = atomic_load_explicit(&context->usm.first, memory_order_acquire);
+    struct zepi_usm_pool *pool =
+        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
     for (; pool; pool = pool->next) {
         bool is_released = true;
         // Acquire: what its last user wrote. Of two that find it one takes it.
@@ -522,10 +514,10 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
     if (!pool)
         return zepi_fail_no_memory();
     fill(pool, desc);
-    pool->next = atomic_load_explicit(&context->usm.first, memory_order_relaxed);
+    pool->next = atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_relaxed);
     // Release: a thread that walks along the list reads what this one wrote.
-    while (!atomic_compare_exchange_weak_explicit(&context->usm.first, &pool->next, pool,
-                                                  memory_order_release, memory_order_relaxed))
+    while (!atomic_compare_exchange_weak_explicit(&zepi_usm_pools_of(context)->first, &pool->next,
+                                                  pool, memory_order_release, memory_order_relaxed))
         ;
     *out_pool = pool;
     return ZEPI_SUCCESS;
@@ -542,10 +534,24 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool)
     atomic_store_explicit(&pool->is_released, true, memory_order_release);
 }
 
-zepi_result_t zepi_usm_pools_init(struct zepi_usm_pools *pools, struct zepi_context *context)
+// ---- The context's part ----
+
+static zepi_result_t usm_init(struct zepi_context *context)
 {
     return zepi_usm_pool_create(context, &(struct zepi_usm_pool_desc){.most_bytes = OWN_MOST_BYTES},
-                                &pools->own);
+                                &zepi_usm_pools_of(context)->own);
+}
+
+// Gives the driver all slabs without a block in use.
+static bool usm_reclaim(struct zepi_context *context, uint64_t patience_ns)
+{
+    struct zepi_usm_pool *pool =
+        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
+    bool is_any = false;
+    (void)patience_ns;
+    for (; pool; pool = pool->next)
+        is_any = zepi_usm_pool_trim(pool, 0) || is_any;
+    return is_any;
 }
 
 // What the host did not free goes with the context, unless each allocation is to be the driver's
@@ -566,14 +572,22 @@ static void finish_regions(struct zepi_context *context)
     }
 }
 
-void zepi_usm_pools_finish(struct zepi_usm_pools *pools, struct zepi_context *context)
+static void usm_finish(struct zepi_context *context)
 {
-    if (atomic_load_explicit(&pools->first, memory_order_acquire))
+    struct zepi_usm_pool *next =
+        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
+    if (next)
         finish_regions(context);
-    struct zepi_usm_pool *next = atomic_load_explicit(&pools->first, memory_order_acquire);
     while (next) {
         struct zepi_usm_pool *pool = next;
         next = pool->next;
         zepi_sys_free(pool);
     }
 }
+
+const struct zepi_context_part zepi_usm_part = {
+    .size_bytes = sizeof(struct zepi_usm_pools),
+    .init = usm_init,
+    .finish = usm_finish,
+    .reclaim = usm_reclaim,
+};

@@ -70,17 +70,18 @@ struct zepi_usm_pool {
         heaps[]; // each device's, the host's, and maybe each device's shared memory
 };
 
-// A context's pools. A member of it.
+// A context's pools.
 struct zepi_usm_pools {
     struct zepi_usm_pool *own;             // of the context
     _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
 };
 
-zepi_result_t zepi_usm_pools_init(struct zepi_usm_pools *pools, struct zepi_context *context);
-// Gives everything back to the driver, in use or not. Zeroed pools are fine.
-void zepi_usm_pools_finish(struct zepi_usm_pools *pools, struct zepi_context *context);
-// Gives the driver all slabs without a block in use. False: there were none.
-bool zepi_usm_pools_trim(struct zepi_usm_pools *pools);
+extern const struct zepi_context_part zepi_usm_part;
+
+static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_USM];
+}
 
 zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
                                    const struct zepi_usm_pool_desc *desc,

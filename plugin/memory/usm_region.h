@@ -4,7 +4,7 @@
 
 #include "core/object.h"
 #include "memory/usm_table.h"
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -26,7 +26,7 @@ struct zepi_usm_block {
     // Under the share's mutex.
     struct zepi_usm_block *next; // free one, or one that waits for commands
     void *address;
-    uint64_t stamp; // of the allocation (zepi_retire_stamp)
+    uint64_t stamp; // of the allocation (zepi_completion_stamp)
 };
 
 struct zepi_usm_region {
@@ -48,12 +48,12 @@ struct zepi_usm_region {
     // Under the share's mutex.
     struct zepi_usm_block *first_free;
     int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
-    // Blocks that were freed while commands might use them: those that wait with `retired`, and
+    // Blocks that were freed while commands might use them: those that wait with `deferred`, and
     // those that were freed since.
     struct zepi_usm_block *sealed;
     struct zepi_usm_block *open;
-    struct zepi_retired retired;  // in the list of the context's while there are sealed blocks
-    struct zepi_usm_region *next; // of its class, or without memory
+    struct zepi_deferred deferred; // in the list of the context's while there are sealed blocks
+    struct zepi_usm_region *next;  // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
     struct zepi_usm_block blocks[]; // each in its slot

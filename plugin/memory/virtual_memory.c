@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "memory/reclaim.h"
 #include "ze/ze.h"
 
 // Physical memory as the driver has it.
@@ -22,6 +21,18 @@ struct zepi_mapping {
     struct zepi_physical_place *place; // one reference
 };
 
+struct zepi_mappings {
+    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
+                             // under it
+    struct zepi_mapping *first;
+    atomic_bool is_any; // written under the mutex
+};
+
+static struct zepi_mappings *mappings_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_MAPPINGS];
+}
+
 // ---- Places ----
 
 static void place_destroy(struct zepi_physical_place *place, const struct zepi_context *context)
@@ -32,9 +43,9 @@ static void place_destroy(struct zepi_physical_place *place, const struct zepi_c
 
 static void place_release(struct zepi_physical_place *place, struct zepi_context *context)
 {
-    zepi_mutex_lock(&context->mappings.mutex);
+    zepi_mutex_lock(&mappings_of(context)->mutex);
     const bool is_last = --place->references == 0;
-    zepi_mutex_unlock(&context->mappings.mutex);
+    zepi_mutex_unlock(&mappings_of(context)->mutex);
     if (is_last)
         place_destroy(place, context);
 }
@@ -69,7 +80,7 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
         unsigned attempt = 0;
         do
             created = zepi_ze.zePhysicalMemCreate(context->ze, device->ze, &desc, &ze);
-        while (zepi_reclaim(context, created, &attempt));
+        while (zepi_context_reclaim(context, created, &attempt));
         result = zepi_check_ze(created, "zePhysicalMemCreate");
     }
     if (result != ZEPI_SUCCESS) {
@@ -95,13 +106,20 @@ static void list_release(struct zepi_mapping *list, struct zepi_context *context
     }
 }
 
-void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context)
+// Destroys the physical memory of what the host left mapped.
+static void mappings_finish(struct zepi_context *context)
 {
+    struct zepi_mappings *mappings = mappings_of(context);
     // Drivers refuse to destroy what is mapped.
     for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
     list_release(mappings->first, context);
 }
+
+const struct zepi_context_part zepi_mappings_part = {
+    .size_bytes = sizeof(struct zepi_mappings),
+    .finish = mappings_finish,
+};
 
 static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {
@@ -152,7 +170,7 @@ static struct zepi_mapping *cut_out_locked(struct zepi_mappings *mappings, uintp
 static void forget(struct zepi_context *context, const void *start, size_t size_bytes,
                    struct zepi_mapping *spare)
 {
-    struct zepi_mappings *mappings = &context->mappings;
+    struct zepi_mappings *mappings = mappings_of(context);
     zepi_mutex_lock(&mappings->mutex);
     struct zepi_mapping *gone =
         cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
@@ -171,8 +189,10 @@ static const struct zepi_mapping *find_locked(const struct zepi_mappings *mappin
     return mapping;
 }
 
-size_t zepi_mappings_room(struct zepi_mappings *mappings, const void *address, size_t size_bytes)
+size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
+                          size_t size_bytes)
 {
+    struct zepi_mappings *mappings = mappings_of(context);
     const uintptr_t start = (uintptr_t)address;
     uintptr_t end = start;
     // Relaxed: a thread that may use a mapping knows of it.
@@ -341,7 +361,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     mapping->start = (uintptr_t)start;
     mapping->end = (uintptr_t)start + size_bytes;
     mapping->place = memory->place;
-    add(&context->mappings, mapping);
+    add(mappings_of(context), mapping);
     return ZEPI_SUCCESS;
 }
 

@@ -2,8 +2,7 @@
 #ifndef ZEPI_MEMORY_VIRTUAL_MEMORY_H
 #define ZEPI_MEMORY_VIRTUAL_MEMORY_H
 
-#include "cache/mutex.h"
-#include "core/object.h"
+#include "device/context.h"
 
 #include <stdatomic.h>
 
@@ -26,20 +25,13 @@ struct zepi_physical_memory {
 
 extern const struct zepi_type zepi_physical_memory_type;
 
-// What is mapped in a context. A member of it.
-struct zepi_mappings {
-    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
-                             // under it
-    struct zepi_mapping *first;
-    atomic_bool is_any; // written under the mutex
-};
-
-// Destroys the physical memory of what the host left mapped.
-void zepi_mappings_finish(struct zepi_mappings *mappings, struct zepi_context *context);
+// What is mapped in a context.
+extern const struct zepi_context_part zepi_mappings_part;
 
 // The bytes from the address to the end of what is mapped without a gap, as far as `size_bytes` ask
 // for them; SIZE_MAX where nothing is mapped.
-size_t zepi_mappings_room(struct zepi_mappings *mappings, const void *address, size_t size_bytes);
+size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
+                          size_t size_bytes);
 
 enum zepi_memory_access {
     ZEPI_ACCESS_NONE,

@@ -214,7 +214,7 @@ void zepi_unit_forget(struct zepi_module *module)
     zepi_unit_release(unit);
 }
 
-void zepi_unit_forget_context(const struct zepi_context *context)
+static void units_finish(struct zepi_context *context)
 {
     struct zepi_unit_values *gone = NULL;
     zepi_mutex_lock(&mutex);
@@ -237,6 +237,8 @@ void zepi_unit_forget_context(const struct zepi_context *context)
         zepi_free(values);
     }
 }
+
+const struct zepi_context_part zepi_units_part = {.finish = units_finish};
 
 // A new reference to the unit's module, if it is held.
 static struct zepi_module *find_module_locked(const struct zepi_unit_entry *unit,

@@ -40,8 +40,8 @@ void zepi_unit_note_change(void);
 // The module is destroyed: its unit forgets it. Only for modules with a unit.
 void zepi_unit_forget(struct zepi_module *module);
 
-// The context is destroyed, and so are all modules of it.
-void zepi_unit_forget_context(const struct zepi_context *context);
+// The values that were set on the units' inputs in a context.
+extern const struct zepi_context_part zepi_units_part;
 
 // A new reference to a registered unit. A token that is not in use is an error.
 zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit);

@@ -294,23 +294,6 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
 
 // ---- For the host ----
 
-static void nothing_to_destroy(struct zepi_retired *retired)
-{
-    zepi_free(retired);
-}
-
-// All commands that were submitted to queues of the context are over.
-static zepi_result_t wait_for_context(struct zepi_context *context)
-{
-    struct zepi_retired *retired = zepi_allocate(1, sizeof(*retired));
-    if (!retired)
-        return zepi_fail_no_memory();
-    retired->is_urgent = true;
-    retired->destroy = nothing_to_destroy;
-    zepi_retire_later(&context->retire, retired);
-    return ZEPI_SUCCESS;
-}
-
 // By a queue for this alone, after all other commands.
 static zepi_result_t use_at_once(const struct zepi_buffer_part *part, struct zepi_device *device,
                                  enum zepi_buffer_access access, enum zepi_buffer_where where,
@@ -319,9 +302,8 @@ static zepi_result_t use_at_once(const struct zepi_buffer_part *part, struct zep
     struct zepi_buffer_uses uses;
     zepi_queue_t queue;
     struct zepi_context *context = part->buffer->context;
-    zepi_result_t result = wait_for_context(context);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    zepi_completion_look_at_all(zepi_completion_points_of(context), UINT64_MAX, UINT64_MAX);
+    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, queue, (zepi_wait_list_t){NULL, 0});

@@ -4,11 +4,24 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "memory/reclaim.h"
 #include "ze/ze.h"
 #include "ze/ze_optional.h"
 
 #include <stddef.h>
+
+#define FREE_COMMAND_LISTS 32 // of a context, of all kinds
+
+// Of a context.
+struct zepi_command_lists {
+    struct zepi_mutex mutex;        // guards what is below; nothing is called under it
+    struct zepi_command_list *free; // owned; last released first
+    uint32_t count;
+};
+
+static struct zepi_command_lists *lists_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_COMMAND_LISTS];
+}
 
 static void command_list_destroy(void *object)
 {
@@ -57,7 +70,7 @@ static zepi_result_t create_ze(struct zepi_context *context,
     ze_result_t ze;
     do
         ze = zepi_ze.zeCommandListCreateImmediate(context->ze, kind->device->ze, &desc, out_ze);
-    while (zepi_reclaim(context, ze, &attempt));
+    while (zepi_context_reclaim(context, ze, &attempt));
     return zepi_check_ze(ze, "zeCommandListCreateImmediate");
 }
 
@@ -85,7 +98,7 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      struct zepi_command_list **out_list)
 {
     ze_command_list_handle_t ze;
-    struct zepi_command_list *list = take_free(&context->command_lists, kind);
+    struct zepi_command_list *list = take_free(lists_of(context), kind);
     if (list) {
         *out_list = list;
         return ZEPI_SUCCESS;
@@ -111,7 +124,7 @@ static struct zepi_command_list *add_free(struct zepi_command_lists *lists,
     zepi_mutex_lock(&lists->mutex);
     list->next = lists->free;
     lists->free = list;
-    if (++lists->count > ZEPI_FREE_COMMAND_LISTS) {
+    if (++lists->count > FREE_COMMAND_LISTS) {
         struct zepi_command_list **link = &lists->free;
         while ((*link)->next)
             link = &(*link)->next;
@@ -123,27 +136,27 @@ static struct zepi_command_list *add_free(struct zepi_command_lists *lists,
     return last;
 }
 
-static void release_retired(struct zepi_retired *retired)
+static void release_deferred(struct zepi_deferred *deferred)
 {
-    zepi_release((char *)retired - offsetof(struct zepi_command_list, retired));
+    zepi_release((char *)deferred - offsetof(struct zepi_command_list, deferred));
 }
 
 // Commands of other queues may wait for its events.
-static void retire(struct zepi_command_list *list)
+static void defer_release(struct zepi_command_list *list)
 {
-    list->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    list->retired.destroy = release_retired;
-    zepi_retire_later(&list->context->retire, &list->retired);
+    list->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    list->deferred.destroy = release_deferred;
+    zepi_defer_free(list->context, &list->deferred);
 }
 
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
 {
     if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
         zepi_event_cache_settle(&list->events);
-        list = add_free(&list->context->command_lists, list);
+        list = add_free(lists_of(list->context), list);
     }
     if (list)
-        retire(list);
+        defer_release(list);
 }
 
 static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
@@ -156,22 +169,31 @@ static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
     return first;
 }
 
-void zepi_command_lists_trim(struct zepi_context *context)
+static bool command_lists_reclaim(struct zepi_context *context, uint64_t patience_ns)
 {
-    struct zepi_command_list *list = take_all(&context->command_lists);
+    struct zepi_command_list *list = take_all(lists_of(context));
+    const bool is_any = list != NULL;
+    (void)patience_ns;
     while (list) {
         struct zepi_command_list *next = list->next;
-        retire(list);
+        defer_release(list);
         list = next;
     }
+    return is_any;
 }
 
-void zepi_command_lists_finish(struct zepi_command_lists *lists)
+static void command_lists_finish(struct zepi_context *context)
 {
-    struct zepi_command_list *list = take_all(lists);
+    struct zepi_command_list *list = take_all(lists_of(context));
     while (list) {
         struct zepi_command_list *next = list->next;
         zepi_release(list);
         list = next;
     }
 }
+
+const struct zepi_context_part zepi_command_lists_part = {
+    .size_bytes = sizeof(struct zepi_command_lists),
+    .finish = command_lists_finish,
+    .reclaim = command_lists_reclaim,
+};

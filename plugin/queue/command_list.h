@@ -37,7 +37,7 @@ struct zepi_command_list {
     ze_command_list_handle_t driver_ze;
     struct zepi_command_list *next; // gets the queue's next command after this one; or is free
     struct zepi_event_cache events;
-    struct zepi_retired retired; // of one that goes
+    struct zepi_deferred deferred; // of one that goes
 };
 
 extern const struct zepi_type zepi_command_list_type;
@@ -47,15 +47,6 @@ static inline struct zepi_command_list *zepi_event_cache_list(struct zepi_event_
 {
     return (struct zepi_command_list *)((char *)cache - offsetof(struct zepi_command_list, events));
 }
-
-// Zeroed memory is an empty one.
-struct zepi_command_lists {
-    struct zepi_mutex mutex;        // guards what is below; nothing is called under it
-    struct zepi_command_list *free; // owned; last released first
-    uint32_t count;
-};
-
-#define ZEPI_FREE_COMMAND_LISTS 32 // of a context, of all kinds
 
 // A free list of this kind, or a new one, with one reference.
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
@@ -70,10 +61,6 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
-// Gives up all free lists, as memory is short (memory/reclaim.h).
-void zepi_command_lists_trim(struct zepi_context *context);
-
-// The context goes, without any queue.
-void zepi_command_lists_finish(struct zepi_command_lists *lists);
+extern const struct zepi_context_part zepi_command_lists_part;
 
 #endif

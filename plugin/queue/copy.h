@@ -56,7 +56,7 @@ static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *
     __asm__("" : "+r"(queue));
     const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
                                                                  size_bytes, NULL, 0, NULL);
-    zepi_retire_count(queue->retire);
+    zepi_completion_point_count(queue->completion);
     if (zepi_mutex_unlock_and_tell(&queue->mutex))
         return zepi_queue_copy_finish(queue, true, ze);
     return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS

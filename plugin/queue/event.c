@@ -21,7 +21,7 @@ static void event_destroy(void *object)
             !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
             zepi_event_slot_give(event->slot);
         else
-            zepi_event_slot_retire(event->slot);
+            zepi_event_slot_defer(event->slot);
     }
     zepi_release(event->begin);
     if (event->queue)
@@ -64,7 +64,7 @@ zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_
     event->context = queue->context;
     event->queue = zepi_retain(queue);
     zepi_result_t result =
-        zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_TIMED, &event->slot);
+        zepi_event_slot_take(zepi_event_pools_of(queue->context), ZEPI_EVENT_TIMED, &event->slot);
     if (result == ZEPI_SUCCESS)
         result =
             ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
@@ -96,7 +96,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    result = zepi_event_slot_take(&context->event_pools, ZEPI_EVENT_PLAIN, &event->slot);
+    result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_PLAIN, &event->slot);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
@@ -116,7 +116,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
     const zepi_result_t result =
-        zepi_event_slot_adopt(&context->event_pools, native_handle, ownership, &event->slot);
+        zepi_event_slot_adopt(zepi_event_pools_of(context), native_handle, ownership, &event->slot);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
@@ -130,7 +130,7 @@ static void note_complete(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_release);
     if (event->queue && (event->queue->flags & ZEPI_QUEUE_IN_ORDER))
-        zepi_retire_note_complete(event->queue->retire, event->number);
+        zepi_completion_point_reach(event->queue->completion, event->number);
 }
 
 zepi_result_t zepi_event_signal(zepi_event_t event)

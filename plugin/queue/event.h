@@ -32,7 +32,7 @@ struct zepi_event {
     uint32_t command;             // what it was, in the front door's words
     // Of the first of a chain that waits for its commands: either for all queues, or, in an
     // in-order queue, for the last of them.
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     struct zepi_event *next_chain;
     struct zepi_event *newest;
 };

@@ -65,10 +65,10 @@ static void push_chain(_Atomic(struct zepi_event *) *head, const struct chain *c
                                                     memory_order_release, memory_order_relaxed));
 }
 
-static void give_retired(struct zepi_retired *retired)
+static void give_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_event *first =
-        (struct zepi_event *)((char *)retired - offsetof(struct zepi_event, retired));
+        (struct zepi_event *)((char *)deferred - offsetof(struct zepi_event, deferred));
     struct zepi_event_cache *cache = first->cache;
     const struct chain chain = chain_of(first);
     push_chain(&cache->usable, &chain);
@@ -76,14 +76,14 @@ static void give_retired(struct zepi_retired *retired)
 }
 
 // No command uses them once all queues have come past this point.
-static void retire_chain(struct zepi_event_cache *cache, const struct chain *chain)
+static void defer_chain(struct zepi_event_cache *cache, const struct chain *chain)
 {
     if (!chain->first)
         return;
     struct zepi_command_list *list = zepi_retain(zepi_event_cache_list(cache));
-    chain->first->retired.weight = (chain->count + 1) * ZEPI_RETIRE_WEIGHT_EVENT;
-    chain->first->retired.destroy = give_retired;
-    zepi_retire_later(&list->context->retire, &chain->first->retired);
+    chain->first->deferred.weight = (chain->count + 1) * ZEPI_DEFERRED_WEIGHT_EVENT;
+    chain->first->deferred.destroy = give_deferred;
+    zepi_defer_free(list->context, &chain->first->deferred);
 }
 
 // ---- What came back ----
@@ -136,13 +136,13 @@ static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue
 
 static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
 {
-    struct zepi_retire_queue *retire = queue->retire;
+    struct zepi_completion_point *point = queue->completion;
     // Acquire: the thread that saw that it is over.
-    if (atomic_load_explicit(&retire->completed, memory_order_acquire) >= newest->number)
+    if (atomic_load_explicit(&point->completed, memory_order_acquire) >= newest->number)
         return true;
     if (zepi_event_slot_ask(newest->slot) != ZE_RESULT_SUCCESS)
         return false;
-    zepi_retire_note_complete(retire, newest->number);
+    zepi_completion_point_reach(point, newest->number);
     return true;
 }
 
@@ -177,7 +177,7 @@ static zepi_result_t make_events(const struct zepi_event_cache *cache, struct ze
         if (!event)
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
         const zepi_result_t result =
-            zepi_event_slot_take(&queue->context->event_pools, cache->kind, &event->slot);
+            zepi_event_slot_take(zepi_event_pools_of(queue->context), cache->kind, &event->slot);
         if (result != ZEPI_SUCCESS) {
             zepi_object_discard(event);
             return result;
@@ -229,7 +229,7 @@ static void look_at_used(struct zepi_event_cache *cache, struct zepi_queue *queu
         others.first = in_use;
         others.count = taken_count;
     }
-    retire_chain(cache, &others);
+    defer_chain(cache, &others);
 }
 
 // What came back and may be used again.
@@ -282,7 +282,7 @@ void zepi_event_cache_settle(struct zepi_event_cache *cache)
         append_chain(&complete, &pending);
     }
     push_chain(&cache->usable, &complete);
-    retire_chain(cache, &others);
+    defer_chain(cache, &others);
 }
 
 static void destroy_events(struct zepi_event *event, const struct zepi_command_list *list)

@@ -13,7 +13,7 @@
 // - Others that are known to be complete, and that no command waits for, are reset.
 // - Those of an in-order queue are complete when a later one is, so that one question answers for a
 //   whole chain.
-// - All others are retired like modules (retire.h), a whole chain at once, and then reset.
+// - All others are freed later (deferred_free.h), a whole chain at once, and then reset.
 
 struct zepi_command_list;
 

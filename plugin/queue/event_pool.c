@@ -20,9 +20,10 @@ struct zepi_event_burst {
     struct zepi_event_slot slots[BURST_EVENTS];
 };
 
-void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context)
+static zepi_result_t event_pools_init(struct zepi_context *context)
 {
-    pools->context = context;
+    zepi_event_pools_of(context)->context = context;
+    return ZEPI_SUCCESS;
 }
 
 static void destroy_burst(struct zepi_event_burst *burst)
@@ -36,14 +37,21 @@ static void destroy_burst(struct zepi_event_burst *burst)
     zepi_free(burst);
 }
 
-void zepi_event_pools_finish(struct zepi_event_pools *pools)
+static void event_pools_finish(struct zepi_context *context)
 {
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
     while (pools->bursts) {
         struct zepi_event_burst *burst = pools->bursts;
         pools->bursts = burst->next;
         destroy_burst(burst);
     }
 }
+
+const struct zepi_context_part zepi_event_pools_part = {
+    .size_bytes = sizeof(struct zepi_event_pools),
+    .init = event_pools_init,
+    .finish = event_pools_finish,
+};
 
 static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                  struct zepi_event_burst *burst)
@@ -234,14 +242,14 @@ void zepi_event_slot_give(struct zepi_event_slot *slot)
     zepi_release(list);
 }
 
-static void give_retired(struct zepi_retired *retired)
+static void give_deferred(struct zepi_deferred *deferred)
 {
-    zepi_event_slot_give((struct zepi_event_slot *)retired);
+    zepi_event_slot_give((struct zepi_event_slot *)deferred);
 }
 
-void zepi_event_slot_retire(struct zepi_event_slot *slot)
+void zepi_event_slot_defer(struct zepi_event_slot *slot)
 {
-    slot->retired.weight = ZEPI_RETIRE_WEIGHT_EVENT;
-    slot->retired.destroy = give_retired;
-    zepi_retire_later(&slot->pools->context->retire, &slot->retired);
+    slot->deferred.weight = ZEPI_DEFERRED_WEIGHT_EVENT;
+    slot->deferred.destroy = give_deferred;
+    zepi_defer_free(slot->pools->context, &slot->deferred);
 }

@@ -4,7 +4,7 @@
 
 #include "cache/mutex.h"
 #include "core/status.h"
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 
 #include <stdbool.h>
 
@@ -24,8 +24,8 @@ enum zepi_event_kind {
 
 // One ze_event, borrowed from its pool. A free one is not signalled.
 struct zepi_event_slot {
-    struct zepi_retired retired; // while commands may still use the event of a given-back slot
-    ze_event_handle_t ze;        // NULL: made when the slot is taken
+    struct zepi_deferred deferred; // while commands may still use the event of a given-back slot
+    ze_event_handle_t ze;          // NULL: made when the slot is taken
     enum zepi_event_kind kind;
     struct zepi_event_pools *pools;
     struct zepi_event_burst *burst; // borrowed; NULL: adopted
@@ -45,8 +45,12 @@ struct zepi_event_pools {
     struct zepi_event_burst *bursts;         // owned
 };
 
-void zepi_event_pools_init(struct zepi_event_pools *pools, struct zepi_context *context);
-void zepi_event_pools_finish(struct zepi_event_pools *pools);
+extern const struct zepi_context_part zepi_event_pools_part;
+
+static inline struct zepi_event_pools *zepi_event_pools_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_EVENT_POOLS];
+}
 
 // Takes an event that is not signalled.
 zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_event_kind kind,
@@ -63,6 +67,6 @@ void zepi_event_slot_give(struct zepi_event_slot *slot);
 // The same for one of the list's own, as the list is destroyed.
 void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_command_list *list);
 // Gives back one that commands may still signal or wait for.
-void zepi_event_slot_retire(struct zepi_event_slot *slot);
+void zepi_event_slot_defer(struct zepi_event_slot *slot);
 
 #endif

@@ -44,7 +44,7 @@ void zepi_queue_give_up_holds(struct zepi_queue *queue)
     if (atomic_load_explicit(&queue->holds.count, memory_order_relaxed) == 0)
         return;
     // Acquire: the commands are over.
-    give_up(queue, atomic_load_explicit(&queue->retire->completed, memory_order_acquire));
+    give_up(queue, atomic_load_explicit(&queue->completion->completed, memory_order_acquire));
 }
 
 void zepi_queue_finish_holds(struct zepi_queue *queue)
@@ -62,7 +62,7 @@ void zepi_queue_hold(struct zepi_queue *queue, void *object)
     }
     held->object = zepi_retain(object);
     zepi_mutex_lock(&queue->mutex);
-    held->number = atomic_load_explicit(&queue->retire->submitted, memory_order_relaxed);
+    held->number = atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed);
     held->next = queue->holds.first;
     queue->holds.first = held;
     const bool is_due =

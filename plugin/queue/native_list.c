@@ -22,9 +22,9 @@ static zepi_result_t wait_for_run(struct zepi_native_list *list)
     return zepi_check_ze(ze, "zeFenceHostSynchronize");
 }
 
-static void list_destroy_now(struct zepi_retired *retired)
+static void list_destroy_now(struct zepi_deferred *deferred)
 {
-    struct zepi_native_list *list = (struct zepi_native_list *)retired;
+    struct zepi_native_list *list = (struct zepi_native_list *)deferred;
     // The last event is signalled, but the command queue may not be done with the lists.
     wait_for_run(list);
     if (list->fence)
@@ -44,9 +44,9 @@ void zepi_native_list_destroy(struct zepi_native_list *list)
 {
     if (!list)
         return;
-    list->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    list->retired.destroy = list_destroy_now;
-    zepi_retire_later(&list->context->retire, &list->retired);
+    list->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    list->deferred.destroy = list_destroy_now;
+    zepi_defer_free(list->context, &list->deferred);
 }
 
 static zepi_result_t create_list(const struct zepi_native_list *list,
@@ -104,7 +104,7 @@ zepi_result_t zepi_native_list_create(struct zepi_context *context, struct zepi_
     if (result == ZEPI_SUCCESS)
         result = create_fence(list, &list->fence);
     if (result != ZEPI_SUCCESS) {
-        list_destroy_now(&list->retired);
+        list_destroy_now(&list->deferred);
         return result;
     }
     *out_list = list;

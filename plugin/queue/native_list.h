@@ -8,7 +8,7 @@
 // later, as often as it likes. Runs of one list come one after the other, whatever their queues.
 // Not thread-safe: the owner lets one thread at a time run it.
 struct zepi_native_list {
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     struct zepi_context *context; // borrowed: holders of the list hold the context
     struct zepi_device *device;   // borrowed
     ze_command_list_handle_t ze;  // to be recorded to; not immediate, and not in order

@@ -32,14 +32,14 @@ static void receive(struct zepi_queue *queue, uint64_t patience_ns)
     if (probe->count == 0 || !has_come_back(probe, patience_ns))
         return;
     give_all(probe, zepi_event_slot_give);
-    zepi_retire_end_wait(&queue->context->retire, queue->retire, probe->mark);
+    zepi_deferred_end_wait(queue->context, queue->completion, probe->mark);
 }
 
 static bool take_events(struct zepi_queue *queue, uint32_t count)
 {
     struct zepi_probe *probe = &queue->probe;
     while (probe->count < count) {
-        if (zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_PLAIN,
+        if (zepi_event_slot_take(zepi_event_pools_of(queue->context), ZEPI_EVENT_PLAIN,
                                  &probe->slots[probe->count]) != ZEPI_SUCCESS)
             return false;
         probe->count++;
@@ -56,7 +56,8 @@ static void send(struct zepi_queue *queue)
         give_all(probe, zepi_event_slot_give);
         return;
     }
-    probe->mark = zepi_retire_begin_wait(&queue->context->retire, queue->retire);
+    probe->mark =
+        zepi_completion_begin_wait(zepi_completion_points_of(queue->context), queue->completion);
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++) {
         struct zepi_command_list *list = i < queue->list_count ? queue->lists[i] : queue->copy_list;
@@ -64,10 +65,10 @@ static void send(struct zepi_queue *queue)
         ze = zepi_ze.zeCommandListAppendBarrier(list->ze, probe->slots[i]->ze, 0, NULL);
     }
     // A command like others, counted once it is appended: a queue that goes waits for it, too.
-    probe->mark.submitted = zepi_retire_count(queue->retire);
+    probe->mark.submitted = zepi_completion_point_count(queue->completion);
     zepi_mutex_unlock(&queue->mutex);
     if (ze != ZE_RESULT_SUCCESS)
-        give_all(probe, zepi_event_slot_retire);
+        give_all(probe, zepi_event_slot_defer);
 }
 
 void zepi_probe_look(struct zepi_queue *queue, uint64_t patience_ns)
@@ -79,7 +80,7 @@ void zepi_probe_look(struct zepi_queue *queue, uint64_t patience_ns)
         return;
     zepi_error_save(&error);
     receive(queue, patience_ns);
-    if (probe->count == 0 && !zepi_retire_is_idle(queue->retire)) {
+    if (probe->count == 0 && !zepi_completion_point_is_idle(queue->completion)) {
         send(queue);
         if (patience_ns > 0)
             receive(queue, patience_ns);

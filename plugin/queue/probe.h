@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_PROBE_H
 #define ZEPI_QUEUE_PROBE_H
 
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,11 +20,11 @@ struct zepi_probe {
     atomic_bool is_in_use; // by a thread, which owns what is below
     uint32_t count;        // of events; 0: none is on its way
     struct zepi_event_slot *slots[ZEPI_PROBE_EVENTS];
-    struct zepi_retire_mark mark; // what will be complete when they are
+    struct zepi_completion_mark mark; // what will be complete when they are
 };
 
-// Tells `retire` if the last probe has come back, and sends the next one. Waits at most
-// `patience_ns` for each of the two. An error leaves things as they are.
+// Notes it in the completion point if the last probe has come back, and sends the next one. Waits
+// at most `patience_ns` for each of the two. An error leaves things as they are.
 void zepi_probe_look(struct zepi_queue *queue, uint64_t patience_ns);
 
 // The queue is empty and goes: gives back the events.

@@ -19,19 +19,18 @@ static void queue_destroy(void *object)
     struct zepi_queue *queue = object;
     bool is_idle = true;
     // Not there if a list could not be made.
-    if (queue->retire) {
+    if (queue->completion) {
         zepi_queue_wait(queue);
-        zepi_retire_leave_queue(&queue->context->retire, queue->retire);
+        zepi_completion_point_leave(zepi_completion_points_of(queue->context), queue->completion);
         // For a probe that another thread sent meanwhile.
         zepi_queue_wait(queue);
         zepi_probe_finish(queue);
-        is_idle = zepi_retire_is_idle(queue->retire);
-        zepi_retire_remove_queue(&queue->context->retire, queue->retire);
+        is_idle = zepi_completion_point_is_idle(queue->completion);
+        zepi_deferred_remove_point(queue->context, queue->completion);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
         give_list(queue->lists[i], is_idle);
     give_list(queue->copy_list, is_idle);
-    zepi_queue_number_give(&queue->context->queue_numbers, queue->number);
     zepi_dispatch_memo_destroy(queue->memo);
     zepi_queue_finish_holds(queue);
     zepi_release(queue->context);
@@ -131,8 +130,22 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     queue->device = device;
     queue->device_index = device_index;
     queue->flags = flags;
-    queue->number = zepi_queue_number_take(&context->queue_numbers);
     return queue;
+}
+
+static void look(void *queue, uint64_t patience_ns)
+{
+    zepi_queue_look(queue, patience_ns);
+}
+
+// The layers below may ask how far the queue is.
+static zepi_result_t register_queue(struct zepi_queue *queue)
+{
+    struct zepi_completion_points *points = zepi_completion_points_of(queue->context);
+    const zepi_result_t result = zepi_completion_point_add(points, queue, look, &queue->completion);
+    if (result == ZEPI_SUCCESS)
+        queue->number = zepi_completion_point_number(points, queue->completion);
+    return result;
 }
 
 zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
@@ -162,7 +175,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return result;
     }
     link_lists(queue);
-    result = zepi_retire_add_queue(&context->retire, queue, &queue->retire);
+    result = register_queue(queue);
     if (result != ZEPI_SUCCESS) {
         zepi_release(queue);
         return result;
@@ -193,7 +206,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
     result = take_lists(queue);
     if (result == ZEPI_SUCCESS)
-        result = zepi_retire_add_queue(&context->retire, queue, &queue->retire);
+        result = register_queue(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);
@@ -213,7 +226,7 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
     const zepi_queue_info_t info = {.context = queue->context,
                                     .device = queue->device,
                                     .flags = queue->flags,
-                                    .is_empty = zepi_retire_is_idle(queue->retire),
+                                    .is_empty = zepi_completion_point_is_idle(queue->completion),
                                     .has_in_order_list = queue->has_in_order_list};
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

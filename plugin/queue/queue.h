@@ -7,7 +7,7 @@
 #include "queue/command_list.h"
 #include "queue/hold.h"
 #include "queue/probe.h"
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 #include "ze/ze_optional.h"
 
 struct zepi_context;
@@ -29,17 +29,17 @@ struct zepi_queue {
     zepi_queue_flags_t flags;
     bool has_in_order_list;                            // the driver keeps the order
     bool needs_barriers;                               // which keep it in its place
-    uint32_t number;                                   // in the context (queue_number.h)
+    uint32_t number;                                   // in the context (completion_point.h)
     uint32_t list_count;                               // one if in order
     struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
     struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
     // Guards appending, the kernels' instances of this queue's number, free events, `next_list`,
-    // `holds` and `retire->submitted`. The one lock under which the driver is called: a command
+    // `holds` and `completion->submitted`. The one lock under which the driver is called: a command
     // list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     struct zepi_command_list *next_list;
     struct zepi_holds holds;
-    struct zepi_retire_queue *retire; // of the context; NULL: not there yet
+    struct zepi_completion_point *completion; // of the context; NULL: not there yet
     struct zepi_probe probe;
     struct zepi_mutex memo_mutex;    // guards `memo`; nothing is called under it
     struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
@@ -63,8 +63,8 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
 zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);
 
 // Finds out how far the queue is, as far as that is seen without waiting, or, behind everything
-// that was submitted before, with waiting for at most `patience_ns`. An error leaves things as they
-// are.
+// that was submitted before, with waiting for at most `patience_ns`; UINT64_MAX: until everything
+// submitted before is complete. An error leaves things as they are.
 void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns);
 
 // A command that does nothing once the wait list is complete, or everything before if that is

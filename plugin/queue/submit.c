@@ -160,7 +160,7 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
 void zepi_submit_cancel(struct zepi_submit *submit)
 {
     // For the barrier that may have been appended.
-    zepi_retire_count(submit->queue->retire);
+    zepi_completion_point_count(submit->queue->completion);
     zepi_mutex_unlock(&submit->queue->mutex);
     if (submit->has_lists)
         zepi_submit_finish_lists(submit);

@@ -108,7 +108,7 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
     struct zepi_queue *queue = submit->queue;
     struct zepi_event *event = submit->event;
     // A failed append counts, too: part of it may have been appended.
-    const uint64_t number = zepi_retire_count(queue->retire);
+    const uint64_t number = zepi_completion_point_count(queue->completion);
     if (event) {
         event->number = number;
         event->has_failed = appended != ZEPI_SUCCESS;

@@ -34,8 +34,8 @@ static zepi_result_t take_events(struct zepi_queue *queue, uint32_t count,
     events->count = 0;
     while (events->count < count) {
         const uint32_t i = events->count;
-        const zepi_result_t result =
-            zepi_event_slot_take(&queue->context->event_pools, ZEPI_EVENT_PLAIN, &events->slots[i]);
+        const zepi_result_t result = zepi_event_slot_take(zepi_event_pools_of(queue->context),
+                                                          ZEPI_EVENT_PLAIN, &events->slots[i]);
         if (result != ZEPI_SUCCESS)
             return result;
         events->handles[i] = events->slots[i]->ze;
@@ -76,7 +76,7 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue)
     zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeEventHostSynchronize, events.handles[i], UINT64_MAX);
-    give_events(&events, result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_retire);
+    give_events(&events, result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_defer);
     return result;
 }
 
@@ -102,15 +102,16 @@ static zepi_result_t wait_by_lists(struct zepi_queue *queue,
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    struct zepi_retire *retire = &queue->context->retire;
-    if (zepi_retire_is_idle(queue->retire))
+    struct zepi_context *context = queue->context;
+    if (zepi_completion_point_is_idle(queue->completion))
         return ZEPI_SUCCESS;
-    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, queue->retire);
+    const struct zepi_completion_mark mark =
+        zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
     const zepi_result_t result = optional->command_list_host_synchronize
                                      ? wait_by_lists(queue, optional)
                                      : wait_by_events(queue);
     if (result == ZEPI_SUCCESS)
-        zepi_retire_end_wait(retire, queue->retire, mark);
+        zepi_deferred_end_wait(context, queue->completion, mark);
     return result;
 }
 
@@ -130,12 +131,13 @@ static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_op
 // Notes it if everything submitted before is complete. The driver can wait for a list.
 static zepi_result_t ask(struct zepi_queue *queue, const struct zepi_ze_optional *optional)
 {
-    struct zepi_retire *retire = &queue->context->retire;
-    const struct zepi_retire_mark mark = zepi_retire_begin_wait(retire, queue->retire);
+    struct zepi_context *context = queue->context;
+    const struct zepi_completion_mark mark =
+        zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
     bool is_empty;
     const zepi_result_t result = ask_lists(queue, optional, &is_empty);
     if (result == ZEPI_SUCCESS && is_empty)
-        zepi_retire_end_wait(retire, queue->retire, mark);
+        zepi_deferred_end_wait(context, queue->completion, mark);
     return result;
 }
 
@@ -143,13 +145,14 @@ zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (zepi_retire_is_idle(queue->retire) || !optional->command_list_host_synchronize)
+    if (zepi_completion_point_is_idle(queue->completion) ||
+        !optional->command_list_host_synchronize)
         // Looks at the last probe, and sends another one if that is not back.
         zepi_probe_look(queue, 0);
     else
         result = ask(queue, optional);
     if (result == ZEPI_SUCCESS)
-        *out_is_empty = zepi_retire_is_idle(queue->retire);
+        *out_is_empty = zepi_completion_point_is_idle(queue->completion);
     return result;
 }
 
@@ -158,11 +161,13 @@ void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns)
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_error error;
     zepi_error_save(&error);
-    if (optional->command_list_host_synchronize)
+    if (patience_ns == UINT64_MAX)
+        zepi_queue_wait(queue);
+    else if (optional->command_list_host_synchronize)
         ask(queue, optional);
     zepi_error_restore(&error);
     // Of a queue that never runs dry, too.
-    if (!zepi_retire_is_idle(queue->retire))
+    if (patience_ns < UINT64_MAX && !zepi_completion_point_is_idle(queue->completion))
         zepi_probe_look(queue, patience_ns);
 }
 
@@ -247,7 +252,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
                          submit.waits);
     result = zepi_submit_end(&submit, result, out_event);
-    give_events(&events, zepi_event_slot_retire);
+    give_events(&events, zepi_event_slot_defer);
     return result;
 }
 

@@ -12,9 +12,9 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-static void destroy_now(struct zepi_retired *retired)
+static void destroy_now(struct zepi_deferred *deferred)
 {
-    struct zepi_device_module *device_module = (struct zepi_device_module *)retired;
+    struct zepi_device_module *device_module = (struct zepi_device_module *)deferred;
     for (uint32_t i = 0; i < device_module->unit_count; i++) {
         if (device_module->ownership == ZEPI_OWNERSHIP_TRANSFER)
             zepi_ze.zeModuleDestroy(device_module->units[i].ze);
@@ -32,9 +32,9 @@ static void destroy_now(struct zepi_retired *retired)
 void zepi_device_module_destroy(void *pointer)
 {
     struct zepi_device_module *device_module = pointer;
-    device_module->retired.weight = ZEPI_RETIRE_WEIGHT_HANDLE;
-    device_module->retired.destroy = destroy_now;
-    zepi_retire_later(&device_module->context->retire, &device_module->retired);
+    device_module->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    device_module->deferred.destroy = destroy_now;
+    zepi_defer_free(device_module->context, &device_module->deferred);
 }
 
 static zepi_result_t fill_units(struct zepi_device_module *device_module, uint32_t module_count,
@@ -79,7 +79,7 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
         result = fill_units(device_module, module_count, modules);
     if (result != ZEPI_SUCCESS) {
         device_module->ownership = ZEPI_OWNERSHIP_KEEP;
-        destroy_now(&device_module->retired);
+        destroy_now(&device_module->deferred);
         return result;
     }
     device_module->context = context;
@@ -367,7 +367,8 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
 {
     struct zepi_device *device = context->devices[device_index];
     struct zepi_build_result *result = NULL;
-    switch (zepi_build_cache_find_or_build(context->caches->modules, key, build, &result)) {
+    switch (zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, key, build,
+                                           &result)) {
     case ZEPI_LOOKUP_SUCCEEDED:
     case ZEPI_LOOKUP_FAILED:
         return answer(options, device, result, out_result);

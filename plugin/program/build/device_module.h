@@ -7,7 +7,7 @@
 #include "program/build/build_options.h"
 #include "program/build/text.h"
 #include "program/device_image/device_image.h"
-#include "queue/retire.h"
+#include "sync/deferred_free.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -26,7 +26,7 @@ struct zepi_device_module_unit {
 // Compiled code on one device: the payload of the context's cache of modules. Immutable. It keeps
 // the bytes that it was made from, so that they are known when a host hands them in again.
 struct zepi_device_module {
-    struct zepi_retired retired;
+    struct zepi_deferred deferred;
     struct zepi_context *context; // borrowed: holders of a device module hold the context
     struct zepi_device *device;   // borrowed
     uint64_t id;                  // unique in the process; what its kernels are found by

@@ -8,44 +8,43 @@
 #include "program/build/binary_cache.h"
 #include "program/this_module.h"
 
-struct zepi_handle_caches *zepi_handle_caches_create(void)
+static zepi_result_t handle_caches_init(struct zepi_context *context)
 {
     const struct zepi_options *options = zepi_options();
     const struct zepi_build_limits limits = {
         .bytes = options->cache_is_on ? options->memory_bytes : 0,
         .entries = options->cache_is_on ? options->memory_entries : 0};
-    struct zepi_handle_caches *caches = zepi_allocate(1, sizeof(*caches));
-    if (!caches)
-        return NULL;
+    struct zepi_handle_caches *caches = zepi_handle_caches_of(context);
     caches->budget = zepi_build_budget_create(limits);
     if (caches->budget) {
         caches->modules = zepi_build_cache_create(caches->budget, NULL);
         caches->kernels = zepi_build_cache_create(caches->budget, NULL);
     }
-    if (!caches->modules || !caches->kernels) {
-        zepi_handle_caches_destroy(caches);
-        return NULL;
-    }
-    return caches;
+    return caches->modules && caches->kernels ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-void zepi_handle_caches_destroy(struct zepi_handle_caches *caches)
+// The handles go at once, since no queue is left.
+static void handle_caches_finish(struct zepi_context *context)
 {
-    if (!caches)
-        return;
+    struct zepi_handle_caches *caches = zepi_handle_caches_of(context);
     if (caches->kernels)
         zepi_build_cache_destroy(caches->kernels);
     if (caches->modules)
         zepi_build_cache_destroy(caches->modules);
     zepi_build_budget_destroy(caches->budget);
-    zepi_free(caches);
 }
+
+const struct zepi_context_part zepi_handle_caches_part = {
+    .size_bytes = sizeof(struct zepi_handle_caches),
+    .init = handle_caches_init,
+    .finish = handle_caches_finish,
+};
 
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
 {
     // Queues remember results of the caches, and keep them in use.
     zepi_unit_note_change();
-    zepi_build_budget_trim(context->caches->budget, bytes);
+    zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
 }
 
 static zepi_result_t check_context(zepi_context_t context)
@@ -60,7 +59,8 @@ zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t 
         return result;
     if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const struct zepi_build_limits handles = zepi_build_budget_limits(context->caches->budget);
+    const struct zepi_build_limits handles =
+        zepi_build_budget_limits(zepi_handle_caches_of(context)->budget);
     const struct zepi_build_limits device_module = zepi_build_budget_limits(zepi_binary_budget());
     const zepi_cache_limits_t limits = {
         .memory_bytes = handles.bytes,
@@ -82,7 +82,7 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
     zepi_unit_note_change();
-    zepi_build_budget_set_limits(context->caches->budget, handles);
+    zepi_build_budget_set_limits(zepi_handle_caches_of(context)->budget, handles);
     zepi_build_budget_set_limits(
         zepi_binary_budget(),
         (struct zepi_build_limits){limits.binary_bytes, ZEPI_BUILD_UNLIMITED});
@@ -108,7 +108,8 @@ zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t
             return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                              "cache level %d is none of modules (0), kernels (1), code (2)",
                              (int)level);
-        cache = level == ZEPI_CACHE_MODULES ? context->caches->modules : context->caches->kernels;
+        cache = level == ZEPI_CACHE_MODULES ? zepi_handle_caches_of(context)->modules
+                                            : zepi_handle_caches_of(context)->kernels;
     }
     zepi_build_cache_get_counters(cache, &from);
     const zepi_cache_counters_t counters = {.hits = from.hits,
@@ -167,7 +168,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_unit_note_change();
-    zepi_build_cache_clear(context->caches->kernels);
-    zepi_build_cache_clear(context->caches->modules);
+    zepi_build_cache_clear(zepi_handle_caches_of(context)->kernels);
+    zepi_build_cache_clear(zepi_handle_caches_of(context)->modules);
     return ZEPI_SUCCESS;
 }

@@ -3,8 +3,7 @@
 #define ZEPI_PROGRAM_BUILD_HANDLE_CACHES_H
 
 #include "cache/build_cache.h"
-
-#include <zepi/zepi.h>
+#include "device/context.h"
 
 // A context's caches of handles, under one budget: modules (payload: struct zepi_device_module) and
 // kernels (payload: struct zepi_device_kernel, which holds its module's result).
@@ -14,10 +13,12 @@ struct zepi_handle_caches {
     struct zepi_build_cache *kernels;
 };
 
-// NULL without memory.
-struct zepi_handle_caches *zepi_handle_caches_create(void);
-// No result may be held any more. NULL is fine.
-void zepi_handle_caches_destroy(struct zepi_handle_caches *caches);
+extern const struct zepi_context_part zepi_handle_caches_part;
+
+static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_HANDLE_CACHES];
+}
 
 // Gives up what is in no use until at most `bytes` are kept.
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);

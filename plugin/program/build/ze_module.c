@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "memory/reclaim.h"
 #include "ze/ze.h"
 
 #include <stdio.h>
@@ -52,7 +51,7 @@ static zepi_result_t create(struct zepi_context *context, const struct zepi_devi
             zepi_ze.zeModuleBuildLogDestroy(ze_log);
         ze_log = NULL;
         ze = zepi_ze.zeModuleCreate(context->ze, device->ze, desc, &module, &ze_log);
-    } while (zepi_reclaim(context, ze, &attempt));
+    } while (zepi_context_reclaim(context, ze, &attempt));
     zepi_ze_module_take_log(ze_log, log);
     if (ze == ZE_RESULT_SUCCESS) {
         *out_module = module;

@@ -179,7 +179,7 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
                                 "the pool is of another context");
     // What commands are done with is no use.
     if (result == UR_RESULT_SUCCESS)
-        zepi_retire_drain(&zepi_ur_context(hContext)->retire, 0);
+        zepi_deferred_drain(zepi_ur_context(hContext), 0);
     if (result == UR_RESULT_SUCCESS)
         zepi_usm_pool_trim(zepi_ur_usm_pool(hPool)->pool, minBytesToKeep);
     return result;
