@@ -2,6 +2,8 @@
 #ifndef ZEPI_TOOL_BENCH_H
 #define ZEPI_TOOL_BENCH_H
 
+#include "transfers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +30,10 @@ enum bench_operation {
     BENCH_BUILD_AGAIN,
     BENCH_DISK,
     BENCH_COLD,
-    BENCH_OPERATION_COUNT,
+#define OPERATION(constant, ...) BENCH_##constant,
+    BENCH_TRANSFERS(OPERATION)
+#undef OPERATION
+        BENCH_OPERATION_COUNT,
 };
 
 struct bench_operation_info {
@@ -36,6 +41,7 @@ struct bench_operation_info {
     const char *title;          // for people
     const char *image;          // what is built, see kernels.h, or NULL
     bool is_beside;             // with --intel-driver, measured if nothing is asked for
+    bool is_extra;              // measured only if it is asked for
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
 };

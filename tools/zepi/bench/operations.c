@@ -41,6 +41,10 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                            .plain = BENCH_PROGRAM},
     [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench", .plain = BENCH_DISK},
     [BENCH_COLD] = {"build-cold", "build that is new", "bench", .plain = BENCH_COLD},
+#define TRANSFER(constant, name, title, ...)                                                       \
+    [BENCH_##constant] = {name, title, NULL, .is_extra = true, .plain = BENCH_##constant},
+    BENCH_TRANSFERS(TRANSFER)
+#undef TRANSFER
 };
 
 const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
@@ -62,8 +66,9 @@ bool bench_is_asked_for(const struct bench *bench, const char *name)
 bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
 {
     const struct bench_operation_info *info = &bench_operations[operation];
-    return bench->only_count == 0 && bench->is_intel ? info->is_beside
-                                                     : bench_is_asked_for(bench, info->name);
+    if (bench->only_count > 0)
+        return bench_is_asked_for(bench, info->name);
+    return bench->is_intel ? info->is_beside : !info->is_extra;
 }
 
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,

@@ -55,11 +55,15 @@ static bool make_objects(struct ur_row *ur)
     const struct kernel_image image = kernel_image("bench");
     const ur_queue_properties_t any_order = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
                                              .flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
+    const ur_queue_properties_t profiling = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+                                             .flags = UR_QUEUE_FLAG_PROFILING_ENABLE};
     bool is_good =
         table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS &&
         table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->queue) == UR_RESULT_SUCCESS &&
         table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->second) == UR_RESULT_SUCCESS &&
         table->Queue.pfnCreate(ur->context, ur->device, &any_order, &ur->out_of_order) ==
+            UR_RESULT_SUCCESS &&
+        table->Queue.pfnCreate(ur->context, ur->device, &profiling, &ur->profiling) ==
             UR_RESULT_SUCCESS &&
         table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
                                        &ur->program) == UR_RESULT_SUCCESS &&
@@ -119,6 +123,8 @@ void ur_row_close(struct ur_row *ur)
         table->Kernel.pfnRelease(ur->three);
     if (ur->program)
         table->Program.pfnRelease(ur->program);
+    if (ur->profiling)
+        table->Queue.pfnRelease(ur->profiling);
     if (ur->out_of_order)
         table->Queue.pfnRelease(ur->out_of_order);
     if (ur->second)
@@ -138,7 +144,8 @@ bool ur_row_settle(void *state)
     const struct ur_row *ur = state;
     return ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS &&
            ur->table.Queue.pfnFinish(ur->second) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS;
+           ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->profiling) == UR_RESULT_SUCCESS;
 }
 
 // ---- Memory and objects ----
@@ -301,4 +308,7 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_PROGRAM] = {program, NULL, false},
     [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},
     [BENCH_COLD] = {build_cold, NULL, true},
+#define TRANSFER(constant, ...) [BENCH_##constant] = {ur_row_transfer_##constant, NULL, false},
+    BENCH_TRANSFERS(TRANSFER)
+#undef TRANSFER
 };

@@ -19,10 +19,12 @@ struct ur_row {
     ur_queue_handle_t queue;  // in order
     ur_queue_handle_t second; // of the second thread
     ur_queue_handle_t out_of_order;
+    ur_queue_handle_t profiling; // in order, too
     ur_program_handle_t program;
     ur_kernel_handle_t three;
     ur_kernel_handle_t twelve;
     void *memory[4];
+    uint32_t host[16]; // known to no driver
 };
 
 // Launches, of row_ur_launch.c.
@@ -34,5 +36,10 @@ bench_loop_fn ur_row_launch_event;
 bench_loop_fn ur_row_launch_after;
 bench_loop_fn ur_row_launch_suggested;
 bench_crew_fn ur_row_launch_together;
+
+// Copies and fills, of row_ur_transfer.c.
+#define TRANSFER(constant, ...) bench_loop_fn ur_row_transfer_##constant;
+BENCH_TRANSFERS(TRANSFER)
+#undef TRANSFER
 
 #endif
