@@ -205,6 +205,11 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
     return ticks / hz * 1000000000u + (uint64_t)((__uint128_t)(ticks % hz) * 1000000000u / hz);
 }
 
+uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns)
+{
+    return (uint64_t)((__uint128_t)ns * device->timer_hz / 1000000000u);
+}
+
 zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
                                           zepi_device_t *out_devices, uint32_t *out_count)
 {

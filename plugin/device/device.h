@@ -54,6 +54,8 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
 
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
+// The other way round.
+uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
 
 zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
                                           zepi_device_t *out_devices, uint32_t *out_count);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event.h"
 
+#include "core/clock.h"
 #include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
-
-#include <time.h>
 
 // Of no queue's cache: of the host, of several commands, or with times that its queue does not
 // have.
@@ -57,24 +56,27 @@ void zepi_event_abandon(struct zepi_event *event)
 
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
 {
-    uint64_t host_ns;
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    zepi_result_t result =
+    const zepi_result_t result =
         zepi_event_slot_take(zepi_event_pools_of(queue->context), ZEPI_EVENT_TIMED, &event->slot);
-    if (result == ZEPI_SUCCESS)
-        result =
-            ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &event->submit_ticks);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
     }
     event->ze = event->slot->ze;
+    zepi_event_note_submit(event);
     *out_event = event;
     return ZEPI_SUCCESS;
+}
+
+void zepi_event_note_submit(struct zepi_event *event)
+{
+    event->submit_ns = zepi_clock_ns();
+    atomic_store_explicit(&event->submit_ticks, 0, memory_order_relaxed);
 }
 
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
@@ -82,7 +84,7 @@ void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
     zepi_event_slot_note_list(event->slot, zepi_event_cache_list(event->cache));
     event->cache = NULL;
     event->begin = zepi_retain(begin);
-    event->submit_ticks = begin->submit_ticks;
+    event->submit_ns = begin->submit_ns;
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
@@ -148,13 +150,6 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
     return result;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
@@ -179,9 +174,9 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
             return result;
     }
     const bool is_limited = timeout_ns != UINT64_MAX;
-    const uint64_t start_ns = is_limited ? now_ns() : 0;
+    const uint64_t start_ns = is_limited ? zepi_clock_ns() : 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t passed_ns = is_limited ? now_ns() - start_ns : 0;
+        const uint64_t passed_ns = is_limited ? zepi_clock_ns() - start_ns : 0;
         const uint64_t left_ns = !is_limited              ? UINT64_MAX
                                  : passed_ns < timeout_ns ? timeout_ns - passed_ns
                                                           : 0;

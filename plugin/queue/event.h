@@ -28,8 +28,10 @@ struct zepi_event {
     struct zepi_event_slot *slot; // taken from the context
     struct zepi_context *context; // retained if there is no queue
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
-    uint64_t submit_ticks;        // on the device's clock; of timed events
-    uint32_t command;             // what it was, in the front door's words
+    uint64_t submit_ns;           // on the host's clock; of timed events
+    // The same on the device's clock; 0: not asked for yet (event_times.h).
+    atomic_uint_fast64_t submit_ticks;
+    uint32_t command; // what it was, in the front door's words
     // Of the first of a chain that waits for its commands: either for all queues, or, in an
     // in-order queue, for the last of them.
     struct zepi_deferred deferred;
@@ -42,6 +44,9 @@ extern const struct zepi_type zepi_event_type;
 // An event with times for a command of the queue, whatever that is like, not yet appended. One
 // reference.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
+
+// Its command, which has times, is being submitted. No other thread has the event yet.
+void zepi_event_note_submit(struct zepi_event *event);
 
 // Releases an event that was given to no command: it is never signalled.
 void zepi_event_abandon(struct zepi_event *event);

@@ -197,7 +197,8 @@ static zepi_result_t reset_all(struct zepi_event_cache *cache, struct zepi_event
     zepi_result_t result = ZEPI_SUCCESS;
     struct chain reset = {.first = event};
     for (; event; event = event->next) {
-        result = ZEPI_ZE(zeEventHostReset, event->ze);
+        if (!(cache->kind & ZEPI_EVENT_COUNTER))
+            result = ZEPI_ZE(zeEventHostReset, event->ze);
         if (result != ZEPI_SUCCESS)
             break;
         reset.last = event;

@@ -9,7 +9,8 @@
 // lock, and what came back is looked at only when none is left (refill):
 //
 // - Events of the driver's counter may be used again at once, without asking: what waits for them
-//   waits for the counter's value.
+//   waits for the counter's value. Of those with times, a command that waits may read the times'
+//   memory: they may only be used again at once if no command waits.
 // - Others that are known to be complete, and that no command waits for, are reset.
 // - Those of an in-order queue are complete when a later one is, so that one question answers for a
 //   whole chain.
@@ -24,8 +25,8 @@ struct zepi_event_cache {
     struct zepi_event *last_pending;
     uint32_t made_count;
     uint32_t taken_count; // since the last look at what came back
-    // Pushed by any thread, taken as a whole, events of the counter only under the queue's mutex:
-    // those that may be used again, or reset, and those whose commands may not be over.
+    // Pushed by any thread, taken as a whole: those that may be used again, or reset, and those
+    // whose commands may not be over.
     _Atomic(struct zepi_event *) usable;
     _Atomic(struct zepi_event *) in_use;
 };
@@ -37,7 +38,7 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
 {
     struct zepi_event *event = cache->free;
     if (__builtin_expect(!event, 0)) {
-        if (cache->kind == ZEPI_EVENT_COUNTER)
+        if (cache->kind & ZEPI_EVENT_COUNTER)
             // Acquire: what is noted in them.
             event = atomic_exchange_explicit(&cache->usable, NULL, memory_order_acquire);
         if (!event)
@@ -66,12 +67,12 @@ static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct ze
 static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struct zepi_event *event)
 {
     zepi_object_rest(event);
-    if (cache->kind != ZEPI_EVENT_COUNTER &&
-        (atomic_load_explicit(&event->is_awaited, memory_order_relaxed) ||
-         !zepi_event_is_known_complete(event)))
-        zepi_event_push(&cache->in_use, event);
-    else
+    if (cache->kind == ZEPI_EVENT_COUNTER ||
+        (!atomic_load_explicit(&event->is_awaited, memory_order_relaxed) &&
+         (cache->kind & ZEPI_EVENT_COUNTER || zepi_event_is_known_complete(event))))
         zepi_event_push(&cache->usable, event);
+    else
+        zepi_event_push(&cache->in_use, event);
 }
 
 // Finds or makes events. Not under the queue's mutex: calls the driver.

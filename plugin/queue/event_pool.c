@@ -62,9 +62,9 @@ static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event
         .flags = ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE};
     const ze_event_pool_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-        .pNext = kind == ZEPI_EVENT_COUNTER ? &counter : NULL,
+        .pNext = kind & ZEPI_EVENT_COUNTER ? &counter : NULL,
         .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
-                 (kind == ZEPI_EVENT_TIMED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0),
+                 (kind & ZEPI_EVENT_TIMED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0),
         .count = burst->capacity};
     ze_device_handle_t *devices = zepi_allocate(context->device_count, sizeof(*devices));
     if (!devices)
@@ -211,7 +211,7 @@ ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
 {
     // For the status of an event with times of an in-order list, Intel's driver waits up to 5
     // seconds. A wait that may take no time is over at once.
-    return slot->kind == ZEPI_EVENT_TIMED || slot->is_adopted
+    return slot->kind & ZEPI_EVENT_TIMED || slot->is_adopted
                ? zepi_ze.zeEventHostSynchronize(slot->ze, 0)
                : zepi_ze.zeEventQueryStatus(slot->ze);
 }
@@ -220,10 +220,10 @@ void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_c
 {
     // Events of the counter cannot be reset, and a host may have destroyed its list.
     const bool is_stale =
-        list && (slot->kind == ZEPI_EVENT_COUNTER || list->ownership == ZEPI_OWNERSHIP_KEEP);
+        list && (slot->kind & ZEPI_EVENT_COUNTER || list->ownership == ZEPI_OWNERSHIP_KEEP);
     if (is_stale) {
         destroy_event(slot);
-    } else if (slot->kind != ZEPI_EVENT_COUNTER &&
+    } else if (!(slot->kind & ZEPI_EVENT_COUNTER) &&
                zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS) {
         destroy_event(slot);
         create_ze(slot); // a failure is the next taker's to see

@@ -14,12 +14,12 @@ struct zepi_event_burst;
 
 // A context's Level Zero events, made in bursts and recycled.
 
+// Bits, since an event may be both.
 enum zepi_event_kind {
-    ZEPI_EVENT_PLAIN,
-    ZEPI_EVENT_TIMED,   // with timestamps
-    ZEPI_EVENT_COUNTER, // of the driver's counter: in-order lists signal them, and no call resets
-                        // them
-    ZEPI_EVENT_KINDS,
+    ZEPI_EVENT_PLAIN = 0,
+    ZEPI_EVENT_TIMED = 1,   // with timestamps
+    ZEPI_EVENT_COUNTER = 2, // of the driver's counter: signalled by in-order lists, never reset
+    ZEPI_EVENT_KINDS = 4,
 };
 
 // One ze_event, borrowed from its pool. A free one is not signalled.

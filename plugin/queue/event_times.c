@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event_times.h"
 
+#include "core/clock.h"
 #include "core/list.h"
 #include "device/device.h"
 #include "queue/event.h"
@@ -19,43 +20,71 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since)
                                                   : zepi_timestamp_after(mask, ticks, since);
 }
 
-// When the command began and ended, in ticks, of an event that is complete.
-static zepi_result_t read_times(const struct zepi_event *event, uint64_t *out_start,
+zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks)
+{
+    const struct zepi_device *device = event->queue->device;
+    uint64_t ticks = atomic_load_explicit(&event->submit_ticks, memory_order_relaxed);
+    if (ticks == 0) {
+        uint64_t host_ns;
+        uint64_t now_ticks;
+        // Not the driver's host time: Level Zero does not say of which clock that is.
+        const uint64_t now_ns = zepi_clock_ns();
+        const zepi_result_t result =
+            ZEPI_ZE(zeDeviceGetGlobalTimestamps, device->ze, &host_ns, &now_ticks);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        const uint64_t passed = zepi_device_ns_to_ticks(device, now_ns - event->submit_ns);
+        const uint64_t found = passed < now_ticks ? now_ticks - passed : 1;
+        // Of several threads, the first one decides: every question gets the same answer.
+        if (atomic_compare_exchange_strong_explicit(&event->submit_ticks, &ticks, found,
+                                                    memory_order_relaxed, memory_order_relaxed))
+            ticks = found;
+    }
+    *out_ticks = ticks;
+    return ZEPI_SUCCESS;
+}
+
+// When the command was submitted, began and ended, in ticks, of an event that is complete.
+static zepi_result_t read_times(struct zepi_event *event, uint64_t *out_submit, uint64_t *out_start,
                                 uint64_t *out_end)
 {
     ze_kernel_timestamp_result_t stamps;
     const uint64_t mask = event->queue->device->timestamp_mask;
-    const zepi_result_t result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->ze, &stamps);
+    zepi_result_t result = ZEPI_ZE(zeEventQueryKernelTimestamp, event->ze, &stamps);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_get_submit_ticks(event, out_submit);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_start = zepi_timestamp_near(mask, stamps.global.kernelStart, event->submit_ticks);
+    *out_start = zepi_timestamp_near(mask, stamps.global.kernelStart, *out_submit);
     *out_end = zepi_timestamp_after(mask, stamps.global.kernelEnd, *out_start);
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
 {
+    uint64_t submit;
     uint64_t start;
     uint64_t end;
     zepi_event_status_t status;
     zepi_result_t result = zepi_event_get_status(event, &status);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (event->slot->kind != ZEPI_EVENT_TIMED)
+    if (!(event->slot->kind & ZEPI_EVENT_TIMED))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                          "the event has no times: its queue was created without profiling");
     if (status != ZEPI_EVENT_COMPLETE)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
-    result = read_times(event, &start, &end);
+    result = read_times(event, &submit, &start, &end);
     if (result == ZEPI_SUCCESS && event->begin) {
         uint64_t first;
-        result = read_times(event->begin, &first, &start);
+        result = read_times(event->begin, &submit, &first, &start);
     }
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_device *device = event->queue->device;
     // Nothing starts before it is submitted, whatever the clocks say.
-    const uint64_t submit = event->submit_ticks < start ? event->submit_ticks : start;
+    if (submit > start)
+        submit = start;
     const zepi_event_times_t times = {.submit_ns = zepi_device_ticks_to_ns(device, submit),
                                       .start_ns = zepi_device_ticks_to_ns(device, start),
                                       .end_ns = zepi_device_ticks_to_ns(device, end)};

@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_EVENT_TIMES_H
 #define ZEPI_QUEUE_EVENT_TIMES_H
 
-#include <zepi/zepi.h>
+#include "core/status.h"
 
 #include <stdint.h>
 
@@ -15,6 +15,10 @@ uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since);
 // The same for two clocks that may be a little out of step: a moment shortly before `since` (by a
 // sixteenth of the range) is taken for what it is, not for one after the next wrap.
 uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
+
+// When the command of a timed event was submitted, on the device's clock. The host's clock was read
+// then, since that costs little; the device's is read at the first question, and the answer kept.
+zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks);
 
 zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times);
 

@@ -54,11 +54,13 @@ static zepi_result_t check_flags(zepi_queue_flags_t flags)
 
 static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
 {
-    if (queue->flags & ZEPI_QUEUE_PROFILING)
-        return ZEPI_EVENT_TIMED;
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    return optional->has_in_order_lists && optional->has_counter_based_events ? ZEPI_EVENT_COUNTER
-                                                                              : ZEPI_EVENT_PLAIN;
+    unsigned kind = ZEPI_EVENT_PLAIN;
+    if (queue->flags & ZEPI_QUEUE_PROFILING)
+        kind |= ZEPI_EVENT_TIMED;
+    if (optional->has_in_order_lists && optional->has_counter_based_events)
+        kind |= ZEPI_EVENT_COUNTER;
+    return kind;
 }
 
 static ze_command_queue_priority_t priority_of(const struct zepi_queue *queue)
@@ -75,7 +77,7 @@ static ze_command_queue_flags_t list_flags(const struct zepi_queue *queue, uint3
     ze_command_queue_flags_t flags = 0;
     // In a queue without order, too: what it does at the same time is in different lists, and
     // events of the counter are worth more than what a list might do at the same time.
-    if (queue->has_in_order_list || events == ZEPI_EVENT_COUNTER)
+    if (queue->has_in_order_list || events & ZEPI_EVENT_COUNTER)
         flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
     // The driver then chooses the engine for each copy and fill.
     if (ordinal == device->compute_ordinal && device->platform->optional.has_copy_offload_hint)

@@ -20,7 +20,7 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 {
     return event->context == queue->context &&
            (!event->queue || event->queue->device == queue->device ||
-            event->slot->kind != ZEPI_EVENT_TIMED ||
+            !(event->slot->kind & ZEPI_EVENT_TIMED) ||
             zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
 }
 
@@ -76,18 +76,10 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                  const zepi_event_t *out_event)
+zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
-    const struct zepi_queue *queue = submit->queue;
-    zepi_result_t result = ZEPI_SUCCESS;
-    uint64_t host_ns;
-    if (wait.count > 0) {
-        result = gather_waits(submit, wait);
-        submit->has_lists = submit->owned_waits || submit->strangers;
-    }
-    if (result == ZEPI_SUCCESS && out_event && (queue->flags & ZEPI_QUEUE_PROFILING))
-        result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, queue->device->ze, &host_ns, &submit->ticks);
+    const zepi_result_t result = gather_waits(submit, wait);
+    submit->has_lists = submit->owned_waits || submit->strangers;
     if (result != ZEPI_SUCCESS && submit->has_lists)
         zepi_submit_finish_lists(submit);
     return result;

@@ -30,7 +30,6 @@ struct zepi_submit {
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
-    uint64_t ticks;           // of the device's clock, if the event is timed
     bool has_lists;           // one of those below
     ze_event_handle_t *owned_waits;
     // Owned list of borrowed events out of reach that are waited for; NULL: none.
@@ -49,10 +48,9 @@ static inline bool zepi_event_must_be_awaited(const struct zepi_event *event,
 
 // ---- What few commands need, in submit.c ----
 
-// Before the mutex is taken: reads the wait list, and the clock for a timed event. On failure there
-// is nothing to finish.
-zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                  const zepi_event_t *out_event);
+// Before the mutex is taken: reads the wait list, which is not empty. On failure there is nothing
+// to finish.
+zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait);
 // Under the mutex, which it gives up on failure: makes an event, as the list has none.
 zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
                                             struct zepi_event **out_event)
@@ -74,10 +72,9 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
     submit->wait_count = 0;
     submit->waits = NULL;
     submit->event = NULL;
-    submit->ticks = 0;
     submit->has_lists = false;
-    if (wait.count > 0 || (out_event && (queue->flags & ZEPI_QUEUE_PROFILING)))
-        result = zepi_submit_prepare(submit, wait, out_event);
+    if (wait.count > 0)
+        result = zepi_submit_prepare(submit, wait);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_mutex_lock(&queue->mutex);
@@ -91,7 +88,8 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
             result = zepi_submit_make_event_locked(submit, &event);
         if (result != ZEPI_SUCCESS)
             return result;
-        event->submit_ticks = submit->ticks;
+        if (queue->flags & ZEPI_QUEUE_PROFILING)
+            zepi_event_note_submit(event);
         submit->event = event;
         submit->signal = event->ze;
     }

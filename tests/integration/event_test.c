@@ -410,6 +410,60 @@ Test(event_times, lie_between_submission_and_the_end_of_the_wait, .init = set_up
     check_times();
 }
 
+Test(event_times, cost_the_driver_no_call_at_submission, .init = set_up_profiling,
+     .fini = queue_tear_down)
+{
+    enum { COUNT = 100 };
+    float *one = queue_allocate(ITEMS);
+    zepi_event_t event;
+    for (int i = -COUNT; i < COUNT; i++) {
+        if (i == 0)
+            ze_cpu.reset_counts();
+        queue_add(gear.queue, one, one, one, TEST_NO_WAIT, &event);
+        TEST_OK(zepi.release(event));
+    }
+    cr_assert_eq(ze_cpu.get_count("zeDeviceGetGlobalTimestamps"), 0);
+    cr_assert_eq(ze_cpu.get_count("zeEventHostReset"), 0);
+    TEST_OK(zepi.queue_finish(gear.queue));
+    queue_free(one);
+}
+
+// Events that were signalled and released serve later commands while another queue has yet to come
+// to its waits for them.
+Test(event_times, of_released_events_let_go_what_waits_for_them, .init = set_up_profiling,
+     .fini = queue_tear_down, .timeout = 60)
+{
+    enum { COUNT = 50 };
+    zepi_queue_t other;
+    zepi_event_t gate = create_gate();
+    zepi_event_t second_gate = create_gate();
+    zepi_event_t event, last;
+    float *one = queue_allocate(2 * ITEMS);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING,
+                              &other));
+    TEST_OK(zepi.queue_copy(other, one, one + ITEMS, 4, WAIT_FOR(gate), &last));
+    for (int i = 0; i < COUNT; i++) {
+        TEST_OK(zepi.release(last));
+        queue_add(gear.queue, one, one, one, TEST_NO_WAIT, &event);
+        TEST_OK(zepi.queue_copy(other, one, one + ITEMS, 4, WAIT_FOR(event), &last));
+        TEST_OK(zepi.release(event));
+    }
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < COUNT; i++) {
+        queue_add(gear.queue, one, one, one, i == 0 ? WAIT_FOR(second_gate) : TEST_NO_WAIT, &event);
+        TEST_OK(zepi.release(event));
+    }
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));
+    TEST_OK(zepi.event_signal(second_gate));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.release(last));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(second_gate));
+    TEST_OK(zepi.release(other));
+    queue_free(one);
+}
+
 Test(event_times, do_not_wrap_where_the_device_does)
 {
     setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);

@@ -69,27 +69,31 @@ static ur_result_t get_time(struct zepi_event *event, ur_profiling_info_t questi
                             uint64_t *out_ns)
 {
     zepi_event_times_t times = {.size = sizeof(times)};
-    const zepi_result_t result = zepi_event_get_times(event, &times);
-    if (result != ZEPI_SUCCESS && result != ZEPI_ERROR_NOT_READY)
+    uint64_t ticks = 0;
+    zepi_result_t result = zepi_event_get_times(event, &times);
+    // Known before the command is complete. Afterwards it is no later than the start, though the
+    // clock that tells it may be a little ahead.
+    if (result == ZEPI_ERROR_NOT_READY && question <= UR_PROFILING_INFO_COMMAND_SUBMIT) {
+        result = zepi_event_get_submit_ticks(event, &ticks);
+        times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, ticks);
+    }
+    if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
     switch (question) {
     case UR_PROFILING_INFO_COMMAND_QUEUED:
     case UR_PROFILING_INFO_COMMAND_SUBMIT:
-        // Known before the command is complete. Afterwards it is no later than the start, though
-        // the clock that tells it may be a little ahead.
-        *out_ns = result == ZEPI_SUCCESS
-                      ? times.submit_ns
-                      : zepi_device_ticks_to_ns(event->queue->device, event->submit_ticks);
-        return UR_RESULT_SUCCESS;
+        *out_ns = times.submit_ns;
+        break;
     case UR_PROFILING_INFO_COMMAND_START:
         // A recorded time is one moment.
         *out_ns =
             event->command == UR_COMMAND_TIMESTAMP_RECORDING_EXP ? times.end_ns : times.start_ns;
-        return zepi_ur_result(result);
+        break;
     default:
         *out_ns = times.end_ns;
-        return zepi_ur_result(result);
+        break;
     }
+    return UR_RESULT_SUCCESS;
 }
 
 ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,
@@ -98,7 +102,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     uint64_t ns = 0;
     ur_result_t result = zepi_ur_check_event(hEvent);
-    if (result == UR_RESULT_SUCCESS && zepi_ur_event(hEvent)->slot->kind != ZEPI_EVENT_TIMED)
+    if (result == UR_RESULT_SUCCESS && !(zepi_ur_event(hEvent)->slot->kind & ZEPI_EVENT_TIMED))
         result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
                                 "the event has no times: its queue was made without profiling");
     // Another word than for every other question.
