@@ -55,7 +55,8 @@ void test_env_use_ze_cpu(void);
 bool test_env_is_on_intel_driver(void);
 
 // The null driver of the Level Zero loader's source, as the only driver, with the tracing layer
-// (the loader must be asked for it before zeInit) and the parameter-validation layer.
+// (the loader must be asked for it before zeInit) and the parameter-validation layer. Skips the test if
+// there is no such driver.
 void test_env_use_null_driver(void);
 // The null driver beside those that were chosen: one more platform. Skips the test if there is none.
 void test_env_add_null_driver(void);
