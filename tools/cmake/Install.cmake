@@ -16,6 +16,7 @@ if(TARGET zepi_ur_adapter)
 endif()
 install(TARGETS zepi_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/include/zepi/zepi.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zepi")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright)
 install(FILES "${package_files}/zepi.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES "${package_files}/completion.bash" RENAME zepi
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The wheel of tools/wheel in a Python environment of its own: the command and a program with dpctl run,
+# and zepi leaves nothing behind when it goes.
+#
+#   wheel_test.sh BUILD VENV          dpctl, runtime and OpenCL's runtime are those of VENV
+#   wheel_test.sh BUILD VENV --alone  all come by pip from the registry, as a user has it
+set -u
+build=$1 venv=$2 alone=${3:-}
+root=$(realpath "$(dirname "$0")/../..")
+if [ ! -x "$venv/bin/auditwheel" ] || [ ! -e "$build/lib/libur_adapter_zepi.so" ]; then
+    echo "skipped: $venv has no auditwheel, or no headers of Unified Runtime: run tools/setup --tests"
+    exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/integration/expect.sh
+. "$root/tests/integration/expect.sh"
+unset ZEPI_PLUGIN ZEPI_ZE_CPU ZEPI_UR_ADAPTER ZE_CPU_OPENCL ZE_ENABLE_ALT_DRIVERS
+export ZEPI_CACHE_DIR=$scratch/cache
+environment=$scratch/environment
+cd "$scratch" || exit 1
+
+wheel=$("$root/tools/wheel" --build "$build" --output "$scratch") || exit 1
+[[ $wheel == */zepi-*-py3-none-manylinux_2_*_x86_64.whl ]] || fail "$wheel names no C library"
+
+pip() { "$venv/bin/python3" -m pip --disable-pip-version-check --python "$environment/bin/python3" "$@" >pip.log 2>&1 || { cat pip.log; exit 1; }; }
+/usr/bin/python3 -m venv --without-pip "$environment" || exit 1
+(cd "$environment" && find . ! -type d | sort) >before
+if [ "$alone" = --alone ]; then
+    pip install --no-input "$wheel" 'dpctl==0.22.*'
+else
+    pip install --no-deps "$wheel"
+    # No more than dpctl's own packages.
+    "$venv/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("platlib"))' \
+        >"$("$environment/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/dpctl.pth"
+fi
+
+expect 0 'zepi CPU driver' "$environment/bin/zepi" info --cpu
+expect 0 'right' "$environment/bin/zepi" demo --cpu
+cat >program.py <<'PROGRAM'
+import dpctl
+import dpctl.memory
+
+device = dpctl.SyclDevice("level_zero")
+queue = dpctl.SyclQueue(device)
+memory = dpctl.memory.MemoryUSMDevice(5, queue=queue)
+memory.copy_from_host(bytearray(b"right"))
+print(device.name, memory.copy_to_host().tobytes().decode())
+for line in open("/proc/self/maps"):
+    if "libintelocl" in line or "libur_adapter_zepi" in line or "libze_cpu" in line:
+        print(line.split()[-1])
+PROGRAM
+run=("$environment/bin/zepi" exec --cpu -- "$environment/bin/python3" program.py)
+expect 0 'zepi CPU driver' "${run[@]}"
+expect 0 'right' "${run[@]}"
+expect 0 "$environment/lib/libze_cpu.so.1" "${run[@]}"
+expect 0 "$environment/lib/" "${run[@]}"
+[ "$alone" != --alone ] || expect 0 "$environment/lib/libintelocl.so" "${run[@]}"
+
+# An empty file in place of the loader, which the dynamic linker finds first.
+mkdir empty && : >empty/libze_loader.so.1
+expect 3 'install libze1' env LD_LIBRARY_PATH="$scratch/empty" "${run[@]}"
+
+if [ "$alone" != --alone ]; then
+    pip uninstall --yes zepi
+    (cd "$environment" && find . ! -type d ! -name dpctl.pth | sort) >after
+    diff before after || fail 'zepi left files behind'
+fi
+[ $failures -eq 0 ] && echo 'wheel: everything is right'
