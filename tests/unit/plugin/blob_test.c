@@ -6,24 +6,24 @@
 
 enum { VARIANTS = 300, BYTES = 4096 };
 
-static struct zepi_blob *intern(const void *bytes, size_t size_bytes)
+static struct zepi_blob *get(const void *bytes, size_t size_bytes)
 {
-    struct zepi_blob *interned = NULL;
-    cr_assert_eq(zepi_blob_get(bytes, size_bytes, false, &interned), ZEPI_SUCCESS);
-    cr_assert_eq(interned->size_bytes, size_bytes);
-    cr_assert_arr_eq(interned->bytes, bytes, size_bytes);
-    return interned;
+    struct zepi_blob *blob = NULL;
+    cr_assert_eq(zepi_blob_get(bytes, size_bytes, false, &blob), ZEPI_SUCCESS);
+    cr_assert_eq(blob->size_bytes, size_bytes);
+    cr_assert_arr_eq(blob->bytes, bytes, size_bytes);
+    return blob;
 }
 
-Test(intern, has_equal_bytes_once)
+Test(blob, has_equal_bytes_once)
 {
     uint8_t first[BYTES] = {1, 2, 3}, second[BYTES] = {1, 2, 3};
-    struct zepi_blob *a = intern(first, sizeof(first));
-    struct zepi_blob *b = intern(second, sizeof(second));
+    struct zepi_blob *a = get(first, sizeof(first));
+    struct zepi_blob *b = get(second, sizeof(second));
     cr_assert_eq(a, b);
     // Other bytes at the same address.
     first[BYTES / 2] = 7;
-    struct zepi_blob *c = intern(first, sizeof(first));
+    struct zepi_blob *c = get(first, sizeof(first));
     cr_assert_neq(a, c);
     zepi_blob_release(a);
     zepi_blob_release(b);
@@ -31,7 +31,7 @@ Test(intern, has_equal_bytes_once)
 }
 
 // What a compiler at run time makes: images of one length that differ in a few bytes, wherever.
-Test(intern, tells_many_variants_apart)
+Test(blob, tells_many_variants_apart)
 {
     static uint8_t bytes[BYTES];
     static struct zepi_blob *variants[VARIANTS];
@@ -39,11 +39,11 @@ Test(intern, tells_many_variants_apart)
         const size_t at = BYTES / 8 * (size_t)place + 16;
         for (uint32_t i = 0; i < VARIANTS; i++) {
             memcpy(&bytes[at], &i, sizeof(i));
-            variants[i] = intern(bytes, sizeof(bytes));
+            variants[i] = get(bytes, sizeof(bytes));
         }
         for (uint32_t i = 0; i < VARIANTS; i++) {
             memcpy(&bytes[at], &i, sizeof(i));
-            struct zepi_blob *again = intern(bytes, sizeof(bytes));
+            struct zepi_blob *again = get(bytes, sizeof(bytes));
             cr_assert_eq(again, variants[i]);
             zepi_blob_release(again);
         }
@@ -52,9 +52,9 @@ Test(intern, tells_many_variants_apart)
     }
 }
 
-Test(intern, takes_any_length)
+Test(blob, takes_any_length)
 {
     const uint8_t bytes[64] = {9, 8, 7};
     for (size_t size = 1; size <= sizeof(bytes); size++)
-        zepi_blob_release(intern(bytes, size));
+        zepi_blob_release(get(bytes, size));
 }

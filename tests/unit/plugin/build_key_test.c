@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/build_key.h"
+
+#include <criterion/criterion.h>
+
+// An image with two constants of four bytes, with the literals 7 and 8.
+struct fixture {
+    struct zepi_spirv_constant constants[2];
+    struct zepi_spec_declaration declarations[2];
+    struct zepi_blob blob;
+    struct zepi_device_image image;
+};
+
+static void fixture_init(struct fixture *fixture)
+{
+    memset(fixture, 0, sizeof(*fixture));
+    for (uint8_t i = 0; i < 2; i++) {
+        fixture->constants[i].default_value[0] = 7 + i;
+        fixture->declarations[i] = (struct zepi_spec_declaration){
+            .id = 10 + i, .type = ZEPI_SCALAR_UINT32, .size_bytes = 4, .default_value = {7 + i}};
+    }
+    fixture->blob.is_spirv = true;
+    fixture->blob.digest = (struct zepi_digest){.low = 1, .high = 2};
+    fixture->blob.spirv.constants = fixture->constants;
+    fixture->blob.spirv.constant_count = 2;
+    fixture->image.format = ZEPI_DEVICE_IMAGE_SPIRV;
+    fixture->image.blob = &fixture->blob;
+    fixture->image.declarations = fixture->declarations;
+    fixture->image.declaration_count = 2;
+}
+
+static struct zepi_spec_entry entry(uint32_t id, uint8_t value)
+{
+    return (struct zepi_spec_entry){.id = id, .size_bytes = 4, .value = {value}};
+}
+
+static struct zepi_digest key_of(const struct fixture *fixture, uint32_t count,
+                                 const struct zepi_spec_entry *entries)
+{
+    struct zepi_key key;
+    struct zepi_spec_values *values =
+        entries ? zepi_spec_values_with(NULL, count, entries, NULL) : NULL;
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
+    zepi_key_add_image(&key, &fixture->image, values);
+    cr_assert(zepi_key_seal(&key));
+    const struct zepi_digest digest = zepi_key_digest(&key);
+    zepi_key_finish(&key);
+    zepi_spec_values_release(values);
+    return digest;
+}
+
+static bool are_equal(struct zepi_digest a, struct zepi_digest b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+Test(build_key, of_a_value_that_is_the_default_is_that_of_no_value)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_spec_entry defaults[] = {entry(10, 7), entry(11, 8)};
+    cr_assert(are_equal(key_of(&fixture, 2, defaults), key_of(&fixture, 0, NULL)));
+}
+
+Test(build_key, differs_by_each_value_and_by_the_constant_that_has_it)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_spec_entry first = entry(10, 9), second = entry(11, 9), other = entry(10, 3);
+    const struct zepi_digest none = key_of(&fixture, 0, NULL);
+    const struct zepi_digest a = key_of(&fixture, 1, &first);
+    const struct zepi_digest b = key_of(&fixture, 1, &second);
+    const struct zepi_digest c = key_of(&fixture, 1, &other);
+    cr_assert(!are_equal(none, a) && !are_equal(a, b) && !are_equal(a, c) && !are_equal(b, c));
+}
+
+Test(build_key, is_the_same_in_whatever_order_values_were_set)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_spec_entry up[] = {entry(10, 1), entry(11, 2)};
+    const struct zepi_spec_entry down[] = {entry(11, 2), entry(10, 1)};
+    cr_assert(are_equal(key_of(&fixture, 2, up), key_of(&fixture, 2, down)));
+}
+
+Test(build_key, ignores_values_of_constants_that_the_image_does_not_declare)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_spec_entry mixed[] = {entry(3, 1), entry(10, 9), entry(99, 1)};
+    const struct zepi_spec_entry own = entry(10, 9);
+    cr_assert(are_equal(key_of(&fixture, 3, mixed), key_of(&fixture, 1, &own)));
+}
+
+Test(build_key, has_the_image_s_own_defaults_where_they_are_not_the_literals)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_digest literals = key_of(&fixture, 0, NULL);
+    const struct zepi_spec_entry nine = entry(10, 9);
+    const struct zepi_digest set = key_of(&fixture, 1, &nine);
+    fixture.declarations[0].default_value[0] = 9;
+    fixture.image.has_own_defaults = true;
+    cr_assert(!are_equal(key_of(&fixture, 0, NULL), literals));
+    cr_assert(are_equal(key_of(&fixture, 0, NULL), set), "one build, however 9 came to be");
+    const struct zepi_spec_entry seven = entry(10, 7);
+    cr_assert(are_equal(key_of(&fixture, 1, &seven), literals));
+}
+
+Test(build_key, differs_by_bytes_and_format)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const struct zepi_digest first = key_of(&fixture, 0, NULL);
+    fixture.blob.digest.high++;
+    const struct zepi_digest second = key_of(&fixture, 0, NULL);
+    fixture.image.format = ZEPI_DEVICE_IMAGE_NATIVE;
+    const struct zepi_digest third = key_of(&fixture, 0, NULL);
+    cr_assert(!are_equal(first, second) && !are_equal(second, third));
+}
