@@ -14,6 +14,7 @@
 #include "memory/usm_pool.h"
 #include "memory/virtual_memory.h"
 #include "program/build/handle_caches.h"
+#include "program/built_image.h"
 #include "program/join.h"
 #include "program/module.h"
 #include "program/native_handle.h"
@@ -22,6 +23,7 @@
 #include "queue/buffer_use.h"
 #include "queue/checked_copy.h"
 #include "queue/command_list.h"
+#include "queue/copy.h"
 #include "queue/event.h"
 #include "queue/event_times.h"
 #include "queue/queue.h"
@@ -35,6 +37,7 @@ const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS] = {
     [ZEPI_PART_MAPPINGS] = &zepi_mappings_part,
     [ZEPI_PART_EVENT_POOLS] = &zepi_event_pools_part,
     [ZEPI_PART_COMMAND_LISTS] = &zepi_command_lists_part,
+    [ZEPI_PART_COPY] = &zepi_copy_part,
     [ZEPI_PART_HANDLE_CACHES] = &zepi_handle_caches_part,
     [ZEPI_PART_UNITS] = &zepi_units_part,
 };

@@ -71,8 +71,10 @@ static void finish_parts(struct zepi_context *context)
 {
     if (!context->parts[0])
         return;
-    for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;)
-        zepi_context_parts[i]->finish(context);
+    for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;) {
+        if (zepi_context_parts[i]->finish)
+            zepi_context_parts[i]->finish(context);
+    }
     zepi_sys_free(context->parts[0]);
 }
 

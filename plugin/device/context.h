@@ -14,7 +14,7 @@ struct zepi_context_part {
     size_t size_bytes; // of its state, which begins zeroed on a cache line of its own
     // NULL: zeroed state is fine. After a failure `finish` follows.
     zepi_result_t (*init)(struct zepi_context *context);
-    // No object of the context is left. May find zeroed state.
+    // No object of the context is left. May find zeroed state. NULL: there is nothing to do.
     void (*finish)(struct zepi_context *context);
     // Gives back what no command uses, as memory is short; waits at most `patience_ns` for each
     // queue. False: there was nothing to give or to wait for. NULL: there never is.
@@ -27,6 +27,7 @@ enum zepi_context_part_number {
     ZEPI_PART_MAPPINGS,
     ZEPI_PART_EVENT_POOLS,
     ZEPI_PART_COMMAND_LISTS,
+    ZEPI_PART_COPY,
     ZEPI_PART_HANDLE_CACHES,
     ZEPI_PART_UNITS,
     ZEPI_CONTEXT_PARTS,

@@ -5,6 +5,7 @@
 #include "launch/dispatch_memo.h"
 #include "launch/kernel.h"
 #include "launch/request.h"
+#include "program/build/handle_caches.h"
 
 // The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
 // NULL: its unit is asked.
@@ -57,7 +58,7 @@ zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_des
     if (zepi_dispatch_memo_find(queue, desc, module, out_dispatch))
         return ZEPI_SUCCESS;
     // Before anything is looked at: a change from now on makes the answer out of date.
-    const uint64_t generation = zepi_unit_generation();
+    const uint64_t generation = zepi_request_generation();
     result = find(queue, desc, module, out_dispatch);
     if (result == ZEPI_SUCCESS)
         zepi_dispatch_memo_note(queue, desc, module, generation, out_dispatch);

@@ -54,7 +54,8 @@ struct answer {
 };
 
 // Under the queue's memo_mutex.
-struct zepi_dispatch_memo {
+struct memo {
+    struct zepi_attached attached;
     uint64_t generation; // of the units, when it was begun
     struct set {
         uint32_t hashes[WAYS];
@@ -71,11 +72,17 @@ static void destroy_answer(struct answer *answer)
     zepi_free(answer);
 }
 
-void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo)
+static void memo_destroy(struct zepi_attached *attached)
 {
-    for (uint32_t i = 0; memo && i < SETS * WAYS; i++)
+    struct memo *memo = (struct memo *)attached;
+    for (uint32_t i = 0; i < SETS * WAYS; i++)
         destroy_answer(memo->sets[i / WAYS].answers[i % WAYS]);
     zepi_free(memo);
+}
+
+static struct memo *memo_of(const struct zepi_queue *queue)
+{
+    return (struct memo *)queue->memo;
 }
 
 // ---- Asking ----
@@ -138,7 +145,7 @@ static inline bool ask(struct request *request, const struct zepi_queue *queue,
     return true;
 }
 
-static inline struct set *set_of(struct zepi_dispatch_memo *memo, uint32_t hash)
+static inline struct set *set_of(struct memo *memo, uint32_t hash)
 {
     return &memo->sets[hash / (UINT32_MAX / SETS + 1)]; // the highest bits are mixed best
 }
@@ -173,8 +180,7 @@ static inline bool is_answer(const struct answer *answer, const struct request *
                           : strcmp(answer->name, request->desc->kernel_name) == 0);
 }
 
-static inline const struct answer *find_locked(struct zepi_dispatch_memo *memo,
-                                               const struct request *request)
+static inline const struct answer *find_locked(struct memo *memo, const struct request *request)
 {
     const struct set *set = set_of(memo, request->hash);
     for (uint32_t i = 0; i < WAYS; i++) {
@@ -190,10 +196,10 @@ bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t 
                              struct zepi_module *module, struct zepi_dispatch *out_dispatch)
 {
     struct request request;
-    if (!ask(&request, queue, desc, module, module ? 0 : zepi_unit_generation()))
+    if (!ask(&request, queue, desc, module, module ? 0 : zepi_request_generation()))
         return false;
     zepi_mutex_lock(&queue->memo_mutex);
-    const struct answer *found = queue->memo ? find_locked(queue->memo, &request) : NULL;
+    const struct answer *found = queue->memo ? find_locked(memo_of(queue), &request) : NULL;
     if (found) {
         *out_dispatch = found->dispatch;
         if (out_dispatch->held)
@@ -240,21 +246,22 @@ static bool is_cache_full(const struct zepi_context *context)
 }
 
 // A memo that begins now, if the queue needs one: it has none, or what it has is out of date.
-static struct zepi_dispatch_memo *begin(struct zepi_queue *queue, uint64_t generation)
+static struct memo *begin(struct zepi_queue *queue, uint64_t generation)
 {
     const bool is_full = is_cache_full(queue->context);
     zepi_mutex_lock(&queue->memo_mutex);
-    const bool is_needed = is_full || !queue->memo || queue->memo->generation != generation;
+    const bool is_needed = is_full || !queue->memo || memo_of(queue)->generation != generation;
     zepi_mutex_unlock(&queue->memo_mutex);
-    struct zepi_dispatch_memo *memo =
-        is_needed ? zepi_allocate(1, sizeof(struct zepi_dispatch_memo)) : NULL;
-    if (memo)
+    struct memo *memo = is_needed ? zepi_allocate(1, sizeof(struct memo)) : NULL;
+    if (memo) {
+        memo->attached.destroy = memo_destroy;
         memo->generation = generation;
+    }
     return memo;
 }
 
 // Returns the oldest of its set, which the answer replaces.
-static struct answer *enter_locked(struct zepi_dispatch_memo *memo, struct answer *answer)
+static struct answer *enter_locked(struct memo *memo, struct answer *answer)
 {
     struct set *set = set_of(memo, answer->hash);
     set->newest = (set->newest + WAYS - 1) % WAYS;
@@ -278,17 +285,18 @@ void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t 
     struct answer *answer = create_answer(&request, dispatch);
     if (!answer)
         return;
-    struct zepi_dispatch_memo *memo = begin(queue, generation);
+    struct memo *memo = begin(queue, generation);
     struct answer *old = answer;
     zepi_mutex_lock(&queue->memo_mutex);
     if (memo) {
-        struct zepi_dispatch_memo *before = queue->memo;
-        queue->memo = memo;
+        struct memo *before = memo_of(queue);
+        queue->memo = &memo->attached;
         memo = before;
     }
     if (queue->memo)
-        old = enter_locked(queue->memo, answer);
+        old = enter_locked(memo_of(queue), answer);
     zepi_mutex_unlock(&queue->memo_mutex);
     destroy_answer(old);
-    zepi_dispatch_memo_destroy(memo);
+    if (memo)
+        memo_destroy(&memo->attached);
 }

@@ -14,8 +14,6 @@ struct zepi_queue;
 // the context's cache is full. Answers from a module hold nothing: they are found only by a launch
 // that names it.
 
-struct zepi_dispatch_memo; // a queue's; opaque
-
 // Whether the same was asked before: then the answer is in *out_dispatch. `module`: that of the
 // launch or of its kernel, checked; NULL: its unit is asked.
 bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
@@ -25,7 +23,5 @@ bool zepi_dispatch_memo_find(struct zepi_queue *queue, const zepi_launch_desc_t 
 void zepi_dispatch_memo_note(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                              struct zepi_module *module, uint64_t generation,
                              const struct zepi_dispatch *dispatch);
-
-void zepi_dispatch_memo_destroy(struct zepi_dispatch_memo *memo); // NULL is fine
 
 #endif

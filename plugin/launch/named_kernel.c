@@ -10,14 +10,16 @@
 #define BUCKETS 32
 
 // Chains that only grow.
-struct zepi_named_kernels {
+struct table {
+    struct zepi_attached attached;
     uint64_t id;
     _Atomic(struct zepi_named_kernel *) buckets[BUCKETS];
 };
 
-void zepi_named_kernels_destroy(struct zepi_named_kernels *kernels)
+static void table_destroy(struct zepi_attached *attached)
 {
-    for (uint32_t i = 0; kernels && i < BUCKETS; i++) {
+    struct table *kernels = (struct table *)attached;
+    for (uint32_t i = 0; i < BUCKETS; i++) {
         struct zepi_named_kernel *kernel =
             atomic_load_explicit(&kernels->buckets[i], memory_order_acquire);
         while (kernel) {
@@ -41,31 +43,32 @@ static struct zepi_named_kernel *find(struct zepi_named_kernel *first, uint32_t 
 }
 
 // The module's table.
-static zepi_result_t find_or_create_table(struct zepi_module *module,
-                                          struct zepi_named_kernels **out_kernels)
+static zepi_result_t find_or_create_table(struct zepi_module *module, struct table **out_kernels)
 {
-    struct zepi_named_kernels *kernels =
+    struct zepi_attached *kernels =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
     if (!kernels) {
         static atomic_uint_fast64_t last_id;
-        struct zepi_named_kernels *made = zepi_allocate(1, sizeof(*made));
+        struct table *made = zepi_allocate(1, sizeof(*made));
         if (!made)
             return zepi_fail_no_memory();
+        made->attached.destroy = table_destroy;
         made->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
         // Release: a thread that finds the table sees it empty, not unwritten.
-        if (atomic_compare_exchange_strong_explicit(&module->named_kernels, &kernels, made,
-                                                    memory_order_acq_rel, memory_order_acquire))
-            kernels = made;
+        if (atomic_compare_exchange_strong_explicit(&module->named_kernels, &kernels,
+                                                    &made->attached, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            kernels = &made->attached;
         else
             zepi_free(made);
     }
-    *out_kernels = kernels;
+    *out_kernels = (struct table *)kernels;
     return ZEPI_SUCCESS;
 }
 
 uint64_t zepi_named_kernels_id(struct zepi_module *module)
 {
-    struct zepi_named_kernels *kernels = NULL;
+    struct table *kernels = NULL;
     return find_or_create_table(module, &kernels) == ZEPI_SUCCESS ? kernels->id : 0;
 }
 
@@ -112,7 +115,7 @@ static zepi_result_t create(const struct zepi_module *module, uint32_t device_in
 zepi_result_t zepi_named_kernel_get(struct zepi_module *module, uint32_t device_index,
                                     const char *name, struct zepi_named_kernel **out_kernel)
 {
-    struct zepi_named_kernels *kernels = NULL;
+    struct table *kernels = NULL;
     struct zepi_named_kernel *made = NULL;
     zepi_result_t result = find_or_create_table(module, &kernels);
     if (result != ZEPI_SUCCESS)

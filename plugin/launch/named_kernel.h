@@ -26,8 +26,6 @@ struct zepi_named_kernel {
     struct zepi_named_part parts[]; // in the module's order
 };
 
-struct zepi_named_kernels; // a module's; opaque
-
 // A number that no other module has or will have: what is noted under it is about this module. 0
 // without memory.
 uint64_t zepi_named_kernels_id(struct zepi_module *module);
@@ -40,7 +38,5 @@ zepi_result_t zepi_named_kernel_get(struct zepi_module *module, uint32_t device_
 // with. Borrowed from the module.
 zepi_result_t zepi_named_kernel_target(struct zepi_module *module, struct zepi_named_kernel *kernel,
                                        uint32_t index, struct zepi_target *out_target);
-
-void zepi_named_kernels_destroy(struct zepi_named_kernels *kernels); // NULL is fine
 
 #endif

@@ -5,8 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"
-#include "queue/copy.h"
-#include "queue/queue.h"
+#include "memory/usm_pool.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -43,23 +42,6 @@ static bool has_places(const struct zepi_context *context)
            context->device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES;
 }
 
-// Through a queue for this copy alone.
-static zepi_result_t copy_to_device(struct zepi_buffer *buffer, const void *data)
-{
-    zepi_queue_t queue;
-    struct zepi_context *context = buffer->context;
-    zepi_result_t result =
-        zepi_queue_create(context, context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_queue_copy(queue, buffer->fixed, data, buffer->size_bytes,
-                             (zepi_wait_list_t){NULL, 0}, NULL);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_queue_wait(queue);
-    zepi_release(queue);
-    return result;
-}
-
 static struct zepi_buffer *create(struct zepi_context *context, size_t size_bytes)
 {
     struct zepi_buffer *buffer = zepi_object_create(&zepi_buffer_type);
@@ -82,7 +64,8 @@ static zepi_result_t init_fixed(struct zepi_buffer *buffer, const void *data)
     if (result != ZEPI_SUCCESS || !data)
         return result;
     if (device)
-        return copy_to_device(buffer, data);
+        return zepi_usm_pools_of(context)->write(context, device, buffer->fixed, data,
+                                                 buffer->size_bytes);
     memcpy(buffer->fixed, data, buffer->size_bytes);
     return ZEPI_SUCCESS;
 }

@@ -4,8 +4,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm_pool.h"
-#include "queue/copy.h"
-#include "queue/queue.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -27,27 +25,6 @@ static ze_result_t allocate(const struct zepi_context *context, const struct zep
                                     alignment_bytes, device ? device->ze : NULL, out_memory);
 }
 
-// The host may not reach a device's memory: through a queue for this alone.
-static zepi_result_t zero(struct zepi_context *context, struct zepi_device *device,
-                          zepi_usm_kind_t kind, void *memory, size_t size_bytes)
-{
-    static const unsigned char nothing;
-    zepi_queue_t queue;
-    if (kind != ZEPI_USM_DEVICE) {
-        memset(memory, 0, size_bytes);
-        return ZEPI_SUCCESS;
-    }
-    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result =
-        zepi_queue_fill(queue, memory, &nothing, 1, size_bytes, (zepi_wait_list_t){NULL, 0}, NULL);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_queue_wait(queue);
-    zepi_release(queue);
-    return result;
-}
-
 zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_device *device,
                                        zepi_usm_kind_t kind, size_t size_bytes,
                                        size_t alignment_bytes, const void *next, void **out_memory)
@@ -64,7 +41,10 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_d
     while (zepi_context_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && pool->is_zeroed) {
-        result = zero(context, device, kind, memory, size_bytes);
+        if (kind == ZEPI_USM_DEVICE)
+            result = zepi_usm_pools_of(context)->write(context, device, memory, NULL, size_bytes);
+        else
+            memset(memory, 0, size_bytes);
         if (result != ZEPI_SUCCESS)
             zepi_ze.zeMemFree(context->ze, memory);
     }

@@ -70,8 +70,13 @@ struct zepi_usm_pool {
         heaps[]; // each device's, the host's, and maybe each device's shared memory
 };
 
+// Writes at once where the host may not reach: `data`, or zeros if it is NULL.
+typedef zepi_result_t zepi_usm_write(struct zepi_context *context, struct zepi_device *device,
+                                     void *memory, const void *data, size_t size_bytes);
+
 // A context's pools.
 struct zepi_usm_pools {
+    zepi_usm_write *write;                 // queue/ sets it: by a command, which is over
     struct zepi_usm_pool *own;             // of the context
     _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
 };

@@ -2,6 +2,7 @@
 #include "program/built_image.h"
 
 #include "core/alloc.h"
+#include "core/list.h"
 #include "device/context.h"
 #include "program/module.h"
 
@@ -135,18 +136,8 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
 
 // ---- What an image holds ----
 
-void zepi_built_image_finish(struct zepi_device_image *image)
-{
-    zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
-    zepi_spec_values_release(image->values);
-    zepi_release(image->source);
-    // Code may be used as long as its context lives.
-    zepi_build_result_release(image->build);
-    zepi_release(image->context);
-}
-
-zepi_result_t zepi_built_image_get_native(struct zepi_device_image *image,
-                                          const struct zepi_blob **out_native)
+static zepi_result_t get_native(struct zepi_device_image *image,
+                                const struct zepi_blob **out_native)
 {
     struct zepi_blob *native = atomic_load_explicit(&image->native, memory_order_acquire);
     struct zepi_blob *made = NULL;
@@ -175,4 +166,33 @@ zepi_result_t zepi_built_image_get_native(struct zepi_device_image *image,
         zepi_blob_release(made);
     *out_native = native;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+                                         zepi_device_image_info_t *out_info)
+{
+    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    const struct zepi_blob *blob = image->blob;
+    if (image->source)
+        result = get_native(image, &blob);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_device_image_info_t info = {
+        .format = image->format,
+        .state = image->state,
+        .size_bytes = blob ? blob->size_bytes : 0,
+        .bytes = blob ? blob->bytes : NULL,
+        .kernel_count = spirv ? spirv->kernel_count : image->kernel_count,
+        .spec_constant_count = image->declaration_count,
+        .has_spec_constants = image->declaration_count > 0,
+        .has_native_spec_constants = zepi_device_image_is_native_support(image),
+    };
+    if (blob) {
+        info.digest[0] = blob->digest.low;
+        info.digest[1] = blob->digest.high;
+    }
+    return zepi_copy_info(out_info, &info, sizeof(info));
 }

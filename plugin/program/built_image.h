@@ -26,10 +26,8 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
 
 void zepi_built_images_destroy(struct zepi_built_images *images);
 
-// What a built image holds of its build: references. The native code is asked for when it is first
-// wanted.
-void zepi_built_image_finish(struct zepi_device_image *image);
-zepi_result_t zepi_built_image_get_native(struct zepi_device_image *image,
-                                          const struct zepi_blob **out_native);
+// Of any image. The native code of a built one is asked for when it is first wanted.
+zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+                                         zepi_device_image_info_t *out_info);
 
 #endif

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "launch/named_kernel.h"
 #include "program/built_image.h"
 #include "program/native_handle.h"
 #include "program/this_module.h"
@@ -14,10 +13,10 @@ static void module_destroy(void *object)
     struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    struct zepi_named_kernels *named =
+    struct zepi_attached *named =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
     if (named)
-        zepi_named_kernels_destroy(named);
+        named->destroy(named);
     // Acquire: what was exported is seen whole.
     if (atomic_load_explicit(&module->exports, memory_order_acquire))
         zepi_module_destroy_exports(module);

@@ -48,7 +48,7 @@ struct zepi_module {
     char *options;                             // owned; canonical, that an object was compiled with
     zepi_exports_t exports;                    // owned; each a struct zepi_device_module of its own
     _Atomic(struct zepi_built_images *) built; // owned; NULL: they were not asked for
-    _Atomic(struct zepi_named_kernels *) named_kernels; // owned; what launches by name found
+    _Atomic(struct zepi_attached *) named_kernels; // owned; what launches by name found
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };

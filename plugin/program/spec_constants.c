@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Setting and asking specialization constants of modules.
 #include "program/spec_constants.h"
+#include "program/build/handle_caches.h"
 
 #include "core/alloc.h"
 #include "core/list.h"
@@ -54,7 +55,7 @@ static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_spec_values_release(old);
     if (module->unit)
-        zepi_unit_note_change();
+        zepi_request_note_change();
     return ZEPI_SUCCESS;
 }
 

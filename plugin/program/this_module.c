@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "program/this_module.h"
+#include "program/build/handle_caches.h"
 
 #include "cache/mutex.h"
 #include "core/alloc.h"
@@ -17,13 +18,6 @@ struct zepi_unit_values {
 // Guards the list of units and their lists; nothing is called under it but try-retain.
 static struct zepi_mutex mutex;
 static struct zepi_unit_entry *units;
-atomic_uint_fast64_t zepi_unit_generation_count;
-
-void zepi_unit_note_change(void)
-{
-    // Release: a thread that sees the new number sees the change.
-    atomic_fetch_add_explicit(&zepi_unit_generation_count, 1, memory_order_release);
-}
 
 void zepi_unit_release(struct zepi_unit_entry *unit)
 {
@@ -155,7 +149,7 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "a translation unit is registered under %p already", token);
     }
-    zepi_unit_note_change();
+    zepi_request_note_change();
     return ZEPI_SUCCESS;
 }
 
@@ -171,7 +165,7 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
     zepi_mutex_unlock(&mutex);
     if (!unit)
         return fail_unknown(token);
-    zepi_unit_note_change();
+    zepi_request_note_change();
     zepi_unit_release(unit);
     return ZEPI_SUCCESS;
 }

@@ -25,18 +25,6 @@ struct zepi_unit_entry {
     struct zepi_device_image *images[]; // retained
 };
 
-// What goes up with every change that a dispatch might depend on: a unit that comes or goes, a
-// value that is set on a unit's module.
-extern atomic_uint_fast64_t zepi_unit_generation_count; // zepi_unit_generation alone reads it
-static inline uint64_t zepi_unit_generation(void)
-{
-    // Acquire: a thread that sees a number sees the changes that made it.
-    return atomic_load_explicit(&zepi_unit_generation_count, memory_order_acquire);
-}
-
-// A value of the unit's module was set.
-void zepi_unit_note_change(void);
-
 // The module is destroyed: its unit forgets it. Only for modules with a unit.
 void zepi_unit_forget(struct zepi_module *module);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy.h"
+#include "memory/usm_pool.h"
 
 #include "device/device.h"
 #include "queue/submit.h"
@@ -225,3 +226,29 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
         result = append_after_hint(&submit);
     return zepi_submit_end(&submit, result, out_event);
 }
+
+// Through a queue for this alone.
+static zepi_result_t write_device(struct zepi_context *context, struct zepi_device *device,
+                                  void *memory, const void *data, size_t size_bytes)
+{
+    static const unsigned char zero;
+    const zepi_wait_list_t no_wait = {NULL, 0};
+    zepi_queue_t queue;
+    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = data ? zepi_queue_copy(queue, memory, data, size_bytes, no_wait, NULL)
+                  : zepi_queue_fill(queue, memory, &zero, 1, size_bytes, no_wait, NULL);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return result;
+}
+
+static zepi_result_t copy_init(struct zepi_context *context)
+{
+    zepi_usm_pools_of(context)->write = write_device;
+    return ZEPI_SUCCESS;
+}
+
+const struct zepi_context_part zepi_copy_part = {.init = copy_init};

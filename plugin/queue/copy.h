@@ -2,8 +2,12 @@
 #ifndef ZEPI_QUEUE_COPY_H
 #define ZEPI_QUEUE_COPY_H
 
+#include "device/context.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
+
+// Lets memory/ write to a device's memory (zepi_usm_write).
+extern const struct zepi_context_part zepi_copy_part;
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);

@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "launch/dispatch_memo.h"
 #include "ze/ze.h"
 
 static void give_list(struct zepi_command_list *list, bool is_idle)
@@ -31,7 +30,8 @@ static void queue_destroy(void *object)
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
         give_list(queue->lists[i], is_idle);
     give_list(queue->copy_list, is_idle);
-    zepi_dispatch_memo_destroy(queue->memo);
+    if (queue->memo)
+        queue->memo->destroy(queue->memo);
     zepi_queue_finish_holds(queue);
     zepi_release(queue->context);
 }

@@ -41,8 +41,8 @@ struct zepi_queue {
     struct zepi_holds holds;
     struct zepi_completion_point *completion; // of the context; NULL: not there yet
     struct zepi_probe probe;
-    struct zepi_mutex memo_mutex;    // guards `memo`; nothing is called under it
-    struct zepi_dispatch_memo *memo; // owned; NULL: no launch was dispatched yet
+    struct zepi_mutex memo_mutex; // guards `memo`; nothing is called under it
+    struct zepi_attached *memo;   // owned; of launches by name; NULL: there was none yet
 };
 
 extern const struct zepi_type zepi_queue_type;

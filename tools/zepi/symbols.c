@@ -2,8 +2,8 @@
 #include "symbols.h"
 
 #include "cache/disk.h"
-#include "plugin/program/build/symbol_table.h"
 #include "plugin/program/native/container.h"
+#include "plugin/program/native/symbol_table.h"
 #include "plugin/spirv/spirv.h"
 
 #include <stdio.h>

@@ -4,28 +4,7 @@
 
 #include "cache/key.h"
 #include "program/device_image/device_image.h"
-
-// Keys of builds. Changed meaning or order of the fields: a new version.
-#define ZEPI_KEY_VERSION 1
-
-enum zepi_key_tag {
-    ZEPI_KEY_KIND = 1,     // enum zepi_device_module_kind, with how it was linked
-    ZEPI_KEY_FORMAT,       // of the image
-    ZEPI_KEY_IMAGE,        // digest of its bytes
-    ZEPI_KEY_VALUE,        // number: SpecId; each value that is not the image's own default
-    ZEPI_KEY_OPTIONS,      // canonical
-    ZEPI_KEY_DEVICE_INDEX, // handles: of the context's devices
-    ZEPI_KEY_VENDOR,       // code: the rest
-    ZEPI_KEY_DEVICE,
-    ZEPI_KEY_IP_VERSION,
-    ZEPI_KEY_DRIVER,
-    ZEPI_KEY_DRIVER_VERSION,
-    ZEPI_KEY_COMPILER, // on disk: its identity
-    ZEPI_KEY_CODE,     // kernels: id of the code
-    ZEPI_KEY_NAME,     // kernels
-    ZEPI_KEY_MEMBERS,  // link sets: how many images follow
-    ZEPI_KEY_BUILD,    // on disk: the key in memory
-};
+#include "program/native/key_tags.h"
 
 // Adds what both levels have in common for one image.
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,

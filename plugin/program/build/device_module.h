@@ -7,6 +7,7 @@
 #include "program/build/build_options.h"
 #include "program/build/text.h"
 #include "program/device_image/device_image.h"
+#include "program/native/key_tags.h"
 #include "sync/deferred_free.h"
 
 struct zepi_context;
@@ -48,13 +49,6 @@ zepi_device_module_of(const struct zepi_build_result *result)
 {
     return zepi_build_result_payload(result);
 }
-
-// What to compile to.
-enum zepi_device_module_kind {
-    ZEPI_DEVICE_MODULE_OBJECT = 1, // unresolved imports allowed
-    ZEPI_DEVICE_MODULE_EXECUTABLE = 2,
-    ZEPI_DEVICE_MODULE_SYMBOLS = 3, // in keys: no code, but the linkage table of native code
-};
 
 // The code of an image on the context's device number `device_index`, from the cache or built, or
 // (executables with variables that are to be the module's own) built for the caller alone. Values

@@ -6,7 +6,14 @@
 #include "core/options.h"
 #include "device/context.h"
 #include "program/build/binary_cache.h"
-#include "program/this_module.h"
+
+atomic_uint_fast64_t zepi_request_generation_count;
+
+void zepi_request_note_change(void)
+{
+    // Release: a thread that sees the new number sees the change.
+    atomic_fetch_add_explicit(&zepi_request_generation_count, 1, memory_order_release);
+}
 
 static zepi_result_t handle_caches_init(struct zepi_context *context)
 {
@@ -43,7 +50,7 @@ const struct zepi_context_part zepi_handle_caches_part = {
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
 {
     // Queues remember results of the caches, and keep them in use.
-    zepi_unit_note_change();
+    zepi_request_note_change();
     zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
 }
 
@@ -81,7 +88,7 @@ zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_lim
     if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
-    zepi_unit_note_change();
+    zepi_request_note_change();
     zepi_build_budget_set_limits(zepi_handle_caches_of(context)->budget, handles);
     zepi_build_budget_set_limits(
         zepi_binary_budget(),
@@ -167,7 +174,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
     const zepi_result_t result = check_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_unit_note_change();
+    zepi_request_note_change();
     zepi_build_cache_clear(zepi_handle_caches_of(context)->kernels);
     zepi_build_cache_clear(zepi_handle_caches_of(context)->modules);
     return ZEPI_SUCCESS;

@@ -23,6 +23,16 @@ static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi
 // Gives up what is in no use until at most `bytes` are kept.
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
 
+// Goes up with every change that the answer to a launch by name might depend on: a unit that comes
+// or goes, a value that is set on a unit's module, a cache that is trimmed.
+extern atomic_uint_fast64_t zepi_request_generation_count; // zepi_request_generation reads it
+static inline uint64_t zepi_request_generation(void)
+{
+    // Acquire: a thread that sees a number sees the changes that made it.
+    return atomic_load_explicit(&zepi_request_generation_count, memory_order_acquire);
+}
+void zepi_request_note_change(void);
+
 zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits);
 zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *limits);
 zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t level,

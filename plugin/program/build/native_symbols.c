@@ -5,8 +5,8 @@
 #include "device/context.h"
 #include "device/platform.h"
 #include "program/build/binary_cache.h"
-#include "program/build/symbol_table.h"
 #include "program/build/ze_module.h"
+#include "program/native/symbol_table.h"
 #include "ze/ze.h"
 
 struct request {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "program/device_image/device_image.h"
 
+#include "cache/build_result.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "device/device.h"
-#include "program/built_image.h"
 #include "program/device_image/device_image_build.h"
 
 static void device_image_destroy(void *object)
@@ -15,7 +15,12 @@ static void device_image_destroy(void *object)
         return;
     }
     if (image->source) {
-        zepi_built_image_finish(image);
+        zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
+        zepi_spec_values_release(image->values);
+        zepi_release(image->source);
+        // Code may be used as long as its context lives.
+        zepi_build_result_release(image->build);
+        zepi_release(image->context);
         return;
     }
     for (uint32_t i = 0; i < image->layout_count; i++) {
@@ -254,33 +259,4 @@ uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_im
         }
     }
     return count;
-}
-
-zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
-                                         zepi_device_image_info_t *out_info)
-{
-    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
-    const struct zepi_blob *blob = image->blob;
-    if (image->source)
-        result = zepi_built_image_get_native(image, &blob);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_device_image_info_t info = {
-        .format = image->format,
-        .state = image->state,
-        .size_bytes = blob ? blob->size_bytes : 0,
-        .bytes = blob ? blob->bytes : NULL,
-        .kernel_count = spirv ? spirv->kernel_count : image->kernel_count,
-        .spec_constant_count = image->declaration_count,
-        .has_spec_constants = image->declaration_count > 0,
-        .has_native_spec_constants = zepi_device_image_is_native_support(image),
-    };
-    if (blob) {
-        info.digest[0] = blob->digest.low;
-        info.digest[1] = blob->digest.high;
-    }
-    return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -129,7 +129,4 @@ bool zepi_device_image_needs(const struct zepi_device_image *image,
 uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_image *const *all,
                                        uint32_t count, struct zepi_device_image **images);
 
-zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
-                                         zepi_device_image_info_t *out_info);
-
 #endif

@@ -82,17 +82,30 @@ static zepi_result_t unite_last(struct zepi_link_set *set)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t add_part(struct zepi_link_set *set, uint32_t object_index,
-                              const struct zepi_module_part *part)
+zepi_result_t zepi_link_set_init(struct zepi_link_set *set, struct zepi_context *context,
+                                 uint32_t device_index, uint32_t capacity)
 {
-    const struct zepi_device_module *device_module =
-        zepi_device_module_of(part->device_module[set->device_index]);
+    *set = (struct zepi_link_set){.context = context,
+                                  .device_index = device_index,
+                                  .device = context->devices[device_index],
+                                  .members = zepi_allocate(capacity, sizeof(set->members[0])),
+                                  .sorted = zepi_allocate(capacity, sizeof(set->sorted[0]))};
+    if (set->members && set->sorted)
+        return ZEPI_SUCCESS;
+    zepi_link_set_finish(set);
+    return zepi_fail_no_memory();
+}
+
+zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index,
+                                struct zepi_device_image *image, struct zepi_spec_values *values,
+                                const struct zepi_device_module *device_module)
+{
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t unit = 0; unit < device_module->unit_count && result == ZEPI_SUCCESS; unit++) {
         struct zepi_link_member *member = &set->members[set->count++];
         member->object_index = object_index;
-        member->image = part->images[0];
-        member->values = part->values[0];
+        member->image = image;
+        member->values = values;
         member->device_module = device_module;
         member->unit = unit;
         result = identify(member);
@@ -102,47 +115,12 @@ static zepi_result_t add_part(struct zepi_link_set *set, uint32_t object_index,
     return result;
 }
 
-static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
-                            uint32_t device_index)
+void zepi_link_set_sort(struct zepi_link_set *set)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < object_count; i++) {
-        for (uint32_t at = 0; at < objects[i]->part_count; at++) {
-            const struct zepi_build_result *device_module =
-                objects[i]->parts[at].device_module[device_index];
-            if (device_module)
-                count += zepi_device_module_of(device_module)->unit_count;
-        }
-    }
-    return count;
-}
-
-zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_count,
-                                 const zepi_module_t *objects, uint32_t device_index)
-{
-    struct zepi_context *context = objects[0]->context;
-    const uint32_t room = count_units(object_count, objects, device_index);
-    *set = (struct zepi_link_set){.context = context,
-                                  .device_index = device_index,
-                                  .device = context->devices[device_index],
-                                  .members = zepi_allocate(room, sizeof(set->members[0])),
-                                  .sorted = zepi_allocate(room, sizeof(set->sorted[0]))};
-    zepi_result_t result = set->members && set->sorted ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++) {
-        for (uint32_t at = 0; at < objects[i]->part_count && result == ZEPI_SUCCESS; at++) {
-            if (objects[i]->parts[at].device_module[device_index])
-                result = add_part(set, i, &objects[i]->parts[at]);
-        }
-    }
-    if (result != ZEPI_SUCCESS) {
-        zepi_link_set_finish(set);
-        return result;
-    }
     for (uint32_t i = 0; i < set->count; i++)
         set->sorted[i] = &set->members[i];
     if (set->count > 0)
         qsort(set->sorted, set->count, sizeof(set->sorted[0]), compare_members);
-    return ZEPI_SUCCESS;
 }
 
 void zepi_link_set_finish(struct zepi_link_set *set)

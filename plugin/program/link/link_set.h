@@ -3,11 +3,11 @@
 #define ZEPI_PROGRAM_LINK_LINK_SET_H
 
 #include "program/build/build_key.h"
-#include "program/module.h"
+#include "program/build/device_module.h"
 #include "program/native/symbols.h"
 
-// What is linked with each other on one device: the code of some objects. Made for one call of
-// module_link; everything in it is borrowed from the objects.
+// The code of some objects that is linked on one device. Made for one call of module_link;
+// everything in it is borrowed from the objects.
 
 struct zepi_link_member {
     uint32_t object_index; // in the caller's list
@@ -27,15 +27,20 @@ struct zepi_link_set {
     struct zepi_device *device;
     zepi_link_method_t method; // program or dynamic
     uint32_t count;
-    uint32_t capacity;
     struct zepi_link_member *members; // owned; equal code once, in the caller's order
     // Owned; the members in an order of their own, so that the caller's does not matter.
     struct zepi_link_member **sorted;
 };
 
-// The code that the objects have for the device.
-zepi_result_t zepi_link_set_init(struct zepi_link_set *set, uint32_t object_count,
-                                 const zepi_module_t *objects, uint32_t device_index);
+// An empty set, for up to `capacity` ze_modules.
+zepi_result_t zepi_link_set_init(struct zepi_link_set *set, struct zepi_context *context,
+                                 uint32_t device_index, uint32_t capacity);
+// Adds the code of an image of the object. If that fails, finish the set.
+zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index,
+                                struct zepi_device_image *image, struct zepi_spec_values *values,
+                                const struct zepi_device_module *device_module);
+// All are added.
+void zepi_link_set_sort(struct zepi_link_set *set);
 void zepi_link_set_finish(struct zepi_link_set *set);
 
 // Chooses how to link. A method that the caller asked for and that cannot be is

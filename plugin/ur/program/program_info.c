@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/alloc.h"
+#include "program/built_image.h"
 #include "ur/info.h"
 #include "ur/program/program.h"
 #include "ze/ze.h"

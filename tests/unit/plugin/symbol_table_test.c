@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/symbol_table.h"
+#include "program/native/symbol_table.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_PROGRAM_BUILD_SYMBOL_TABLE_H
-#define ZEPI_PROGRAM_BUILD_SYMBOL_TABLE_H
+#ifndef ZEPI_PROGRAM_NATIVE_SYMBOL_TABLE_H
+#define ZEPI_PROGRAM_NATIVE_SYMBOL_TABLE_H
 
 #include "cache/digest.h"
 #include "cache/key.h"

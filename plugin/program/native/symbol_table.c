@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/symbol_table.h"
+#include "program/native/symbol_table.h"
 
-#include "program/build/build_key.h"
-#include "program/build/device_module.h"
+#include "program/native/key_tags.h"
 
 #include <string.h>
 

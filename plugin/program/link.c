@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "program/link/link_build.h"
+#include "program/module.h"
 
 static zepi_result_t check_objects(uint32_t object_count, const zepi_module_t *objects,
                                    const void *out_executable)
@@ -56,6 +57,51 @@ static void sets_finish(struct sets *sets)
     zepi_free(sets->parts);
 }
 
+static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
+                            uint32_t device_index)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < object_count; i++) {
+        for (uint32_t at = 0; at < objects[i]->part_count; at++) {
+            const struct zepi_build_result *device_module =
+                objects[i]->parts[at].device_module[device_index];
+            if (device_module)
+                count += zepi_device_module_of(device_module)->unit_count;
+        }
+    }
+    return count;
+}
+
+static zepi_result_t add_object(struct zepi_link_set *set, uint32_t index,
+                                const struct zepi_module *object)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < object->part_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_module_part *part = &object->parts[i];
+        const struct zepi_build_result *device_module = part->device_module[set->device_index];
+        if (device_module)
+            result = zepi_link_set_add(set, index, part->images[0], part->values[0],
+                                       zepi_device_module_of(device_module));
+    }
+    return result;
+}
+
+static zepi_result_t set_init(struct zepi_link_set *set, uint32_t object_count,
+                              const zepi_module_t *objects, uint32_t device_index)
+{
+    zepi_result_t result = zepi_link_set_init(set, objects[0]->context, device_index,
+                                              count_units(object_count, objects, device_index));
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++)
+        result = add_object(set, i, objects[i]);
+    if (result == ZEPI_SUCCESS)
+        zepi_link_set_sort(set);
+    else
+        zepi_link_set_finish(set);
+    return result;
+}
+
 static zepi_result_t add_set(struct sets *sets, uint32_t object_count, const zepi_module_t *objects,
                              uint32_t device_index, const struct zepi_build_options *options)
 {
@@ -64,7 +110,7 @@ static zepi_result_t add_set(struct sets *sets, uint32_t object_count, const zep
         if (!has_device(objects[i], device_index))
             return ZEPI_SUCCESS;
     }
-    zepi_result_t result = zepi_link_set_init(set, object_count, objects, device_index);
+    zepi_result_t result = set_init(set, object_count, objects, device_index);
     if (result != ZEPI_SUCCESS)
         return result;
     const uint32_t index = sets->count++;
