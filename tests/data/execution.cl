@@ -52,3 +52,15 @@ __kernel void print_number(int number)
 {
     printf("the number is %d\n", number);
 }
+
+// What a failed assertion of SYCL calls.
+void __devicelib_assert_fail(const char *expression, const char *file, int line,
+                             const char *function, ulong x, ulong y, ulong z, ulong local_x,
+                             ulong local_y, ulong local_z);
+
+__kernel void check_number(int number)
+{
+    char expression[] = "number < 3", file[] = "execution.cl", function[] = "check_number";
+    if (number >= 3)
+        __devicelib_assert_fail(expression, file, 12, function, get_global_id(0), 0, 0, 0, 0, 0);
+}

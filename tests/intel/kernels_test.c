@@ -9,9 +9,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <level_zero/ze_api.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ITEMS 64
@@ -202,6 +204,184 @@ static void group_counts_may_lie_in_memory(void)
     tear_down();
 }
 
+static void functions_are_called_by_pointers(void)
+{
+    const int which = 0x35, items = 16;
+    set_up("function_pointers");
+    uint64_t *table = (void *)&out->numbers[ITEMS - 4];
+    run("call_either", 2, (zepi_argument_t[]){TEST_VALUE(which), TEST_POINTER(out)}, items, items);
+    for (int i = 0; i < items; i++)
+        INTEL_EXPECT(out->numbers[i] == (which >> (i & 7) & 1 ? 2 * i : -i), "item %d: %d", i,
+                     out->numbers[i]);
+    run("store_table", 1, (zepi_argument_t[]){TEST_POINTER(table)}, 1, 1);
+    run("call_of_table", 2, (zepi_argument_t[]){TEST_POINTER(table), TEST_POINTER(out)}, items, 4);
+    for (int i = 0; i < items; i++)
+        INTEL_EXPECT(out->numbers[i] == (i & 1 ? -i : 2 * i), "item %d of the table: %d", i,
+                     out->numbers[i]);
+    tear_down();
+}
+
+// Types of the constants of spec_types.cl, by id: 20 to 31.
+static void constants_of_every_size_reach_the_kernel(void)
+{
+    static const struct {
+        uint32_t id, size_bytes;
+        uint64_t bits;
+    } values[] = {{20, 1, 1},
+                  {21, 1, 0x85},
+                  {22, 1, 0x86},
+                  {23, 2, 0x8787},
+                  {24, 2, 0x8888},
+                  {25, 4, 0x89898989},
+                  {26, 4, 0x8a8a8a8a},
+                  {27, 8, 0x8b8b8b8b8b8b8b8b},
+                  {28, 8, 0x8c8c8c8c8c8c8c8c},
+                  {29, 2, 0x3e00},
+                  {30, 4, 0x40490fdb},
+                  {31, 8, 0x400921fb54442d18}};
+    const size_t count = sizeof(values) / sizeof(values[0]);
+    set_up("spec_types");
+    zepi.release(module);
+    const zepi_module_t input = test_input(gear.context, "spec_types");
+    for (size_t i = 0; i < count; i++)
+        TEST_OK(zepi.spec_constant_set(input, values[i].id, values[i].size_bytes, &values[i].bits));
+    const zepi_build_desc_t build = {.size = sizeof(build)};
+    TEST_OK(zepi.module_build(input, &build, &module));
+    zepi.release(input);
+    run("show_types", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
+    for (size_t i = 0; i < count; i++)
+        INTEL_EXPECT((uint64_t)out->longs[i] == values[i].bits, "constant %u: 0x%llx", values[i].id,
+                     (unsigned long long)out->longs[i]);
+    tear_down();
+}
+
+static void global_offsets_shift_ids_alone(void)
+{
+    set_up("launches");
+    const zepi_argument_t argument = TEST_POINTER(out);
+    const zepi_kernel_t kernel = kernel_of("note_ends");
+    zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 8);
+    launch.work_dim = 3;
+    launch.global_size[1] = 4;
+    launch.global_size[2] = 2;
+    launch.global_offset[0] = 100;
+    launch.global_offset[1] = 7;
+    launch.global_offset[2] = 3;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    const int ends[6] = {100, 7, 3, 107, 10, 4};
+    for (int i = 0; i < 6; i++)
+        INTEL_EXPECT(out->numbers[i] == ends[i], "number %d: %d", i, out->numbers[i]);
+    zepi.release(kernel);
+    tear_down();
+}
+
+static void a_cooperative_launch_is_as_large_as_the_driver_says(void)
+{
+    set_up("launches");
+    uint32_t groups = 0;
+    const zepi_argument_t argument = TEST_POINTER(out);
+    const zepi_kernel_t kernel = kernel_of("count_items");
+    zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 16);
+    launch.group_size[0] = 16;
+    launch.flags = ZEPI_LAUNCH_COOPERATIVE;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < 16; i++)
+        INTEL_EXPECT(out->numbers[i] == 1, "item %d: %d", i, out->numbers[i]);
+    // Groups that wait for each other need all to run at once: the CPU runs one.
+    const ze_kernel_handle_t native = native_kernel(kernel);
+    ZE_OK(ZE(zeKernelSetGroupSize)(native, 16, 1, 1));
+    ZE_OK(ZE(zeKernelSuggestMaxCooperativeGroupCount)(native, &groups));
+    INTEL_EXPECT(groups == 1, "%u groups", groups);
+    zepi.release(kernel);
+    tear_down();
+}
+
+static void link_and_run(void)
+{
+    const int offset = 1000;
+    set_up("negate");
+    const zepi_module_t objects[] = {test_object(gear.context, "importer"),
+                                     test_object(gear.context, "exporter")};
+    const zepi_build_desc_t link = {.size = sizeof(link)};
+    zepi.release(module);
+    TEST_OK(zepi.module_link(2, objects, &link, &module));
+    for (int i = 0; i < ITEMS; i++)
+        out->numbers[i] = i;
+    run("triple_and_offset", 1, (zepi_argument_t[]){TEST_POINTER(out)}, ITEMS, ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        INTEL_EXPECT(out->numbers[i] == 3 * i + 100, "item %d: %d", i, out->numbers[i]);
+    run("set_offset", 1, (zepi_argument_t[]){TEST_VALUE(offset)}, 1, 1);
+    run("triple_and_offset", 1, (zepi_argument_t[]){TEST_POINTER(out)}, ITEMS, ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        INTEL_EXPECT(out->numbers[i] == 3 * (3 * i + 100) + 1000, "item %d: %d", i,
+                     out->numbers[i]);
+    zepi.release(objects[0]);
+    zepi.release(objects[1]);
+    tear_down();
+}
+
+// The environments of the stories say how.
+static void modules_linked_as_a_program_share_functions_and_variables(void)
+{
+    link_and_run();
+}
+
+static void modules_linked_dynamically_share_functions_and_variables(void)
+{
+    link_and_run();
+}
+
+// The host's copies to and from a variable, between launches.
+static void variables_are_the_host_s_too(void)
+{
+    int number = 40;
+    void *native, *runs;
+    size_t size_bytes = 0;
+    set_up("execution");
+    TEST_OK(zepi.module_get_native(module, gear.device, &native));
+    ZE_OK(ZE(zeModuleGetGlobalPointer)(native, "runs", &size_bytes, &runs));
+    INTEL_EXPECT(size_bytes == sizeof(number), "%zu bytes", size_bytes);
+    ZE_OK(ZE(zeCommandListAppendMemoryCopy)(native_list(), runs, &number, sizeof(number), NULL, 0,
+                                            NULL));
+    finish_natively();
+    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                   .pKernelName = "count_runs"};
+    ze_kernel_handle_t kernel;
+    ZE_OK(ZE(zeKernelCreate)(native, &desc, &kernel));
+    const ze_group_count_t one = {1, 1, 1};
+    ZE_OK(ZE(zeKernelSetGroupSize)(kernel, 1, 1, 1));
+    ZE_OK(ZE(zeKernelSetArgumentValue)(kernel, 0, sizeof(out), &out));
+    ZE_OK(ZE(zeCommandListAppendLaunchKernel)(native_list(), kernel, &one, NULL, 0, NULL));
+    ZE_OK(ZE(zeCommandListAppendMemoryCopy)(native_list(), &number, runs, sizeof(number), NULL, 0,
+                                            NULL));
+    finish_natively();
+    INTEL_EXPECT(out->numbers[0] == 41 && number == 41, "the kernel has %d, the host %d",
+                 out->numbers[0], number);
+    ZE_OK(ZE(zeKernelDestroy)(kernel));
+    tear_down();
+}
+
+static void modules_outlive_others_that_are_destroyed(void)
+{
+    static const char *const codes[] = {"execution", "negate", "launches", "exporter"};
+    zepi_module_t others[4];
+    set_up("execution");
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++)
+            others[i] = test_executable(gear.context, codes[(i + round) % 4]);
+        for (int i = 0; i < 4; i++) {
+            zepi.release(others[i]);
+            TEST_OK(zepi.cache_clear(gear.context));
+            run("count_runs", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
+            INTEL_EXPECT(out->numbers[0] == 6 + 4 * round + i, "round %d.%d: %d", round, i,
+                         out->numbers[0]);
+        }
+    }
+    tear_down();
+}
+
 // ---- Text ----
 
 static char text[8192]; // what was written to a descriptor meanwhile
@@ -240,6 +420,27 @@ static void prints_reach_the_standard_output(void)
     end_text(STDOUT_FILENO);
     expect_text("the number is 47\n");
     tear_down();
+}
+
+// The process ends, as on a GPU: the story is the one that waits for it.
+static void a_failed_assertion_says_where_and_ends_the_process(void)
+{
+    int status = 0;
+    fflush(NULL);
+    begin_text(STDERR_FILENO);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int fine = 2, wrong = 3;
+        set_up("execution");
+        run("check_number", 1, (zepi_argument_t[]){TEST_VALUE(fine)}, 1, 1);
+        run("check_number", 1, (zepi_argument_t[]){TEST_VALUE(wrong)}, 1, 1);
+        _exit(0);
+    }
+    const bool has_ended = child > 0 && waitpid(child, &status, 0) == child;
+    end_text(STDERR_FILENO);
+    INTEL_EXPECT(has_ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status 0x%x",
+                 (unsigned)status);
+    expect_text("Assertion `number < 3` failed");
 }
 
 // ---- Refused ----
@@ -367,8 +568,17 @@ static const struct intel_story stories[] = {
     STORY(two_arguments_of_local_memory_lie_apart, EXECUTED),
     STORY(a_new_module_where_another_was_begins_anew, EXECUTED),
     STORY(group_counts_may_lie_in_memory, EXECUTED),
+    STORY(functions_are_called_by_pointers, EXECUTED),
+    STORY(constants_of_every_size_reach_the_kernel, EXECUTED),
+    STORY(global_offsets_shift_ids_alone, EXECUTED),
+    STORY(a_cooperative_launch_is_as_large_as_the_driver_says, EXECUTED),
+    STORY(modules_linked_as_a_program_share_functions_and_variables, EXECUTED, "ZEPI_LINK=program"),
+    STORY(modules_linked_dynamically_share_functions_and_variables, EXECUTED, "ZEPI_LINK=dynamic"),
+    STORY(variables_are_the_host_s_too, EXECUTED),
+    STORY(modules_outlive_others_that_are_destroyed, EXECUTED),
     STORY(pixels_of_images_are_read_and_written, EXECUTED),
     STORY(prints_reach_the_standard_output, EXECUTED),
+    STORY(a_failed_assertion_says_where_and_ends_the_process, EXECUTED),
     STORY(an_image_that_the_cpu_lacks_is_refused_by_name, REFUSED),
     STORY(machine_code_without_spirv_is_refused_by_name, REFUSED),
     STORY(a_function_that_the_cpu_lacks_has_no_pointer, REFUSED),

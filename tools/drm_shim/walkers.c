@@ -60,6 +60,7 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
     if (length == 0)
         return true;
     out_walker->indirect = shim_gpu_memory_at(walkers->space, indirect, length);
+    shim_address_space_find(walkers->space, indirect, &out_walker->indirect_left);
     return out_walker->indirect != NULL;
 }
 

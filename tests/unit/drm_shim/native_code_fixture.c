@@ -12,7 +12,8 @@ enum { NONE, TEXT, RELOCATIONS, SYMBOLS, STRINGS, DATA, INFO, SPIRV, SECTION_COU
 
 // Names of sections and symbols, each behind a zero.
 static const char strings[] =
-    "\0.text.scale\0.rel.text.scale\0.symtab\0.strtab\0.data.global\0.ze_info\0.spv\0total";
+    "\0.text.scale\0.rel.text.scale\0.symtab\0.strtab\0.data.global\0.ze_info\0.spv\0total"
+    "\0__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0";
 
 static Elf64_Word name_of(const char *name)
 {
@@ -69,10 +70,11 @@ static uint8_t *write_file(const struct part parts[SECTION_COUNT], size_t *out_s
 
 uint8_t *native_code_fixture(size_t *out_size_bytes)
 {
-    static const char info[] = "kernels:\n  - name: scale\n";
+    static const char info[] =
+        "kernels:\n  - name: scale\n    execution_env:\n      has_stack_calls: true\n";
     static const char spirv[] = "SPIR-V";
     uint8_t code[FIXTURE_CODE_BYTES], data[12] = {0};
-    const Elf64_Rel relocation = {.r_offset = FIXTURE_PATCHED_AT};
+    const Elf64_Rel relocation = {.r_offset = FIXTURE_PATCHED_AT, .r_info = ELF64_R_INFO(2, 2)};
     const Elf64_Sym symbols[] = {
         {0},
         {.st_name = name_of("total"),
@@ -80,6 +82,7 @@ uint8_t *native_code_fixture(size_t *out_size_bytes)
          .st_shndx = DATA,
          .st_value = 8,
          .st_size = 4},
+        {.st_name = name_of("__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0")},
     };
     for (int i = 0; i < FIXTURE_CODE_BYTES; i++)
         code[i] = (uint8_t)i;

@@ -49,6 +49,22 @@ Test(native_code, has_kernels_variables_and_its_spirv)
     cr_assert_eq(shim_native_code_length(file, file_bytes + 100), file_bytes);
 }
 
+Test(native_code, has_implicit_arguments_where_stack_calls_need_them)
+{
+    cr_assert(take()->info->has_implicit_arguments);
+    shim_native_code_finish(&code);
+    uint8_t *calls = memmem(file, file_bytes, "stack_calls: true", 17);
+    cr_assert(calls);
+    memcpy(calls, "stack_calls: none", 17);
+    cr_assert(!take()->info->has_implicit_arguments);
+    shim_native_code_finish(&code);
+    memcpy(calls, "stack_calls: true", 17);
+    uint8_t *name = memmem(file, file_bytes, "__INTEL_PATCH", 13);
+    cr_assert(name);
+    name[0] = 'x';
+    cr_assert(!take()->info->has_implicit_arguments);
+}
+
 Test(native_code, a_kernel_is_recognised_when_it_was_relocated)
 {
     const struct shim_native_kernel *kernel = take();

@@ -71,6 +71,14 @@ Test(sub_groups, are_left_alone_where_nothing_is_known)
     finish(&story);
 }
 
+Test(sub_groups, are_of_one_item_where_functions_are_called_by_pointers)
+{
+    struct story story = require("function_pointers", "kernels:\n" KERNEL("call", "32"));
+    cr_assert_not_null(story.spirv);
+    cr_assert_eq(size_of(&story, "call"), 1);
+    finish(&story);
+}
+
 Test(sub_groups, are_no_matter_of_spirv_that_does_not_use_them)
 {
     struct story story = require("negate", "kernels:\n" KERNEL("negate", "32"));

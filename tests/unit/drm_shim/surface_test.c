@@ -117,8 +117,8 @@ Test(surface, that_is_no_plain_image_is_refused)
 
 static bool read_sampler(uint32_t filters, uint32_t modes, bool is_normalized)
 {
-    const uint32_t words[SHIM_SAMPLER_STATE_WORDS] = {
-        filters << 14, 0, 0, modes | (is_normalized ? 0 : 1u << 10)};
+    const uint32_t words[SHIM_SAMPLER_STATE_WORDS] = {filters << 14, 0, 0,
+                                                      modes | (is_normalized ? 0 : 1u << 10)};
     return shim_sampler_read(words, &sampler, &refusal);
 }
 

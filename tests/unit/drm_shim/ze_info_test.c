@@ -121,3 +121,29 @@ Test(ze_info, what_cannot_be_meant_is_refused)
                         "        offset: 65533\n        size: 4\n",
                    "at most 65536");
 }
+
+Test(ze_info, tells_where_states_lie_and_as_what_images_are_seen)
+{
+#define STATE(space, more)                                                                         \
+    "      - arg_type: arg_bypointer\n        offset: 48\n        size: 8\n"                       \
+    "        arg_index: 0\n        addrmode: bindless\n        addrspace: " space "\n" more
+    cr_assert(read_text(HEAD "    payload_arguments:\n" STATE(
+        "image", "        image_type: image_2d_array\n") STATE("sampler", "")));
+    const struct shim_payload *payloads = info.kernels[0].payloads;
+    cr_assert_eq(payloads[0].mode, SHIM_ADDRESS_STATE);
+    cr_assert_eq(payloads[0].offset, 48);
+    cr_assert_eq(payloads[0].image_type, ZE_IMAGE_TYPE_2DARRAY);
+    cr_assert_eq(payloads[1].mode, SHIM_ADDRESS_STATE);
+    cr_assert_eq(payloads[1].image_type, ZE_IMAGE_TYPE_FORCE_UINT32);
+}
+
+Test(ze_info, tells_which_kernels_need_implicit_arguments)
+{
+    cr_assert(read_text(HEAD "    execution_env:\n      has_stack_calls: true\n"));
+    cr_assert(info.kernels[0].has_stack_calls && !info.kernels[0].has_implicit_arguments);
+    cr_assert(read_text(HEAD "    execution_env:\n      require_iab: true\n"));
+    cr_assert(!info.kernels[0].has_stack_calls && info.kernels[0].has_implicit_arguments);
+    cr_assert(read_text(HEAD "    payload_arguments:\n      - arg_type: implicit_arg_buffer\n"
+                             "        offset: 0\n        size: 8\n"));
+    cr_assert(info.kernels[0].has_implicit_arguments);
+}

@@ -7,15 +7,39 @@
 
 #define WORDS_BYTES 12 // of three dimensions
 
+// The structure of implicit arguments in front of the indirect data begins with its size and
+// version; behind it the payload is aligned to 64 bytes. The walker's length leaves it out. False:
+// it is not known.
+static bool skip_implicit_arguments(const struct shim_walker *walker, uint32_t *out_bytes)
+{
+    static const struct {
+        uint8_t size_bytes, reserved_bytes;
+    } versions[] = {{112, 128}, {140, 192}};
+    const uint8_t *header = walker->indirect;
+    if (!header || walker->indirect_left < 2 || header[1] > 1 ||
+        header[0] != versions[header[1]].size_bytes)
+        return false;
+    *out_bytes = versions[header[1]].reserved_bytes;
+    return true;
+}
+
 bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_walker *walker,
                        uint32_t offset, uint32_t size_bytes, void *out)
 {
     const uint32_t left = offset < info->inline_bytes ? info->inline_bytes - offset : 0;
     const uint32_t here = size_bytes < left ? size_bytes : left, there = size_bytes - here;
-    const uint64_t behind = (uint64_t)offset + here - info->inline_bytes; // unless all is inline
+    uint64_t behind = (uint64_t)offset + here - info->inline_bytes; // unless all is inline
+    uint64_t indirect_size = walker->indirect_size;
+    uint32_t implicit_bytes = 0;
     if (here > 0 && offset + here > walker->inline_size)
         return false;
-    if (there > 0 && (!walker->indirect || behind + there > walker->indirect_size))
+    if (there > 0 && info->has_implicit_arguments) {
+        if (!skip_implicit_arguments(walker, &implicit_bytes))
+            return false;
+        behind += implicit_bytes;
+        indirect_size = walker->indirect_left;
+    }
+    if (there > 0 && (!walker->indirect || behind + there > indirect_size))
         return false;
     if (here > 0)
         memcpy(out, walker->inline_data + offset, here);

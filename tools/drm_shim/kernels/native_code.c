@@ -64,6 +64,36 @@ static const char *string_at(const struct reading *reading, size_t table, uint64
     return memchr(string, '\0', section.sh_size - offset) ? string : NULL;
 }
 
+// The name of a relocation's symbol, or NULL.
+static const char *symbol_name(const struct reading *reading, const Elf64_Shdr *relocations,
+                               uint64_t info)
+{
+    Elf64_Sym symbol;
+    if (relocations->sh_link >= reading->header.e_shnum)
+        return NULL;
+    const Elf64_Shdr symbols = section_at(reading, relocations->sh_link);
+    const uint64_t at = ELF64_R_SYM(info);
+    if (symbols.sh_type != SHT_SYMTAB || !is_inside(reading, &symbols) ||
+        at >= symbols.sh_size / sizeof(symbol))
+        return NULL;
+    memcpy(&symbol, reading->bytes + symbols.sh_offset + at * sizeof(symbol), sizeof(symbol));
+    return string_at(reading, symbols.sh_link, symbol.st_name);
+}
+
+static void look_for_implicit_arguments(const struct reading *reading,
+                                        const Elf64_Shdr *relocations,
+                                        struct shim_native_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->relocation_count && !kernel->names_implicit_arguments; i++) {
+        Elf64_Rel relocation; // with which the longer form begins, too
+        memcpy(&relocation, kernel->relocations + (size_t)i * kernel->relocation_bytes,
+               sizeof(relocation));
+        const char *name = symbol_name(reading, relocations, relocation.r_info);
+        kernel->names_implicit_arguments =
+            name && strcmp(name, "__INTEL_PATCH_CROSS_THREAD_OFFSET_OFF_R0") == 0;
+    }
+}
+
 // Relocations of a section .text.NAME are in .rel.text.NAME, whose sh_info is its index.
 static bool read_relocations(const struct reading *reading, size_t text,
                              struct shim_native_kernel *kernel)
@@ -80,6 +110,7 @@ static bool read_relocations(const struct reading *reading, size_t text,
                                kernel->name);
         kernel->relocations = reading->bytes + section.sh_offset;
         kernel->relocation_count = (uint32_t)(section.sh_size / kernel->relocation_bytes);
+        look_for_implicit_arguments(reading, &section, kernel);
     }
     return true;
 }
@@ -132,8 +163,12 @@ bool shim_native_code_read_info(struct shim_native_code *code, char *message, si
         return true;
     if (!shim_ze_info_init(&code->info, code->info_text, code->info_bytes, message, message_size))
         return false;
-    for (uint32_t i = 0; i < code->kernel_count; i++)
-        code->kernels[i].info = shim_ze_info_find(&code->info, code->kernels[i].name);
+    for (uint32_t i = 0; i < code->kernel_count; i++) {
+        struct shim_native_kernel *kernel = &code->kernels[i];
+        kernel->info = shim_ze_info_find(&code->info, kernel->name);
+        if (kernel->info && kernel->info->has_stack_calls && kernel->names_implicit_arguments)
+            code->info.kernels[kernel->info - code->info.kernels].has_implicit_arguments = true;
+    }
     return true;
 }
 

@@ -20,6 +20,7 @@ struct shim_native_kernel {
     const uint8_t *relocations; // entries of `relocation_bytes`, each begins with the offset
     uint32_t relocation_count;
     uint32_t relocation_bytes;
+    bool names_implicit_arguments;       // a relocation does: where they lie
     const struct shim_kernel_info *info; // NULL: not read, or functions, which are not launched
 };
 

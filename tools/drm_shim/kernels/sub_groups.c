@@ -23,6 +23,7 @@ enum {
     CAPABILITY_NON_UNIFORM_QUAD = 68,
     CAPABILITY_INTEL_SHUFFLE = 5568,
     CAPABILITY_INTEL_BLOCK_IO = 5569,
+    CAPABILITY_FUNCTION_POINTERS = 5603,
 };
 
 struct reading {
@@ -30,7 +31,7 @@ struct reading {
     size_t count;
     size_t entries_end; // behind the last entry point
     uint32_t kernel_count;
-    bool uses_sub_groups;
+    bool uses_sub_groups, uses_function_pointers;
     bool has_dispatch;
 };
 
@@ -65,11 +66,22 @@ static void read_all(struct reading *reading)
         reading->uses_sub_groups = reading->uses_sub_groups || is_of_sub_groups(reading, at);
         if (operation == OP_CAPABILITY && reading->words[at + 1] == CAPABILITY_SUBGROUP_DISPATCH)
             reading->has_dispatch = true;
+        if (operation == OP_CAPABILITY && reading->words[at + 1] == CAPABILITY_FUNCTION_POINTERS)
+            reading->uses_function_pointers = true;
         if (operation == OP_ENTRY_POINT) {
             reading->entries_end = at + length_at(reading, at);
             reading->kernel_count++;
         }
     }
+}
+
+// 0: none is required. Where items call functions of their own choice, the compiler of the OpenCL
+// runtime crashes unless each item is alone.
+static uint32_t size_for(const struct reading *reading, const struct shim_kernel_info *native)
+{
+    if (!reading->uses_sub_groups)
+        return 1;
+    return native && native->simd_size >= 4 ? native->simd_size : 0;
 }
 
 // Writes an execution mode for each kernel that needs one; returns how many words these are.
@@ -82,12 +94,11 @@ static size_t write_modes(const struct reading *reading, const struct shim_modul
             continue;
         const char *name = (const char *)(reading->words + at + 3);
         const struct zepi_spirv_kernel *kernel = zepi_spirv_find_kernel(&input->walk, name);
-        const struct shim_kernel_info *native = shim_ze_info_find(info, name);
-        if (!kernel || kernel->required_sub_group_size != 0 || !native || native->simd_size < 4)
+        const uint32_t size = size_for(reading, shim_ze_info_find(info, name));
+        if (!kernel || kernel->required_sub_group_size != 0 || size == 0)
             continue;
         const uint32_t mode[MODE_WORDS] = {MODE_WORDS << 16 | OP_EXECUTION_MODE,
-                                           reading->words[at + 2], MODE_SUBGROUP_SIZE,
-                                           native->simd_size};
+                                           reading->words[at + 2], MODE_SUBGROUP_SIZE, size};
         memcpy(to + written, mode, sizeof(mode));
         written += MODE_WORDS;
     }
@@ -122,7 +133,7 @@ bool shim_sub_groups_require(const struct shim_module_input *input, const struct
                               .words = (const uint32_t *)(const void *)input->spirv};
     *out_spirv = NULL;
     read_all(&reading);
-    if (reading.kernel_count == 0 || !reading.uses_sub_groups)
+    if (reading.kernel_count == 0 || !(reading.uses_sub_groups || reading.uses_function_pointers))
         return true;
     uint32_t *modes = malloc(reading.kernel_count * MODE_WORDS * sizeof(*modes));
     uint32_t *words =

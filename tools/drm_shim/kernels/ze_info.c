@@ -74,6 +74,12 @@ static bool read_number(struct reading *reading, const yaml_node_t *map, const c
     return !node || read_word(reading, node, key, number);
 }
 
+static bool is_true(const yaml_node_t *node)
+{
+    const char *text = text_of(node);
+    return text && strcmp(text, "true") == 0;
+}
+
 static bool read_environment(struct reading *reading, const yaml_node_t *map,
                              struct shim_kernel_info *kernel)
 {
@@ -88,6 +94,8 @@ static bool read_environment(struct reading *reading, const yaml_node_t *map,
                        "required_work_group_size", &kernel->required_group_size[i]))
             return false;
     }
+    kernel->has_stack_calls = is_true(value_of(reading, map, "has_stack_calls"));
+    kernel->has_implicit_arguments = is_true(value_of(reading, map, "require_iab"));
     return read_number(reading, map, "simd_size", &kernel->simd_size) &&
            read_number(reading, map, "inline_data_payload_size", &kernel->inline_bytes) &&
            read_number(reading, map, "offset_to_skip_per_thread_data_load", &kernel->skip_bytes) &&
@@ -105,6 +113,7 @@ static enum shim_payload_kind kind_of(const char *type)
         {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
         {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
         {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+        {"implicit_arg_buffer", SHIM_PAYLOAD_IMPLICIT},
     };
     for (size_t i = 0; type && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(type, kinds[i].name) == 0)
@@ -193,6 +202,8 @@ static bool read_kernel(struct reading *reading, const yaml_node_t *map,
                           yaml_document_get_node(&reading->document, items[kernel->payload_count]),
                           name, &kernel->payloads[kernel->payload_count]))
             return false;
+        if (kernel->payloads[kernel->payload_count].kind == SHIM_PAYLOAD_IMPLICIT)
+            kernel->has_implicit_arguments = true;
     }
     return true;
 }
