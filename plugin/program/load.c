@@ -16,7 +16,7 @@ static zepi_result_t check_imports(const struct zepi_device_module *device_modul
         zepi_ze_module_has_imports(device_module->units[0].ze, &has_imports);
     if (result == ZEPI_SUCCESS && has_imports)
         return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
-                         "image %u is declared executable, but imports what nobody defines",
+                         "image %u is declared executable, but imports what no image defines",
                          image_index);
     return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Variables that live as long as the program: one that others may know, one that is the kernels'
-// own; and a table that nobody writes.
+// own; and a table that is never written.
 __global int total = 100;
 static __global int calls;
 __constant int steps[2] = {1, 10};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A translation unit that needs nobody: its kernel is found by name, with a value for each launch.
+// A translation unit that needs no other: its kernel is found by name, with a value for each launch.
 float __attribute__((overloadable)) __spirv_SpecConstant(int id, float value);
 
 __kernel void shift(__global float *data)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Needs one function that link_base.cl has, and a function and a variable that nobody has.
+// Needs one function that link_base.cl has, and a function and a variable that no unit has.
 extern int base(int value);
 extern int missing_function(int value);
 extern __global int missing_variable;

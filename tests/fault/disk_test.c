@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Builds to the disk and from it, while each file operation, each Level Zero call and each
-// allocation fails in turn. No file operation that fails is anybody's failure.
+// allocation fails in turn. No file operation that fails makes a build fail.
 #include "build_and_run.h"
 #include "test_env.h"
 

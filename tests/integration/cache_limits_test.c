@@ -134,7 +134,7 @@ Test(cache_limits, a_module_and_its_kernels_go_in_one_trim)
     cr_assert_eq(counters_of(ZEPI_CACHE_MODULES).evictions, 1);
 }
 
-// A launch that waits for the host, of a kernel that nobody else holds any more.
+// A launch that waits for the host, of a kernel that is held no more.
 static void launch_behind(zepi_event_t gate, int32_t *memory, int32_t value)
 {
     zepi_kernel_t kernel;

@@ -225,7 +225,7 @@ static const char *copy_runtime(void)
     return copy;
 }
 
-// Changes the last byte, which belongs to the table of sections that nobody loads, and gives the
+// Changes the last byte, which belongs to the table of sections, which is not loaded, and gives the
 // file its old time of modification back.
 static void change_a_byte(const char *path)
 {

@@ -279,7 +279,7 @@ Test(cache_sharing, a_thousand_launches_of_one_kernel_over_different_buffers_com
         cr_assert_eq(memory[2 * i + 1], 3 * i);
     cr_assert_eq(compiles(), 1);
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), 1);
-    // One handle serves them all: nobody else has it when the next launch begins.
+    // One handle serves them all: it is free when the next launch begins.
     cr_assert_eq(ze_cpu.get_count("zeKernelCreate"), 1);
     TEST_OK(zepi.usm_free(gear.context, memory));
 }

@@ -198,7 +198,7 @@ static float *allocate(size_t size_bytes)
     return memory;
 }
 
-// A kernel writes to memory that was freed before it ran: nobody else has it by then.
+// A kernel writes to memory that was freed before it ran: no other allocation has it by then.
 static void free_before_a_kernel_runs(void)
 {
     enum { COUNT = 70 }; // more than a slab has blocks

@@ -187,8 +187,8 @@ ParameterizedTestParameters(event_release, never_waits_for_what_the_host_holds_u
     return cr_make_param_array(struct queue_kind, kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
-// However many events are released before the host opens the gate: whoever waited for the queue
-// then would wait for ever.
+// However many events are released before the host opens the gate: a thread that waited for the
+// queue then would wait for ever.
 ParameterizedTest(struct queue_kind *kind, event_release, never_waits_for_what_the_host_holds_up,
                   .timeout = 20)
 {
@@ -271,7 +271,7 @@ ParameterizedTest(struct queue_kind *kind, event_chain,
 }
 
 // A barrier is several commands of the driver, of which one fails: the driver may still signal the
-// event that nobody got, so it must not be the next one's.
+// event that no caller got, so it must not be the next one's.
 Test(event, of_a_failed_barrier_is_not_handed_out_while_the_driver_may_signal_it)
 {
     zepi_result_t result = ZEPI_ERROR_UNKNOWN;

@@ -4,7 +4,7 @@
 //
 //   1. Each translation unit registers its device images when it is loaded.
 //   2. Units that need each other: compile each, link them, launch from the result.
-//   3. A unit that needs nobody: launch its kernel by name, with specialization values for this
+//   3. A unit that needs no other: launch its kernel by name, with specialization values for this
 //   launch
 //      alone. What was built once is in the cache.
 //

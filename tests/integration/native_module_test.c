@@ -140,7 +140,7 @@ Test(native_module, objects_of_unknown_origin_are_inspected_by_the_driver)
 {
     zepi_module_t module;
     zepi_module_t clash[] = {native_object("link_base"), native_object("link_other_base")};
-    // Nobody remembers: neither the memory nor the disk.
+    // Nothing is remembered, in memory or on the disk.
     const zepi_cache_limits_t none = {.size = sizeof(none)};
     TEST_OK(zepi.cache_set_limits(gear.context, &none));
     TEST_OK(zepi.cache_clear(NULL));
@@ -317,7 +317,7 @@ Test(native_module, is_made_around_a_handle_that_stays_the_hosts)
     TEST_OK(zepi.module_get_kernel(module, "negate", &kernel));
     TEST_OK(zepi.module_get_native(module, gear.device, &handle));
     cr_assert_eq(handle, ze);
-    // Not waited for by anyone but the release.
+    // Only the release waits for it.
     int32_t *memory;
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4, 0, (void **)&memory));
     *memory = 7;

@@ -464,7 +464,7 @@ Test(queue_info, a_list_whose_handle_the_host_has_is_not_used_again)
     cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy"), destroyed + 1);
 }
 
-// Nor does one whose commands nobody saw complete.
+// Nor does one whose commands were not seen complete.
 Test(queue_info, a_list_that_could_not_be_waited_for_is_not_used_again)
 {
     uint32_t *memory = (uint32_t *)queue_allocate(1);

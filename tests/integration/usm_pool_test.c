@@ -246,6 +246,6 @@ Test(usm_pool_off, a_leak_is_seen_in_the_driver)
     TEST_OK(zepi.usm_allocate(context, gear.device, ZEPI_USM_DEVICE, 4096, 0, &memory));
     TEST_OK(zepi.release(context));
     cr_assert_eq(ze_cpu.get_live_objects(), before + 1);
-    // Any context of the driver frees it, now that nobody answers for it.
+    // Any context of the driver frees it, now that the table does not know it.
     give(memory);
 }

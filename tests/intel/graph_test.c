@@ -144,7 +144,7 @@ static void read_trace(int count)
         INTEL_EXPECT(!strstr(line->text, " error "), "the GPU saw: %s", line->text);
         if (line->kind == INTEL_BEGIN) {
             number = find_kernel(line);
-            INTEL_EXPECT(number >= 0 && line->kernel < 8 * COMMANDS, "nobody's kernel: %s",
+            INTEL_EXPECT(number >= 0 && line->kernel < 8 * COMMANDS, "an unknown kernel: %s",
                          line->text);
             of_kernel[line->kernel] = number + 1;
         } else if (line->kind == INTEL_END && line->kernel < 8 * COMMANDS) {

@@ -67,7 +67,7 @@ class Measurement:
         return folder
 
     def environment(self, backend, cache, runtime_cache=None):
-        """As a user has it who set nothing that matters here."""
+        """The environment of a user without settings."""
         result = {name: value for name, value in os.environ.items()
                   if not name.startswith(SETTINGS)}
         if backend == OURS:

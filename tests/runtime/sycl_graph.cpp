@@ -168,7 +168,7 @@ STORY(executions_wait_and_are_waited_for)
     }
     last.wait();
     EXPECT_EQ(test.data[0], 100);
-    // Executions of one graph do not overlap, whoever submits them.
+    // Executions of one graph do not overlap, whichever queue they are submitted to.
     for (int i = 0; i < 50; i++)
         test.queue.ext_oneapi_graph(executable);
     test.queue.wait();

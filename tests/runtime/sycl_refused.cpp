@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What zepi does not do: the device does not promise it, and who asks for it nevertheless gets an
+// What zepi does not do: the device does not promise it, and a program that asks for it gets an
 // exception, not a crash.
 #include "sycl_support.hpp"
 

@@ -65,7 +65,7 @@ static void race_for_values(void)
     TEST_OK(zepi.spec_constant_set(shared_input, 7, 4, &values[rand() % 2]));
     TEST_OK(zepi.module_build(shared_input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get(executable, NULL, 7, 4, &value));
-    TEST_EXPECT(value == 3 || value == 4, "a value that nobody set");
+    TEST_EXPECT(value == 3 || value == 4, "a value that was never set");
     TEST_OK(zepi.release(executable));
 }
 

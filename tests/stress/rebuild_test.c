@@ -56,7 +56,7 @@ static void make(zepi_context_t context, int32_t value, zepi_module_t *out_input
     zepi_module_info_t info = {.size = sizeof(info)};
     TEST_OK(zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, out_input));
     TEST_OK(zepi.spec_constant_get(*out_input, NULL, 7, sizeof(seen), &seen));
-    TEST_EXPECT(seen == 1, "an input has a value that nobody set");
+    TEST_EXPECT(seen == 1, "an input has a value that was never set");
     TEST_OK(zepi.spec_constant_set(*out_input, 7, sizeof(value), &value));
     TEST_OK(zepi.module_build(*out_input, NULL, out_executable));
     TEST_OK(zepi.spec_constant_get(*out_executable, NULL, 7, sizeof(seen), &seen));

@@ -44,7 +44,7 @@ static void run(struct worker *worker, zepi_module_t executable, const char *nam
     TEST_OK(zepi.release(kernel));
 }
 
-// An input of one's own: nobody else's values come near it.
+// An input of one's own: no other thread sets its values.
 static void set_own(struct worker *worker, int round)
 {
     const int32_t number = 100 * worker->number + round % 4;
@@ -82,7 +82,7 @@ static void set_shared(struct worker *worker)
     TEST_OK(zepi.module_build(shared_input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get_by_name(executable, NULL, "structure", sizeof(value), &value));
     const int32_t owner = value.tag;
-    TEST_EXPECT(owner >= 1 && owner <= SHARERS, "a value that nobody set");
+    TEST_EXPECT(owner >= 1 && owner <= SHARERS, "a value that was never set");
     TEST_EXPECT(value.count == owner * 0x01010101 && value.scale == owner,
                 "half of a value was built");
     run(worker, executable, "show_structure");

@@ -15,7 +15,7 @@ enum { THREADS = 4, ROUNDS = 3000, HELD = 24, EXCHANGE = 64 };
 
 static struct test_gear gear;
 static struct test_ze_cpu ze_cpu;
-static _Atomic(void *) exchange[EXCHANGE]; // memory whose owner is whoever takes it
+static _Atomic(void *) exchange[EXCHANGE]; // memory: its owner is the thread that takes it
 static _Atomic(void *) seen[EXCHANGE];
 static atomic_bool is_over;
 

@@ -3,7 +3,7 @@
 // What ze_cpu costs beside the OpenCL runtime under it: launches in batches with one
 // synchronization, copies and fills, two queues at once. Every figure is the best of rounds in
 // which both ways take turns, because the machine has other work. Prints a table; fails where
-// ze_cpu is slower than it promises. `--json` is not needed: nobody reads this but people.
+// ze_cpu is slower than it promises. `--json` is not needed: only people read this.
 #include "test_env.h"
 #include "test_ze_cpu.h"
 #include "tools/ze_cpu/opencl.h"

@@ -470,7 +470,7 @@ static void release_host_memory(int device)
     UR_OK(urUSMHostAlloc(gear.context, NULL, NULL, SIZE, &host));
     struct host_story story = begin_around(device, host);
     negate_around(&story);
-    UR_OK(urMemRelease(story.buffer)); // nobody else waits for the kernel
+    UR_OK(urMemRelease(story.buffer)); // no other call waits for the kernel
     for (int i = 0; i < COUNT; i++)
         cr_assert_eq(story.host[i], -i, "number %d is %d", i, story.host[i]);
     ur_free(host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory that the host gives up while commands may use it: handed to nobody before they are
+// Memory that the host gives up while commands may use it: not handed out before they are
 // complete, and there for the next allocation that needs it.
 #include "ur_fixture.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: who they are, next to what zepi's own table says; sub-devices; types.
+// Devices: their identity, next to what zepi's own table says; sub-devices; types.
 #include "test_plugin.h"
 #include "tools/ze_cpu/ze_newer.h"
 #include "ur_fixture.h"

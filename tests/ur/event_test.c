@@ -313,7 +313,7 @@ Test(event, around_a_native_one_is_waited_for)
     UR_OK(urQueueRelease(queue));
 }
 
-// A host's command that needed no event: whoever waits for it goes on.
+// A host's command that needed no event: a wait for it ends.
 Test(event, of_no_native_handle_is_complete)
 {
     ur_event_handle_t event;

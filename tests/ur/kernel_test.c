@@ -341,7 +341,7 @@ Test(kernel, native_handles_go_both_ways)
     UR_OK(urProgramRelease(program));
 }
 
-// A kernel keeps its code: whoever made it may let go of the program, or build it anew.
+// A kernel keeps its code: the program may be released, or built anew.
 Test(kernel, outlives_the_hold_on_its_program)
 {
     ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_1"); // releases the program

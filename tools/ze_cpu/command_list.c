@@ -90,7 +90,7 @@ static struct cpu_command *create_execution(struct cpu_list *list)
     return command;
 }
 
-// From here on the execution will take place: somebody may wait for its signals.
+// From here on the execution will take place: a host may wait for its signals.
 static void submit_execution(struct cpu_command *command)
 {
     struct cpu_list *list = command->u.execute.list;

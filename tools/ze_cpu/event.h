@@ -71,8 +71,8 @@ static inline ze_result_t cpu_event_let_go(struct cpu_event *event, const char *
                : cpu_event_let_go_of_list(event, function);
 }
 
-// For who signals an ordinary event by himself, where every instruction counts (idle.c): how many
-// threads sleep, or are about to, and what wakes those who wait for this event.
+// For the place that signals an ordinary event by itself, where every instruction counts (idle.c):
+// how many threads sleep, or are about to, and what wakes threads that wait for this event.
 extern _Atomic uint32_t cpu_event_waiters;
 void cpu_event_wake(struct cpu_event *event);
 

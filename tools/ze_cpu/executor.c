@@ -344,7 +344,8 @@ static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uin
     cpu_executor_finish(executor);
     atomic_store(&executor->is_waiting, 1);
     cpu_event_wait(event, goal, UINT64_MAX);
-    // Sequentially consistent: who closes the runtime sees this, or the next launch sees him.
+    // Sequentially consistent: a thread that closes the runtime sees this, or the next launch sees
+    // that thread.
     atomic_store(&executor->is_waiting, 0);
 }
 
@@ -367,7 +368,7 @@ static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_
             result = one;
     }
     ze_result_t finished = cpu_executor_finish(executor);
-    // Release: whoever sees the list unused may reset it.
+    // Release: a thread that sees the list unused may reset it.
     atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
     return result != ZE_RESULT_SUCCESS ? result : finished;
 }

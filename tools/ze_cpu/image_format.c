@@ -50,7 +50,7 @@ static const struct order orders[] = {
     {4, {G, B, A, R}, CL_ARGB},
 };
 
-// As on Intel's GPUs: a colour that memory lacks reads as 0, and so does what nobody cares for;
+// As on Intel's GPUs: a colour that memory lacks reads as 0, and so does a colour that is not used;
 // alpha reads as 1. False for a number that is no swizzle.
 static bool read_swizzle(const ze_image_format_t *from, struct cpu_image_channels *channels)
 {

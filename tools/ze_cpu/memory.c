@@ -277,7 +277,7 @@ ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
 
 static ze_result_t defer(const struct allocation *erased)
 {
-    // Commands that are still to come may use it, and nobody else changes its rights any more.
+    // Commands that are still to come may use it, and its rights change no more.
     if (erased->mapped_bytes != 0)
         mprotect((void *)erased->address, erased->mapped_bytes, PROT_READ | PROT_WRITE);
     pthread_rwlock_wrlock(&table_lock);
@@ -311,7 +311,7 @@ ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
 
 void cpu_memory_sweep(void)
 {
-    // Relaxed: whoever defers sweeps, too.
+    // Relaxed: a thread that defers sweeps, too.
     if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_workers_are_idle())
         return;
     pthread_rwlock_wrlock(&table_lock);

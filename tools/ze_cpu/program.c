@@ -120,7 +120,7 @@ struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, c
 
 bool cpu_program_kernel_prepare(struct cpu_program_kernel *kernel)
 {
-    // Acquire and release: whoever finds it uses it.
+    // Acquire and release: a thread that finds it uses it.
     if (atomic_load_explicit(&kernel->properties, memory_order_acquire) != NULL)
         return true;
     cl_kernel none = NULL;

@@ -136,7 +136,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
 static void drop_mapping_locked(struct reservation *reservation, struct mapping *mapping)
 {
     DL_DELETE(reservation->mappings, mapping);
-    // Release: whoever sees nothing mapped may close the file.
+    // Release: a thread that sees nothing mapped may close the file.
     atomic_fetch_sub_explicit(&mapping->physical->mapped_bytes, mapping->size_bytes,
                               memory_order_release);
     free(mapping);

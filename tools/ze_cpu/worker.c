@@ -20,8 +20,8 @@ struct cpu_worker {
     _Atomic uint64_t submitted;    // written under the mutex
     _Atomic uint64_t completed;    // written by the thread
     _Atomic uint32_t synchronizers;
-    // Where the thread ran last, and who waited for it last: spinning for one that this core would
-    // have to run is of no use.
+    // Where the thread ran last, and which thread waited for it last: spinning for one that this
+    // core would have to run is of no use.
     _Atomic int cpu, synchronizer_cpu;
     pthread_mutex_t mutex; // guards what follows; nothing is called under it
     pthread_cond_t work;

@@ -114,12 +114,10 @@ static void remove_folder(const char *path)
 
 int command_demo(int argc, char **argv)
 {
-    static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
-                                            {"gpu", no_argument, NULL, 'g'},
-                                            {"intel-driver", no_argument, NULL, 'I'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
+        {"intel-driver", no_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     bool is_json = false;
     struct host_device host;
@@ -160,7 +158,7 @@ int command_demo(int argc, char **argv)
         fprintf(stderr, "zepi demo: %s: %s\n", folder, strerror(errno));
         return EXIT_FAILED;
     }
-    // The folder goes even if nobody reads the table to its end.
+    // The folder goes even if the table is not read to its end.
     signal(SIGPIPE, SIG_IGN);
     int code = host_load(driver);
     if (code == EXIT_OK)

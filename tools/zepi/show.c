@@ -80,7 +80,7 @@ static void describe_standard_input(const struct shown *shown, cJSON *document)
     host_release(image);
 }
 
-// What the files say, and of which of them nobody knows it.
+// The contents of the files, and which of them cannot be told.
 static void describe_files(const struct shown *shown, cJSON *document)
 {
     cJSON_AddArrayToObject(document, "symbols");

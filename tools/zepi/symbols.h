@@ -11,7 +11,7 @@
 // for what the pieces resolve among each other.
 
 // Adds each symbol as {name, linkage, kind, file} to the array. Returns false if of some piece of
-// the code nobody knows them.
+// the code they are unknown.
 bool symbols_describe(const struct file_bytes *file, const char *path, cJSON *array);
 
 // Whether the file is native code that is known to be an object's.

@@ -153,7 +153,7 @@ static zepi_result_t fail_imports(const struct zepi_context *context, ze_module_
     for (uint32_t i = 0; i < spirv->symbol_count && inspected.bytes && !is_told; i++)
         is_told = spirv->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
                   strstr(inspected.bytes, spirv->symbols[i].name) != NULL;
-    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "nobody defines what the module imports:");
+    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "no module defines what this one imports:");
     for (uint32_t i = 0; i < spirv->symbol_count; i++) {
         const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
         if (symbol->linkage == ZEPI_SPIRV_IMPORT &&

@@ -84,7 +84,7 @@ zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const str
 {
     const bool is_filtered = is_named(symbols, log);
     const char *last = NULL;
-    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "nobody defines what the objects import:");
+    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "no object defines what the objects import:");
     for (size_t i = 0; i < symbols->count; i++) {
         const struct zepi_symbol *symbol = &symbols->list[i];
         if (!is_missing(symbols, symbol) || (is_filtered && !has_word(log, symbol->name)))

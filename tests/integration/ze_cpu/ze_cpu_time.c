@@ -73,7 +73,7 @@ static struct {
     ze_device_handle_t device;
     ze_context_handle_t context;
     ze_command_list_handle_t list;
-    ze_event_handle_t event; // of nobody
+    ze_event_handle_t event; // of no command
 } gear;
 
 static void start_driver(void)

@@ -45,7 +45,7 @@ Test(buffer_contents, finds_what_a_place_lacks_and_another_has)
 {
     struct zepi_buffer_contents contents = make(0);
     struct zepi_buffer_gap gap;
-    cr_assert(!zepi_buffer_contents_find_gap(&contents, 2, 0, SIZE, &gap), "nobody has it");
+    cr_assert(!zepi_buffer_contents_find_gap(&contents, 2, 0, SIZE, &gap), "no place has it");
     set(&contents, 1, 100, 300);
     set(&contents, 2, 200, 250);
     cr_assert(zepi_buffer_contents_find_gap(&contents, 2, 150, SIZE, &gap));

@@ -62,7 +62,7 @@ Test(container, refuses_every_flipped_bit)
     free(bytes);
 }
 
-// Whoever makes a right checksum may still have wrong lengths.
+// Bytes with a right checksum may still have wrong lengths.
 Test(container, refuses_members_that_do_not_fit)
 {
     static const struct zepi_container_member wrong[][2] = {

@@ -80,7 +80,7 @@ Test(spirv_linkage, is_found_through_a_group_of_decorations)
 {
     TAKE(PROLOGUE, LINKAGE(10, 'f', Export), OP(OpDecorationGroup, 10),
          OP(OpGroupDecorate, 10, 20, 21), TYPES, DEFINED(20, 40), DEFINED(21, 41));
-    // That it is there twice is for whoever links to judge.
+    // That it is there twice is for the link to judge.
     cr_assert_eq(spirv.symbol_count, 2);
     cr_assert_str_eq(spirv.symbols[0].name, "f");
     cr_assert_str_eq(spirv.symbols[1].name, "f");

@@ -4,7 +4,7 @@
 
 #include "bench.h"
 
-// By how much this process grows while an operation is done a million times, nobody waiting. What
+// By how much this process grows while an operation is done a million times, without a wait. What
 // takes milliseconds is left out. Fills in the growth of all cells.
 bool bench_growth_measure(struct bench *bench);
 
