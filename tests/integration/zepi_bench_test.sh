@@ -10,7 +10,7 @@ export TMPDIR=$scratch
 . "$(dirname "$0")/expect.sh"
 
 expect 0 'usage' "$zepi" bench --help
-expect 0 'launch-suggested' "$zepi" bench --help
+expect 0 'launch-100-sizes' "$zepi" bench --help
 expect 2 'unrecognized option' "$zepi" bench --no-such-option
 expect 2 'usage' "$zepi" bench what
 expect 2 "no operation 'nothing'" "$zepi" bench --case nothing
@@ -49,13 +49,14 @@ import json, sys
 from xml.etree import ElementTree
 
 folder, adapters = sys.argv[1], int(sys.argv[2])
-launches = {"launch-3", "launch-12", "launch-event", "launch-after", "launch-suggested"}
+launches = {"launch-3", "launch-12", "launch-24", "launch-event", "launch-after", "launch-local"}
+launches |= {"launch-2-sizes", "launch-100-sizes", "launch-turns"}
 common = launches | {"copy", "queue", "allocate", "kernel", "program", "program-large", "build-cold"}
-pools = {"busy-allocate"}
-own = pools | {"launch-value", "launch-values", "build-memory", "build-disk"}
-expected = {"Level Zero": common | {"build-disk"}, "Level Zero, one call": launches, "zepi": common | own}
+more = {"busy-allocate", "launch-buffer"}
+own = more | {"launch-value", "launch-values", "build-disk"}
+expected = {"Level Zero": common, "Level Zero, one call": launches, "zepi": common | own}
 if adapters:
-    expected["zepi, Unified Runtime"] = common | pools
+    expected["zepi, Unified Runtime"] = common | more
 
 def check(is_good, what):
     if not is_good:

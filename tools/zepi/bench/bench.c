@@ -29,7 +29,10 @@ static const char usage[] =
     "real; they go to a cache of their own. Half of the arguments differ from launch to launch.\n"
     "\n"
     "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
-    "                  loop lengths, less that of the loop without the operation\n"
+    "                  loop lengths, less that of the loop without the operation; on ze_cpu, fails "
+    "if\n"
+    "                  one is above its limit, in builds of the compiler that limits are for (gcc "
+    "12)\n"
     "  --growth        by how much the process grows in a million operations of each kind\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
@@ -121,7 +124,7 @@ static int report(const struct bench *bench, const struct bench_options *options
         bench_report_json(bench);
     else
         bench_report_table(bench);
-    return EXIT_OK;
+    return bench_is_within_limits(bench) ? EXIT_OK : EXIT_FAILED;
 }
 
 static int run(struct bench *bench, const struct bench_options *options, const char *folder)

@@ -13,11 +13,19 @@
 // run by itself, too, and subtracted where instructions are counted.
 
 enum bench_operation {
+    // All rows have these.
     BENCH_LAUNCH_3,
     BENCH_LAUNCH_12,
+    BENCH_LAUNCH_24,
     BENCH_LAUNCH_EVENT,
     BENCH_LAUNCH_AFTER,
-    BENCH_LAUNCH_SUGGESTED,
+    BENCH_LAUNCH_LOCAL,
+    BENCH_LAUNCH_2_SIZES,
+    BENCH_LAUNCH_100_SIZES,
+    BENCH_LAUNCH_TURNS,
+    // Not plain Level Zero.
+    BENCH_LAUNCH_BUFFER,
+    // zepi's table alone.
     BENCH_LAUNCH_VALUE,
     BENCH_LAUNCH_VALUES,
     BENCH_COPY,
@@ -27,7 +35,6 @@ enum bench_operation {
     BENCH_KERNEL,
     BENCH_PROGRAM,
     BENCH_PROGRAM_LARGE,
-    BENCH_BUILD_AGAIN,
     BENCH_DISK,
     BENCH_COLD,
 #define OPERATION(constant, ...) BENCH_##constant,
@@ -36,12 +43,44 @@ enum bench_operation {
         BENCH_OPERATION_COUNT,
 };
 
+// Kernels of kernels/bench.cl.
+enum bench_kernel {
+    BENCH_THREE,
+    BENCH_THREE_TOO,
+    BENCH_WITH_LOCAL,
+    BENCH_TWELVE,
+    BENCH_TWENTY_FOUR,
+    BENCH_KERNEL_COUNT,
+};
+
+struct bench_kernel_info {
+    const char *name;
+    uint32_t argument_count;
+};
+extern const struct bench_kernel_info bench_kernels[BENCH_KERNEL_COUNT];
+#define BENCH_MAX_ARGUMENTS 24
+
+// How a kernel is launched, of the operations that are launches.
+struct bench_launch {
+    enum bench_kernel kernel;
+    bool has_turns;      // with BENCH_THREE_TOO
+    bool has_event;      // released
+    bool is_after;       // waits for the event of the launch before, out of order
+    bool has_buffer;     // the second argument is one
+    unsigned more_sizes; // besides 1,024 work-items
+    unsigned values;     // by name, with the next of so many values of a constant; 0: by object
+};
+
 struct bench_operation_info {
-    const char *name;           // for the command line and scripts
-    const char *title;          // for people
-    const char *image;          // what is built, see kernels.h, or NULL
+    const char *name;  // for the command line and scripts
+    const char *title; // for people
+    const char *image; // what is built, see kernels.h, or NULL
+    // The most instructions that an operation may cost on ze_cpu, through zepi's table and through
+    // Unified Runtime.
+    double limit;
+    struct bench_launch launch;
     bool is_beside;             // with --intel-driver, measured if nothing is asked for
-    bool is_extra;              // measured only if it is asked for
+    bool is_extra;              // measured only if it is asked for; without a limit
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
 };
@@ -68,13 +107,17 @@ extern const struct bench_crew_info bench_crews[BENCH_CREW_COUNT];
 
 // `count` operations; false: one failed.
 typedef bool bench_loop_fn(void *state, unsigned count);
+// `count` launches, or, with nothing launched, what a loop of them does beside.
+typedef bool bench_launch_fn(void *state, const struct bench_launch *launch, unsigned count,
+                             bool is_launched);
 // `first_value`: this one and the next of specialization constant 0 were never built before.
 typedef bool bench_crew_fn(void *state, unsigned thread, unsigned count, int first_value);
 
+// One of the two, or none: this row has no such operation.
 struct bench_step {
-    bench_loop_fn *run;     // NULL: this row has no such operation
-    bench_loop_fn *prepare; // the loop without the operation; NULL: an empty one
-    bool is_slow;           // takes a driver's or a file's time: few a round, not counted
+    bench_loop_fn *run;
+    bench_launch_fn *launch;
+    bool is_slow; // takes a driver's or a file's time: few a round, not counted
 };
 
 struct bench_row {
@@ -84,6 +127,11 @@ struct bench_row {
     bool (*settle)(void *state);    // waits until all that was submitted is done
     void *state;                    // of the functions above
 };
+
+// Does an operation of the row `count` times; false: one failed.
+bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count);
+// The same loop without the operation.
+bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count);
 
 // Each row has its place; one that is not there has no steps.
 enum bench_place {
@@ -141,6 +189,9 @@ struct bench {
     bool is_intel;          // on Intel's driver, else on ze_cpu
 };
 
+// Whether what was counted, through zepi's table and through Unified Runtime, is within the limits;
+// says what is not. On Intel's driver there are none.
+bool bench_is_within_limits(const struct bench *bench);
 // Whether `only` asks for what has this name.
 bool bench_is_asked_for(const struct bench *bench, const char *name);
 // Whether an operation is to be measured, by its name or since nothing is asked for.
@@ -159,22 +210,62 @@ static inline void bench_keep(const void *pointer)
     __asm__ volatile("" : : "r"(pointer) : "memory");
 }
 
-// Half of the arguments differ from launch to launch.
-#define BENCH_CHANGING(i) ((i)&1)
+// ---- Arguments of launches ----
 
-// What the values of a launch with twelve arguments lie in.
-struct bench_twelve {
-    int number;
-    int64_t wide;
-    float real;
+// Half of the arguments differ from launch to launch. Those behind the twelfth are as those before.
+
+#define BENCH_MEMORIES 4
+struct bench_values {
+    int changing;
     int same;
+    float real;
+    int64_t wide;
+    int64_t wide_same;
 };
 
-static inline void bench_change_twelve(struct bench_twelve *values, unsigned i)
+struct bench_argument {
+    size_t size_bytes; // of a value; 0: a pointer
+    size_t offset;     // in struct bench_values
+    unsigned memory;   // that the pointer is to
+    bool is_changing;  // to the next memory in turns
+};
+#define BENCH_ARGUMENT_CYCLE 12
+extern const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE];
+// After these of BENCH_WITH_LOCAL.
+#define BENCH_LOCAL_INDEX 3
+#define BENCH_LOCAL_BYTES 256
+
+// What lies in the arguments of launch number `i`, and whether the second of two turns is on.
+static inline unsigned bench_change(const struct bench_launch *launch, struct bench_values *values,
+                                    unsigned i)
 {
-    values->number = (int)BENCH_CHANGING(i);
-    values->wide = BENCH_CHANGING(i);
-    values->real = (float)BENCH_CHANGING(i);
+    const unsigned turn = (launch->has_turns ? i >> 1 : i) & 1;
+    values->changing = (int)turn;
+    values->wide = turn;
+    values->real = (float)turn;
+    return turn;
+}
+
+static inline const void *bench_value(const struct bench_values *values,
+                                      const struct bench_argument *argument)
+{
+    return (const char *)values + argument->offset;
+}
+
+static inline unsigned bench_memory(const struct bench_argument *argument, unsigned turn)
+{
+    return argument->memory + (argument->is_changing ? turn : 0);
+}
+
+static inline enum bench_kernel bench_kernel_of(const struct bench_launch *launch, unsigned i)
+{
+    return launch->has_turns && (i & 1) ? BENCH_THREE_TOO : launch->kernel;
+}
+
+// In groups of 64.
+static inline size_t bench_global_size(const struct bench_launch *launch, unsigned i)
+{
+    return 1024 + (launch->more_sizes > 0 ? (size_t)64 * (i % (launch->more_sizes + 1)) : 0);
 }
 
 // The first of two values of specialization constant 0 that no earlier build of this process had.

@@ -23,24 +23,22 @@ static const unsigned lengths[LENGTHS] = {400, 800, 1200};
 
 // ---- Under callgrind ----
 
+typedef bool run_fn(const struct bench_row *row, enum bench_operation operation, unsigned count);
+
 // Callgrind counts in here alone, and writes down what it counted at its end. Called through a
 // pointer that the compiler does not know, so that it keeps its name.
-bool bench_run_counted(bench_loop_fn *loop, void *state, unsigned count);
-bool bench_run_counted(bench_loop_fn *loop, void *state, unsigned count)
+bool bench_run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
+                       unsigned count);
+bool bench_run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
+                       unsigned count)
 {
-    const bool is_good = loop(state, count);
-    bench_keep(state);
+    const bool is_good = run(row, operation, count);
+    bench_keep(row);
     return is_good;
 }
 
-static bool (*volatile run_counted)(bench_loop_fn *, void *, unsigned) = bench_run_counted;
-
-static bool empty_loop(void *state, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        bench_keep(state);
-    return true;
-}
+static bool (*volatile run_counted)(run_fn *, const struct bench_row *, enum bench_operation,
+                                    unsigned) = bench_run_counted;
 
 static bool is_counted(const struct bench *bench, int place, int operation)
 {
@@ -61,15 +59,14 @@ int bench_counts_run(struct bench *bench)
             if (!is_counted(bench, place, operation))
                 continue;
             const struct bench_row *row = &bench->rows[place];
-            const struct bench_step *step = &row->steps[operation];
-            bench_loop_fn *prepare = step->prepare ? step->prepare : empty_loop;
             unsigned counts[LENGTHS];
             loop_lengths(bench, operation, counts);
-            if (!step->run(row->state, counts[0]))
+            if (!bench_run(row, operation, counts[0]))
                 return EXIT_FAILED;
             for (size_t i = 0; i < LENGTHS; i++) {
-                if (!row->settle(row->state) || !run_counted(step->run, row->state, counts[i]) ||
-                    !run_counted(prepare, row->state, counts[i]))
+                if (!row->settle(row->state) ||
+                    !run_counted(bench_run, row, operation, counts[i]) ||
+                    !run_counted(bench_prepare, row, operation, counts[i]))
                     return EXIT_FAILED;
             }
             printf("%d %d %d\n", place, operation, files + 1);

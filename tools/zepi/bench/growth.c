@@ -25,13 +25,13 @@ static long read_memory_kib(void)
     return resident < 0 ? -1 : resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static bool measure_cell(const struct bench_row *row, const struct bench_step *step,
+static bool measure_cell(const struct bench_row *row, enum bench_operation operation,
                          struct bench_cell *cell)
 {
-    if (!step->run(row->state, FIRST_LOOP) || !row->settle(row->state))
+    if (!bench_run(row, operation, FIRST_LOOP) || !row->settle(row->state))
         return false;
     const long before_kib = read_memory_kib();
-    if (!step->run(row->state, MILLION) || !row->settle(row->state))
+    if (!bench_run(row, operation, MILLION) || !row->settle(row->state))
         return false;
     cell->has_growth = before_kib >= 0;
     cell->growth_kib = read_memory_kib() - before_kib;
@@ -47,7 +47,7 @@ bool bench_growth_measure(struct bench *bench)
             struct bench_cell *cell = &bench->cells[place][operation];
             if (!cell->is_chosen || row->steps[operation].is_slow)
                 continue;
-            if (!measure_cell(row, &row->steps[operation], cell)) {
+            if (!measure_cell(row, operation, cell)) {
                 bench_progress_end();
                 fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name,
                         bench_operations[operation].title);

@@ -24,7 +24,6 @@
     X(zeKernelSetArgumentValue)                                                                    \
     X(zeKernelSetGroupSize)                                                                        \
     X(zeKernelSetIndirectAccess)                                                                   \
-    X(zeKernelSuggestGroupSize)                                                                    \
     X(zeMemAllocDevice)                                                                            \
     X(zeMemFree)                                                                                   \
     X(zeModuleCreate)                                                                              \

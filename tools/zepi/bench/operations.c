@@ -9,38 +9,74 @@
 #define BESIDE .is_beside = true
 #define LONG .is_long = true
 
+const struct bench_kernel_info bench_kernels[BENCH_KERNEL_COUNT] = {
+    [BENCH_THREE] = {"three", 3},
+    [BENCH_THREE_TOO] = {"three_too", 3},
+    [BENCH_WITH_LOCAL] = {"with_local", 4},
+    [BENCH_TWELVE] = {"twelve", 12},
+    [BENCH_TWENTY_FOUR] = {"twenty_four", 24},
+};
+
+#define VALUE(member)                                                                              \
+    .size_bytes = sizeof(((struct bench_values *)0)->member),                                      \
+    .offset = offsetof(struct bench_values, member)
+const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
+    {.memory = 0, .is_changing = true},
+    {.memory = 2},
+    {VALUE(changing)},
+    {VALUE(same)},
+    {VALUE(changing)},
+    {VALUE(same)},
+    {VALUE(wide)},
+    {VALUE(wide_same)},
+    {VALUE(real)},
+    {VALUE(same)},
+    {.memory = 0, .is_changing = true},
+    {.memory = 3},
+};
+
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, .plain = BENCH_LAUNCH_3,
-                        BESIDE},
-    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL,
-                         .plain = BENCH_LAUNCH_12, BESIDE},
-    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL,
-                            .plain = BENCH_LAUNCH_EVENT, BESIDE},
-    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL,
+    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 410,
+                        .launch = {.kernel = BENCH_THREE}, .plain = BENCH_LAUNCH_3, BESIDE},
+    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 700,
+                         .launch = {.kernel = BENCH_TWELVE}, .plain = BENCH_LAUNCH_12, BESIDE},
+    [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1090,
+                         .launch = {.kernel = BENCH_TWENTY_FOUR}, .plain = BENCH_LAUNCH_24},
+    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 490,
+                            .launch = {.has_event = true}, .plain = BENCH_LAUNCH_EVENT, BESIDE},
+    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 590,
+                            .launch = {.has_event = true, .is_after = true},
                             .plain = BENCH_LAUNCH_AFTER, BESIDE},
-    [BENCH_LAUNCH_SUGGESTED] = {"launch-suggested", "in-order launch, suggested group size", NULL,
-                                .plain = BENCH_LAUNCH_SUGGESTED},
-    [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL,
-                            .plain = BENCH_LAUNCH_3},
-    [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL,
-                             .plain = BENCH_LAUNCH_3},
-    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, .plain = BENCH_COPY, BESIDE},
-    [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, .plain = BENCH_QUEUE, BESIDE,
-                     LONG},
-    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, .plain = BENCH_ALLOCATE,
+    [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 425,
+                            .launch = {.kernel = BENCH_WITH_LOCAL}, .plain = BENCH_LAUNCH_LOCAL},
+    [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 610,
+                              .launch = {.more_sizes = 1}, .plain = BENCH_LAUNCH_2_SIZES},
+    [BENCH_LAUNCH_100_SIZES] = {"launch-100-sizes", "in-order launch, 100 sizes in turns", NULL,
+                                610, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
+    [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 410,
+                            .launch = {.has_turns = true}, .plain = BENCH_LAUNCH_TURNS},
+    [BENCH_LAUNCH_BUFFER] = {"launch-buffer", "in-order launch with a buffer", NULL, 800,
+                             .launch = {.has_buffer = true}, .plain = BENCH_LAUNCH_3},
+    [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL, 900,
+                            .launch = {.values = 1}, .plain = BENCH_LAUNCH_3},
+    [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL, 900,
+                             .launch = {.values = 4}, .plain = BENCH_LAUNCH_3},
+    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, 155, .plain = BENCH_COPY, BESIDE},
+    [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, 1500, .plain = BENCH_QUEUE,
+                     BESIDE, LONG},
+    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, 250, .plain = BENCH_ALLOCATE,
                         BESIDE},
     [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
-                             .plain = BENCH_ALLOCATE},
-    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, .plain = BENCH_KERNEL,
-                      BESIDE},
-    [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench",
+                             550, .plain = BENCH_ALLOCATE},
+    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 900,
+                      .plain = BENCH_KERNEL, BESIDE},
+    [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench_small", 6000,
                        .plain = BENCH_PROGRAM, BESIDE, LONG},
     [BENCH_PROGRAM_LARGE] = {"program-large", "create to release of a known program", "bench_large",
-                             .plain = BENCH_PROGRAM_LARGE, LONG},
-    [BENCH_BUILD_AGAIN] = {"build-memory", "build that memory answers", "bench",
-                           .plain = BENCH_PROGRAM},
-    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench", .plain = BENCH_DISK},
-    [BENCH_COLD] = {"build-cold", "build that is new", "bench", .plain = BENCH_COLD},
+                             12000, .plain = BENCH_PROGRAM_LARGE, LONG},
+    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench_small",
+                    .plain = BENCH_COLD},
+    [BENCH_COLD] = {"build-cold", "build that is new", "bench_small", .plain = BENCH_COLD},
 #define TRANSFER(constant, name, title, ...)                                                       \
     [BENCH_##constant] = {name, title, NULL, .is_extra = true, .plain = BENCH_##constant},
     BENCH_TRANSFERS(TRANSFER)
@@ -69,6 +105,60 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
     if (bench->only_count > 0)
         return bench_is_asked_for(bench, info->name);
     return bench->is_intel ? info->is_beside : !info->is_extra;
+}
+
+// The numbers are those of one compiler.
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12
+#define HAS_LIMITS true
+#else
+#define HAS_LIMITS false
+#endif
+
+// Kibibytes after a million: less than a byte and a half each.
+#define GROWTH_LIMIT 1024
+
+static bool is_within_limits(const struct bench *bench, int place, int operation)
+{
+    const struct bench_cell *cell = &bench->cells[place][operation];
+    const struct bench_operation_info *info = &bench_operations[operation];
+    const char *row = bench->rows[place].name;
+    const bool is_cheap =
+        !HAS_LIMITS || info->is_extra || !cell->has_count || cell->count.whole <= info->limit;
+    const bool is_small = !cell->has_growth || cell->growth_kib <= GROWTH_LIMIT;
+    if (!is_cheap)
+        fprintf(stderr, "zepi bench: %s, %s: %.0f instructions, at most %.0f\n", row, info->name,
+                cell->count.whole, info->limit);
+    if (!is_small)
+        fprintf(stderr, "zepi bench: %s, %s: a million leave %ld KiB, at most %d\n", row,
+                info->name, cell->growth_kib, GROWTH_LIMIT);
+    return is_cheap && is_small;
+}
+
+bool bench_is_within_limits(const struct bench *bench)
+{
+    bool is_within = true;
+    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && !bench->is_intel; place++) {
+        for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++)
+            is_within = is_within_limits(bench, place, operation) && is_within;
+    }
+    return is_within;
+}
+
+bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
+{
+    const struct bench_step *step = &row->steps[operation];
+    return step->launch ? step->launch(row->state, &bench_operations[operation].launch, count, true)
+                        : step->run(row->state, count);
+}
+
+bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count)
+{
+    const struct bench_step *step = &row->steps[operation];
+    if (step->launch)
+        return step->launch(row->state, &bench_operations[operation].launch, count, false);
+    for (unsigned i = 0; i < count; i++)
+        bench_keep(row->state);
+    return true;
 }
 
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,

@@ -54,6 +54,14 @@ static bool make_kernel(const struct plain_row *row, const char *name,
            level_zero.zeKernelSetGroupSize(*out_kernel, 64, 1, 1) == ZE_RESULT_SUCCESS;
 }
 
+static bool make_kernels(struct plain_row *row)
+{
+    bool is_good = make_kernel(row, bench_kernels[BENCH_THREE].name, &row->other);
+    for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
+        is_good = make_kernel(row, bench_kernels[i].name, &row->kernels[i]);
+    return is_good;
+}
+
 static bool make_module(const struct plain_row *row, ze_module_format_t format, const void *code,
                         size_t size_bytes, ze_module_handle_t *out_module)
 {
@@ -106,8 +114,7 @@ bool plain_row_open(struct plain_row *row, const struct zepi_row *zepi_row)
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     return level_zero_open() && borrow(row, zepi_row) && make_code(row, zepi_row) &&
-           make_kernel(row, "three", &row->three) && make_kernel(row, "three", &row->other) &&
-           make_kernel(row, "twelve", &row->twelve) && make_events(row) &&
+           make_kernels(row) && make_events(row) &&
            level_zero.zeCommandListCreateImmediate(row->context, row->device, &desc,
                                                    &row->out_of_order) == ZE_RESULT_SUCCESS;
 }
@@ -122,12 +129,12 @@ void plain_row_close(struct plain_row *row)
     }
     if (row->pool)
         level_zero.zeEventPoolDestroy(row->pool);
-    if (row->twelve)
-        level_zero.zeKernelDestroy(row->twelve);
+    for (int i = 0; i < BENCH_KERNEL_COUNT; i++) {
+        if (row->kernels[i])
+            level_zero.zeKernelDestroy(row->kernels[i]);
+    }
     if (row->other)
         level_zero.zeKernelDestroy(row->other);
-    if (row->three)
-        level_zero.zeKernelDestroy(row->three);
     if (row->module)
         level_zero.zeModuleDestroy(row->module);
     free(row->native);
@@ -195,13 +202,12 @@ static bool create_kernel(void *state, unsigned count)
     return is_good;
 }
 
-static bool make_program(const struct plain_row *row, ze_module_format_t format, const void *code,
-                         size_t size_bytes)
+static bool make_program(const struct plain_row *row, const struct kernel_image *image)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "three"};
     ze_module_handle_t module;
     ze_kernel_handle_t kernel;
-    if (!make_module(row, format, code, size_bytes, &module))
+    if (!make_module(row, ZE_MODULE_FORMAT_IL_SPIRV, image->bytes, image->size_bytes, &module))
         return false;
     const bool is_good = level_zero.zeKernelCreate(module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
                          level_zero.zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
@@ -213,28 +219,19 @@ static bool compile(const struct plain_row *row, const char *name, unsigned coun
     const struct kernel_image image = kernel_image(name);
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(row, ZE_MODULE_FORMAT_IL_SPIRV, image.bytes, image.size_bytes);
+        is_good = make_program(row, &image);
     return is_good;
 }
 
 // A driver compiles each time.
 static bool program(void *state, unsigned count)
 {
-    return compile(state, "bench", count);
+    return compile(state, "bench_small", count);
 }
 
 static bool program_large(void *state, unsigned count)
 {
     return compile(state, "bench_large", count);
-}
-
-static bool load_native(void *state, unsigned count)
-{
-    const struct plain_row *row = state;
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(row, ZE_MODULE_FORMAT_NATIVE, row->native, row->native_bytes);
-    return is_good;
 }
 
 static bool compile_together(void *state, unsigned thread, unsigned count, int first_value)
@@ -250,29 +247,20 @@ bench_crew_fn *const plain_row_crews[BENCH_CREW_COUNT] = {
 };
 
 bench_crew_fn *const plain_row_one_call_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = plain_row_launch_together_one_call,
+    [BENCH_CREW_LAUNCH] = plain_row_launch_together_in_one_call,
 };
 
 const struct bench_step plain_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {plain_row_launch_3, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_12] = {plain_row_launch_12, plain_row_prepare_12, false},
-    [BENCH_LAUNCH_EVENT] = {plain_row_launch_event, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_AFTER] = {plain_row_launch_after, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_SUGGESTED] = {plain_row_launch_suggested, plain_row_prepare_3, false},
-    [BENCH_COPY] = {copy_small, NULL, false},
-    [BENCH_QUEUE] = {create_queue, NULL, false},
-    [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
-    [BENCH_KERNEL] = {create_kernel, NULL, false},
-    [BENCH_PROGRAM] = {program, NULL, true},
-    [BENCH_PROGRAM_LARGE] = {program_large, NULL, true},
-    [BENCH_DISK] = {load_native, NULL, true},
-    [BENCH_COLD] = {program, NULL, true},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_TURNS] = {.launch = plain_row_launch},
+    [BENCH_COPY] = {.run = copy_small},
+    [BENCH_QUEUE] = {.run = create_queue},
+    [BENCH_ALLOCATE] = {.run = allocate_and_free},
+    [BENCH_KERNEL] = {.run = create_kernel},
+    [BENCH_PROGRAM] = {.run = program, .is_slow = true},
+    [BENCH_PROGRAM_LARGE] = {.run = program_large, .is_slow = true},
+    [BENCH_COLD] = {.run = program, .is_slow = true},
 };
 
 const struct bench_step plain_row_one_call_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {plain_row_launch_3_one_call, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_12] = {plain_row_launch_12_one_call, plain_row_prepare_12, false},
-    [BENCH_LAUNCH_EVENT] = {plain_row_launch_event_one_call, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_AFTER] = {plain_row_launch_after_one_call, plain_row_prepare_3, false},
-    [BENCH_LAUNCH_SUGGESTED] = {plain_row_launch_suggested_one_call, plain_row_prepare_3, false},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_TURNS] = {.launch = plain_row_launch_in_one_call},
 };

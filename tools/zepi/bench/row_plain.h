@@ -26,13 +26,12 @@ struct plain_row {
     ze_command_list_handle_t second;
     ze_command_list_handle_t out_of_order;
     ze_module_handle_t module;
-    ze_kernel_handle_t three;
-    ze_kernel_handle_t other; // a second handle of it: a handle is for one thread
-    ze_kernel_handle_t twelve;
+    ze_kernel_handle_t kernels[BENCH_KERNEL_COUNT];
+    ze_kernel_handle_t other; // a second one of BENCH_THREE: a handle is for one thread
     ze_event_pool_handle_t pool;
     ze_event_handle_t events[2];
-    void *memory[4]; // borrowed from zepi's row
-    void *native;    // native code of the module
+    void *memory[BENCH_MEMORIES]; // borrowed from zepi's row
+    void *native;                 // native code of the module
     size_t native_bytes;
 };
 
@@ -46,15 +45,10 @@ extern const struct bench_step plain_row_one_call_steps[BENCH_OPERATION_COUNT]; 
 extern bench_crew_fn *const plain_row_crews[BENCH_CREW_COUNT];
 extern bench_crew_fn *const plain_row_one_call_crews[BENCH_CREW_COUNT];
 
-// Launches, of row_plain_launch.c: one by one, and in one call.
-#define PLAIN_ROW_LAUNCHES(X)                                                                      \
-    X(launch_3) X(launch_12) X(launch_event) X(launch_after) X(launch_suggested)
-#define DECLARE(name) bench_loop_fn plain_row_##name, plain_row_##name##_one_call;
-PLAIN_ROW_LAUNCHES(DECLARE)
-#undef DECLARE
-bench_loop_fn plain_row_prepare_3;
-bench_loop_fn plain_row_prepare_12;
+// Of row_plain_launch.c: arguments one by one, and in one call.
+bench_launch_fn plain_row_launch;
+bench_launch_fn plain_row_launch_in_one_call;
 bench_crew_fn plain_row_launch_together;
-bench_crew_fn plain_row_launch_together_one_call;
+bench_crew_fn plain_row_launch_together_in_one_call;
 
 #endif

@@ -14,7 +14,7 @@
     X(Context)                                                                                     \
     X(Event)                                                                                       \
     X(EventExp)                                                                                    \
-    X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Device)
+    X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Mem) X(Device)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
 {
@@ -68,9 +68,12 @@ static bool make_objects(struct ur_row *ur)
         table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
                                        &ur->program) == UR_RESULT_SUCCESS &&
         table->Program.pfnBuild(ur->context, ur->program, "") == UR_RESULT_SUCCESS &&
-        table->Kernel.pfnCreate(ur->program, "three", &ur->three) == UR_RESULT_SUCCESS &&
-        table->Kernel.pfnCreate(ur->program, "twelve", &ur->twelve) == UR_RESULT_SUCCESS;
-    for (int i = 0; i < 4 && is_good; i++)
+        table->Mem.pfnBufferCreate(ur->context, UR_MEM_FLAG_READ_WRITE, 8192, NULL, &ur->buffer) ==
+            UR_RESULT_SUCCESS;
+    for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
+        is_good = table->Kernel.pfnCreate(ur->program, bench_kernels[i].name, &ur->kernels[i]) ==
+                  UR_RESULT_SUCCESS;
+    for (int i = 0; i < BENCH_MEMORIES && is_good; i++)
         is_good = table->USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 8192,
                                             &ur->memory[i]) == UR_RESULT_SUCCESS;
     return is_good;
@@ -113,14 +116,16 @@ void ur_row_close(struct ur_row *ur)
     if (!ur)
         return;
     const ur_dditable_t *table = &ur->table;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < BENCH_MEMORIES; i++) {
         if (ur->memory[i])
             table->USM.pfnFree(ur->context, ur->memory[i]);
     }
-    if (ur->twelve)
-        table->Kernel.pfnRelease(ur->twelve);
-    if (ur->three)
-        table->Kernel.pfnRelease(ur->three);
+    for (int i = 0; i < BENCH_KERNEL_COUNT; i++) {
+        if (ur->kernels[i])
+            table->Kernel.pfnRelease(ur->kernels[i]);
+    }
+    if (ur->buffer)
+        table->Mem.pfnRelease(ur->buffer);
     if (ur->program)
         table->Program.pfnRelease(ur->program);
     if (ur->profiling)
@@ -246,7 +251,7 @@ static bool make_programs(const struct ur_row *ur, const char *name, unsigned co
 
 static bool program(void *state, unsigned count)
 {
-    return make_programs(state, "bench", count, 5);
+    return make_programs(state, "bench_small", count, 5);
 }
 
 static bool program_large(void *state, unsigned count)
@@ -258,7 +263,7 @@ static bool build_cold(void *state, unsigned count)
 {
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_programs(state, "bench", 1, bench_new_values());
+        is_good = make_programs(state, "bench_small", 1, bench_new_values());
     return is_good;
 }
 
@@ -274,18 +279,18 @@ static bool build_same(void *state, unsigned thread, unsigned count, int first_v
 static bool build_different(void *state, unsigned thread, unsigned count, int first_value)
 {
     (void)first_value;
-    return make_programs(state, "bench", count, 5 + (int)thread);
+    return make_programs(state, "bench_small", count, 5 + (int)thread);
 }
 
 static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
 {
     (void)thread;
-    return make_programs(state, "bench", count, first_value);
+    return make_programs(state, "bench_small", count, first_value);
 }
 
 static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
 {
-    return make_programs(state, "bench", count, first_value + (int)thread);
+    return make_programs(state, "bench_small", count, first_value + (int)thread);
 }
 
 bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
@@ -295,20 +300,16 @@ bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
 };
 
 const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {ur_row_launch_3, ur_row_prepare_3, false},
-    [BENCH_LAUNCH_12] = {ur_row_launch_12, ur_row_prepare_12, false},
-    [BENCH_LAUNCH_EVENT] = {ur_row_launch_event, ur_row_prepare_3, false},
-    [BENCH_LAUNCH_AFTER] = {ur_row_launch_after, ur_row_prepare_3, false},
-    [BENCH_LAUNCH_SUGGESTED] = {ur_row_launch_suggested, ur_row_prepare_3, false},
-    [BENCH_COPY] = {copy_small, NULL, false},
-    [BENCH_QUEUE] = {create_queue, NULL, false},
-    [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
-    [BENCH_ALLOCATE_BUSY] = {allocate_and_free_busy, NULL, false},
-    [BENCH_KERNEL] = {create_kernel, NULL, false},
-    [BENCH_PROGRAM] = {program, NULL, false},
-    [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},
-    [BENCH_COLD] = {build_cold, NULL, true},
-#define TRANSFER(constant, ...) [BENCH_##constant] = {ur_row_transfer_##constant, NULL, false},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_BUFFER] = {.launch = ur_row_launch},
+    [BENCH_COPY] = {.run = copy_small},
+    [BENCH_QUEUE] = {.run = create_queue},
+    [BENCH_ALLOCATE] = {.run = allocate_and_free},
+    [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
+    [BENCH_KERNEL] = {.run = create_kernel},
+    [BENCH_PROGRAM] = {.run = program},
+    [BENCH_PROGRAM_LARGE] = {.run = program_large},
+    [BENCH_COLD] = {.run = build_cold, .is_slow = true},
+#define TRANSFER(constant, ...) [BENCH_##constant] = {.run = ur_row_transfer_##constant},
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
 };

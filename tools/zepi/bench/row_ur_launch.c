@@ -3,172 +3,95 @@
 
 // Member by member: a structure that is copied is read back while its parts are still being
 // written, which takes longer than a launch.
-static inline void set(ur_exp_kernel_arg_properties_t *argument, ur_exp_kernel_arg_type_t type,
-                       uint32_t index, size_t size)
+static void set_argument(const struct ur_row *ur, ur_exp_kernel_arg_properties_t *argument,
+                         uint32_t index, const struct bench_values *values, unsigned turn)
 {
+    const struct bench_argument *from = &bench_arguments[index % BENCH_ARGUMENT_CYCLE];
     argument->stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES;
     argument->pNext = NULL;
-    argument->type = type;
     argument->index = index;
-    argument->size = size;
-}
-
-static inline void set_pointer(ur_exp_kernel_arg_properties_t *arguments, uint32_t index,
-                               void *memory)
-{
-    set(&arguments[index], UR_EXP_KERNEL_ARG_TYPE_POINTER, index, sizeof(memory));
-    arguments[index].value.pointer = memory;
-}
-
-static inline void set_value(ur_exp_kernel_arg_properties_t *arguments, uint32_t index,
-                             const void *value, size_t size)
-{
-    set(&arguments[index], UR_EXP_KERNEL_ARG_TYPE_VALUE, index, size);
-    arguments[index].value.value = value;
-}
-
-static void set_three(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3],
-                      const int *value, unsigned i)
-{
-    set_pointer(arguments, 0, ur->memory[BENCH_CHANGING(i)]);
-    set_pointer(arguments, 1, ur->memory[2]);
-    set_value(arguments, 2, value, sizeof(*value));
-}
-
-bool ur_row_prepare_3(void *state, unsigned count)
-{
-    ur_exp_kernel_arg_properties_t arguments[3];
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(state, arguments, &value, i);
-        bench_keep(arguments);
+    if (from->size_bytes > 0) {
+        argument->type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
+        argument->size = from->size_bytes;
+        argument->value.value = bench_value(values, from);
+    } else {
+        argument->type = UR_EXP_KERNEL_ARG_TYPE_POINTER;
+        argument->size = sizeof(void *);
+        argument->value.pointer = ur->memory[bench_memory(from, turn)];
     }
-    return true;
 }
 
-// One launch of 1,024 work-items in groups of 64, or as the adapter suggests.
-static bool launch(const struct ur_row *ur, ur_queue_handle_t queue, ur_kernel_handle_t kernel,
-                   uint32_t count, const ur_exp_kernel_arg_properties_t *arguments,
-                   const size_t *group, ur_event_handle_t last, ur_event_handle_t *out_event)
+static __attribute__((noinline)) void set_arguments(const struct ur_row *ur,
+                                                    const struct bench_launch *launch,
+                                                    ur_exp_kernel_arg_properties_t *arguments,
+                                                    const struct bench_values *values,
+                                                    unsigned turn)
 {
-    static const size_t global = 1024;
-    return ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
-               queue, kernel, 1, NULL, &global, group, count, arguments, NULL, last != NULL,
-               last ? &last : NULL, out_event) == UR_RESULT_SUCCESS;
-}
-
-static const size_t group_of_64 = 64;
-
-bool ur_row_launch_3(void *state, unsigned count)
-{
-    const struct ur_row *ur = state;
-    ur_exp_kernel_arg_properties_t arguments[3];
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(ur, arguments, &value, i);
-        if (!launch(ur, ur->queue, ur->three, 3, arguments, &group_of_64, NULL, NULL))
-            return false;
+    const uint32_t count = bench_kernels[launch->kernel].argument_count;
+    for (uint32_t i = 0; i < count; i++)
+        set_argument(ur, &arguments[i], i, values, turn);
+    if (launch->kernel == BENCH_WITH_LOCAL) {
+        arguments[BENCH_LOCAL_INDEX].type = UR_EXP_KERNEL_ARG_TYPE_LOCAL;
+        arguments[BENCH_LOCAL_INDEX].size = BENCH_LOCAL_BYTES;
     }
-    return true;
-}
-
-static void set_twelve(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[12],
-                       struct bench_twelve *values, unsigned i)
-{
-    bench_change_twelve(values, i);
-    set_three(ur, arguments, &values->number, i);
-    set_value(arguments, 3, &values->same, 4);
-    set_value(arguments, 4, &values->number, 4);
-    set_value(arguments, 5, &values->same, 4);
-    set_value(arguments, 6, &values->wide, 8);
-    set_value(arguments, 7, &ur->memory[0], 8);
-    set_value(arguments, 8, &values->real, 4);
-    set_value(arguments, 9, &values->same, 4);
-    set_pointer(arguments, 10, ur->memory[BENCH_CHANGING(i)]);
-    set_pointer(arguments, 11, ur->memory[3]);
-}
-
-bool ur_row_prepare_12(void *state, unsigned count)
-{
-    ur_exp_kernel_arg_properties_t arguments[12];
-    struct bench_twelve values = {.same = 7};
-    for (unsigned i = 0; i < count; i++) {
-        set_twelve(state, arguments, &values, i);
-        bench_keep(arguments);
+    if (launch->has_buffer) {
+        arguments[1].type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ;
+        arguments[1].value.memObjTuple.hMem = ur->buffer;
+        arguments[1].value.memObjTuple.flags = UR_MEM_FLAG_READ_WRITE;
     }
-    return true;
 }
 
-bool ur_row_launch_12(void *state, unsigned count)
+// What is constant in a call is constant in its loop, so that the loop costs the same with and
+// without launches.
+static inline __attribute__((always_inline)) bool
+run_loop(const struct ur_row *ur, ur_queue_handle_t queue, const struct bench_launch *launch,
+         unsigned count, bool is_launched, bool has_event, bool is_after)
 {
-    const struct ur_row *ur = state;
-    ur_exp_kernel_arg_properties_t arguments[12];
-    struct bench_twelve values = {.same = 7};
-    for (unsigned i = 0; i < count; i++) {
-        set_twelve(ur, arguments, &values, i);
-        if (!launch(ur, ur->queue, ur->twelve, 12, arguments, &group_of_64, NULL, NULL))
-            return false;
-    }
-    return true;
-}
-
-bool ur_row_launch_event(void *state, unsigned count)
-{
-    const struct ur_row *ur = state;
-    ur_exp_kernel_arg_properties_t arguments[3];
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        ur_event_handle_t event;
-        set_three(ur, arguments, &value, i);
-        if (!launch(ur, ur->queue, ur->three, 3, arguments, &group_of_64, NULL, &event) ||
-            ur->table.Event.pfnRelease(event) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-bool ur_row_launch_after(void *state, unsigned count)
-{
-    const struct ur_row *ur = state;
-    ur_exp_kernel_arg_properties_t arguments[3];
+    static const size_t group = 64;
+    const uint32_t argument_count = bench_kernels[launch->kernel].argument_count;
+    ur_exp_kernel_arg_properties_t arguments[BENCH_MAX_ARGUMENTS];
+    struct bench_values values = {.same = 7};
+    ur_event_handle_t event = NULL;
     ur_event_handle_t last = NULL;
     for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        ur_event_handle_t event;
-        set_three(ur, arguments, &value, i);
-        if (!launch(ur, ur->out_of_order, ur->three, 3, arguments, &group_of_64, last, &event))
+        const unsigned turn = bench_change(launch, &values, i);
+        const size_t global = bench_global_size(launch, i);
+        const ur_kernel_handle_t kernel = ur->kernels[bench_kernel_of(launch, i)];
+        set_arguments(ur, launch, arguments, &values, turn);
+        bench_keep(arguments);
+        bench_keep(kernel);
+        if (!is_launched)
+            continue;
+        if (ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
+                queue, kernel, 1, NULL, &global, &group, argument_count, arguments, NULL,
+                is_after && last, is_after && last ? &last : NULL,
+                has_event ? &event : NULL) != UR_RESULT_SUCCESS)
             return false;
-        if (last)
-            ur->table.Event.pfnRelease(last);
-        last = event;
+        if (has_event && !is_after && ur->table.Event.pfnRelease(event) != UR_RESULT_SUCCESS)
+            return false;
+        if (is_after && last && ur->table.Event.pfnRelease(last) != UR_RESULT_SUCCESS)
+            return false;
+        last = is_after ? event : NULL;
     }
     return !last || ur->table.Event.pfnRelease(last) == UR_RESULT_SUCCESS;
 }
 
-bool ur_row_launch_suggested(void *state, unsigned count)
+bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned count, bool is_launched)
 {
     const struct ur_row *ur = state;
-    ur_exp_kernel_arg_properties_t arguments[3];
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(ur, arguments, &value, i);
-        if (!launch(ur, ur->queue, ur->three, 3, arguments, NULL, NULL, NULL))
-            return false;
-    }
-    return true;
+    const ur_queue_handle_t queue = launch->is_after ? ur->out_of_order : ur->queue;
+    if (!is_launched)
+        return run_loop(ur, queue, launch, count, false, false, false);
+    if (launch->is_after)
+        return run_loop(ur, queue, launch, count, true, true, true);
+    return launch->has_event ? run_loop(ur, queue, launch, count, true, true, false)
+                             : run_loop(ur, queue, launch, count, true, false, false);
 }
 
 bool ur_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
 {
     const struct ur_row *ur = state;
-    const ur_queue_handle_t queue = thread == 0 ? ur->queue : ur->second;
-    ur_exp_kernel_arg_properties_t arguments[3];
     (void)first_value;
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(ur, arguments, &value, i);
-        if (!launch(ur, queue, ur->three, 3, arguments, &group_of_64, NULL, NULL))
-            return false;
-    }
-    return true;
+    return run_loop(ur, thread == 0 ? ur->queue : ur->second,
+                    &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
 }

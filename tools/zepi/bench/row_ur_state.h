@@ -21,20 +21,14 @@ struct ur_row {
     ur_queue_handle_t out_of_order;
     ur_queue_handle_t profiling; // in order, too
     ur_program_handle_t program;
-    ur_kernel_handle_t three;
-    ur_kernel_handle_t twelve;
-    void *memory[4];
+    ur_kernel_handle_t kernels[BENCH_KERNEL_COUNT];
+    void *memory[BENCH_MEMORIES];
+    ur_mem_handle_t buffer;
     uint32_t host[16]; // known to no driver
 };
 
-// Launches, of row_ur_launch.c.
-bench_loop_fn ur_row_prepare_3;
-bench_loop_fn ur_row_prepare_12;
-bench_loop_fn ur_row_launch_3;
-bench_loop_fn ur_row_launch_12;
-bench_loop_fn ur_row_launch_event;
-bench_loop_fn ur_row_launch_after;
-bench_loop_fn ur_row_launch_suggested;
+// Of row_ur_launch.c.
+bench_launch_fn ur_row_launch;
 bench_crew_fn ur_row_launch_together;
 
 // Copies and fills, of row_ur_transfer.c.

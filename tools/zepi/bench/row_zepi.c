@@ -20,16 +20,20 @@ static bool make_objects(struct zepi_row *row)
     const zepi_context_t context = row->host.context;
     const zepi_device_t device = row->host.device;
     const zepi_device_image_desc_t image = image_of("bench");
+    zepi_module_t input = NULL;
     bool is_good =
         zepi.queue_create(context, device, 0, &row->out_of_order) == ZEPI_SUCCESS &&
         zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &row->second) == ZEPI_SUCCESS &&
         zepi.context_create(1, &row->host.device, &row->aside) == ZEPI_SUCCESS &&
-        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &row->input) == ZEPI_SUCCESS &&
-        zepi.module_build(row->input, NULL, &row->executable) == ZEPI_SUCCESS &&
-        zepi.module_get_kernel(row->executable, "three", &row->three) == ZEPI_SUCCESS &&
-        zepi.module_get_kernel(row->executable, "twelve", &row->twelve) == ZEPI_SUCCESS &&
-        zepi.unit_register(&zepi_row_unit, 1, &image) == ZEPI_SUCCESS;
-    for (int i = 0; i < 4 && is_good; i++)
+        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input) == ZEPI_SUCCESS &&
+        zepi.module_build(input, NULL, &row->executable) == ZEPI_SUCCESS &&
+        zepi.unit_register(&zepi_row_unit, 1, &image) == ZEPI_SUCCESS &&
+        zepi.buffer_create(context, 8192, NULL, &row->buffer) == ZEPI_SUCCESS;
+    host_release(input);
+    for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
+        is_good = zepi.module_get_kernel(row->executable, bench_kernels[i].name,
+                                         &row->kernels[i]) == ZEPI_SUCCESS;
+    for (int i = 0; i < BENCH_MEMORIES && is_good; i++)
         is_good = zepi.usm_allocate(context, device, ZEPI_USM_DEVICE, 8192, 0, &row->memory[i]) ==
                   ZEPI_SUCCESS;
     return is_good;
@@ -49,15 +53,15 @@ void zepi_row_close(struct zepi_row *row)
 {
     if (!row->host.context)
         return;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < BENCH_MEMORIES; i++) {
         if (row->memory[i])
             zepi.usm_free(row->host.context, row->memory[i]);
     }
     zepi.unit_unregister(&zepi_row_unit);
-    host_release(row->twelve);
-    host_release(row->three);
+    for (int i = 0; i < BENCH_KERNEL_COUNT; i++)
+        host_release(row->kernels[i]);
+    host_release(row->buffer);
     host_release(row->executable);
-    host_release(row->input);
     host_release(row->aside);
     host_release(row->out_of_order);
     host_release(row->second);
@@ -143,18 +147,6 @@ static bool create_kernel(void *state, unsigned count)
 
 // ---- Builds ----
 
-static bool build_again(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    for (unsigned i = 0; i < count; i++) {
-        zepi_module_t module;
-        if (zepi.module_build(row->input, NULL, &module) != ZEPI_SUCCESS ||
-            zepi.release(module) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
 // Create, specialize, build, get a kernel, release.
 static bool make_program(zepi_context_t context, const zepi_device_image_desc_t *image, int value)
 {
@@ -184,7 +176,7 @@ static bool make_programs(zepi_context_t context, const char *name, unsigned cou
 static bool program(void *state, unsigned count)
 {
     const struct zepi_row *row = state;
-    return make_programs(row->host.context, "bench", count, 5);
+    return make_programs(row->host.context, "bench_small", count, 5);
 }
 
 static bool program_large(void *state, unsigned count)
@@ -201,7 +193,7 @@ static bool build_from_disk(void *state, unsigned count)
     for (unsigned i = 0; i < count && is_good; i++)
         is_good = zepi.cache_clear(row->aside) == ZEPI_SUCCESS &&
                   zepi.cache_clear(NULL) == ZEPI_SUCCESS &&
-                  make_programs(row->aside, "bench", 1, 5);
+                  make_programs(row->aside, "bench_small", 1, 5);
     return is_good;
 }
 
@@ -210,7 +202,7 @@ static bool build_cold(void *state, unsigned count)
     const struct zepi_row *row = state;
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_programs(row->aside, "bench", 1, bench_new_values());
+        is_good = make_programs(row->aside, "bench_small", 1, bench_new_values());
     return is_good;
 }
 
@@ -227,20 +219,20 @@ static bool build_different(void *state, unsigned thread, unsigned count, int fi
 {
     const struct zepi_row *row = state;
     (void)first_value;
-    return make_programs(row->host.context, "bench", count, 5 + (int)thread);
+    return make_programs(row->host.context, "bench_small", count, 5 + (int)thread);
 }
 
 static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
 {
     const struct zepi_row *row = state;
     (void)thread;
-    return make_programs(row->aside, "bench", count, first_value);
+    return make_programs(row->aside, "bench_small", count, first_value);
 }
 
 static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
 {
     const struct zepi_row *row = state;
-    return make_programs(row->aside, "bench", count, first_value + (int)thread);
+    return make_programs(row->aside, "bench_small", count, first_value + (int)thread);
 }
 
 bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT] = {
@@ -250,21 +242,14 @@ bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT] = {
 };
 
 const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {zepi_row_launch_3, zepi_row_prepare_3, false},
-    [BENCH_LAUNCH_12] = {zepi_row_launch_12, zepi_row_prepare_12, false},
-    [BENCH_LAUNCH_EVENT] = {zepi_row_launch_event, zepi_row_prepare_3, false},
-    [BENCH_LAUNCH_AFTER] = {zepi_row_launch_after, zepi_row_prepare_3, false},
-    [BENCH_LAUNCH_SUGGESTED] = {zepi_row_launch_suggested, zepi_row_prepare_3, false},
-    [BENCH_LAUNCH_VALUE] = {zepi_row_launch_value, zepi_row_prepare_3, false},
-    [BENCH_LAUNCH_VALUES] = {zepi_row_launch_values, zepi_row_prepare_3, false},
-    [BENCH_COPY] = {copy_small, NULL, false},
-    [BENCH_QUEUE] = {create_queue, NULL, false},
-    [BENCH_ALLOCATE] = {allocate_and_free, NULL, false},
-    [BENCH_ALLOCATE_BUSY] = {allocate_and_free_busy, NULL, false},
-    [BENCH_KERNEL] = {create_kernel, NULL, false},
-    [BENCH_PROGRAM] = {program, NULL, false},
-    [BENCH_PROGRAM_LARGE] = {program_large, NULL, false},
-    [BENCH_BUILD_AGAIN] = {build_again, NULL, false},
-    [BENCH_DISK] = {build_from_disk, NULL, true},
-    [BENCH_COLD] = {build_cold, NULL, true},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_VALUES] = {.launch = zepi_row_launch},
+    [BENCH_COPY] = {.run = copy_small},
+    [BENCH_QUEUE] = {.run = create_queue},
+    [BENCH_ALLOCATE] = {.run = allocate_and_free},
+    [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
+    [BENCH_KERNEL] = {.run = create_kernel},
+    [BENCH_PROGRAM] = {.run = program},
+    [BENCH_PROGRAM_LARGE] = {.run = program_large},
+    [BENCH_DISK] = {.run = build_from_disk, .is_slow = true},
+    [BENCH_COLD] = {.run = build_cold, .is_slow = true},
 };

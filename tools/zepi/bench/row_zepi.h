@@ -11,12 +11,11 @@ struct zepi_row {
     struct host_device host; // with an in-order queue
     zepi_queue_t second;     // of the second thread
     zepi_queue_t out_of_order;
-    zepi_context_t aside; // whose caches are cleared
-    zepi_module_t input;  // of kernels/bench.cl
-    zepi_module_t executable;
-    zepi_kernel_t three;
-    zepi_kernel_t twelve;
-    void *memory[4];
+    zepi_context_t aside;     // whose caches are cleared
+    zepi_module_t executable; // of kernels/bench.cl
+    zepi_kernel_t kernels[BENCH_KERNEL_COUNT];
+    void *memory[BENCH_MEMORIES];
+    zepi_buffer_t buffer;
 };
 
 // Loads the plugin and makes what the operations need. Returns an exit code after saying what
@@ -28,16 +27,8 @@ bool zepi_row_settle(void *state);
 extern const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT];
 extern bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT];
 
-// Launches, of row_zepi_launch.c.
-bench_loop_fn zepi_row_prepare_3;
-bench_loop_fn zepi_row_prepare_12;
-bench_loop_fn zepi_row_launch_3;
-bench_loop_fn zepi_row_launch_12;
-bench_loop_fn zepi_row_launch_event;
-bench_loop_fn zepi_row_launch_after;
-bench_loop_fn zepi_row_launch_suggested;
-bench_loop_fn zepi_row_launch_value;
-bench_loop_fn zepi_row_launch_values;
+// Of row_zepi_launch.c.
+bench_launch_fn zepi_row_launch;
 bench_crew_fn zepi_row_launch_together;
 
 // What launches by name name: the images of kernels/bench.cl are registered with it.

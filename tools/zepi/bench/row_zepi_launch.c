@@ -3,194 +3,92 @@
 
 const char zepi_row_unit;
 
-static const zepi_wait_list_t no_wait = {0};
-
-static zepi_launch_desc_t launch_of(zepi_kernel_t kernel, uint32_t count,
-                                    const zepi_argument_t *arguments)
+static __attribute__((noinline)) void
+set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
+              zepi_argument_t *arguments, const struct bench_values *values, unsigned turn)
 {
-    return (zepi_launch_desc_t){.size = sizeof(zepi_launch_desc_t),
-                                .kernel = kernel,
-                                .arguments = arguments,
-                                .argument_count = count,
-                                .work_dim = 1,
-                                .global_size = {1024},
-                                .group_size = {64}};
-}
-
-static void set_three(const struct zepi_row *row, zepi_argument_t arguments[3], const int *value,
-                      unsigned i)
-{
-    arguments[0] =
-        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = row->memory[BENCH_CHANGING(i)]};
-    arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = row->memory[2]};
-    arguments[2] = (zepi_argument_t){
-        .kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizeof(*value), .value = value};
-}
-
-bool zepi_row_prepare_3(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[3] = {{0}};
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(row, arguments, &value, i);
-        bench_keep(arguments);
+    const uint32_t count = bench_kernels[launch->kernel].argument_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bench_argument *from = &bench_arguments[i % BENCH_ARGUMENT_CYCLE];
+        arguments[i] = from->size_bytes > 0
+                           ? (zepi_argument_t){.kind = ZEPI_ARGUMENT_VALUE,
+                                               .size_bytes = from->size_bytes,
+                                               .value = bench_value(values, from)}
+                           : (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER,
+                                               .value = row->memory[bench_memory(from, turn)]};
     }
-    return true;
+    if (launch->kernel == BENCH_WITH_LOCAL)
+        arguments[BENCH_LOCAL_INDEX] =
+            (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = BENCH_LOCAL_BYTES};
+    if (launch->has_buffer)
+        arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_BUFFER, .value = row->buffer};
 }
 
-bool zepi_row_launch_3(void *state, unsigned count)
+// What is constant in a call is constant in its loop, so that the loop costs the same with and
+// without launches.
+static inline __attribute__((always_inline)) bool
+run_loop(const struct zepi_row *row, zepi_queue_t queue, const struct bench_launch *launch,
+         unsigned count, bool is_launched, bool has_event, bool is_after)
 {
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[3] = {{0}};
-    const zepi_launch_desc_t launch = launch_of(row->three, 3, arguments);
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(row->host.queue, &launch, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-static void set_twelve(const struct zepi_row *row, zepi_argument_t arguments[12],
-                       struct bench_twelve *values, unsigned i)
-{
-    bench_change_twelve(values, i);
-    set_three(row, arguments, &values->number, i);
-    arguments[3] = (zepi_argument_t){.size_bytes = 4, .value = &values->same};
-    arguments[4] = (zepi_argument_t){.size_bytes = 4, .value = &values->number};
-    arguments[5] = (zepi_argument_t){.size_bytes = 4, .value = &values->same};
-    arguments[6] = (zepi_argument_t){.size_bytes = 8, .value = &values->wide};
-    arguments[7] = (zepi_argument_t){.size_bytes = 8, .value = &row->memory[0]};
-    arguments[8] = (zepi_argument_t){.size_bytes = 4, .value = &values->real};
-    arguments[9] = (zepi_argument_t){.size_bytes = 4, .value = &values->same};
-    arguments[10] =
-        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = row->memory[BENCH_CHANGING(i)]};
-    arguments[11] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = row->memory[3]};
-}
-
-bool zepi_row_prepare_12(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[12] = {{0}};
-    struct bench_twelve values = {.same = 7};
-    for (unsigned i = 0; i < count; i++) {
-        set_twelve(row, arguments, &values, i);
-        bench_keep(arguments);
-    }
-    return true;
-}
-
-bool zepi_row_launch_12(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[12] = {{0}};
-    struct bench_twelve values = {.same = 7};
-    const zepi_launch_desc_t launch = launch_of(row->twelve, 12, arguments);
-    for (unsigned i = 0; i < count; i++) {
-        set_twelve(row, arguments, &values, i);
-        if (zepi.queue_launch(row->host.queue, &launch, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-bool zepi_row_launch_event(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[3] = {{0}};
-    const zepi_launch_desc_t launch = launch_of(row->three, 3, arguments);
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        zepi_event_t event;
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(row->host.queue, &launch, no_wait, &event) != ZEPI_SUCCESS ||
-            zepi.release(event) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-bool zepi_row_launch_after(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    zepi_argument_t arguments[3] = {{0}};
-    const zepi_launch_desc_t launch = launch_of(row->three, 3, arguments);
+    int constant = 3;
+    const zepi_spec_value_t spec = {0, sizeof(constant), &constant};
+    const bool is_by_name = launch->values > 0;
+    zepi_argument_t arguments[BENCH_MAX_ARGUMENTS];
+    zepi_launch_desc_t desc = {.size = sizeof(desc),
+                               .kernel_name =
+                                   is_by_name ? bench_kernels[launch->kernel].name : NULL,
+                               .unit = is_by_name ? &zepi_row_unit : NULL,
+                               .spec_values = is_by_name ? &spec : NULL,
+                               .spec_value_count = is_by_name,
+                               .arguments = arguments,
+                               .argument_count = bench_kernels[launch->kernel].argument_count,
+                               .work_dim = 1,
+                               .group_size = {64}};
+    struct bench_values values = {.same = 7};
+    zepi_event_t event = NULL;
     zepi_event_t last = NULL;
     for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        const zepi_wait_list_t wait = {&last, last != NULL};
-        zepi_event_t event;
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(row->out_of_order, &launch, wait, &event) != ZEPI_SUCCESS)
+        const unsigned turn = bench_change(launch, &values, i);
+        const zepi_wait_list_t wait = {&last, is_after && last};
+        desc.global_size[0] = bench_global_size(launch, i);
+        if (is_by_name)
+            constant = 3 + (int)(i % launch->values);
+        else
+            desc.kernel = row->kernels[bench_kernel_of(launch, i)];
+        set_arguments(row, launch, arguments, &values, turn);
+        bench_keep(arguments);
+        bench_keep(&desc);
+        if (!is_launched)
+            continue;
+        if (zepi.queue_launch(queue, &desc, wait, has_event ? &event : NULL) != ZEPI_SUCCESS)
             return false;
-        host_release(last);
-        last = event;
+        if (has_event && !is_after && zepi.release(event) != ZEPI_SUCCESS)
+            return false;
+        if (is_after && last && zepi.release(last) != ZEPI_SUCCESS)
+            return false;
+        last = is_after ? event : NULL;
     }
     host_release(last);
     return true;
 }
 
-bool zepi_row_launch_suggested(void *state, unsigned count)
+bool zepi_row_launch(void *state, const struct bench_launch *launch, unsigned count,
+                     bool is_launched)
 {
     const struct zepi_row *row = state;
-    zepi_argument_t arguments[3] = {{0}};
-    zepi_launch_desc_t launch = launch_of(row->three, 3, arguments);
-    launch.group_size[0] = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(row->host.queue, &launch, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-// By name, from a translation unit, with one of `values` values in turns: what dispatch adds to the
-// launch of a kernel object.
-static bool launch_by_name(const struct zepi_row *row, unsigned count, unsigned values)
-{
-    int specialized = 3;
-    const zepi_spec_value_t spec = {0, sizeof(specialized), &specialized};
-    zepi_argument_t arguments[3] = {{0}};
-    zepi_launch_desc_t launch = launch_of(NULL, 3, arguments);
-    launch.kernel_name = "three";
-    launch.unit = &zepi_row_unit;
-    launch.spec_values = &spec;
-    launch.spec_value_count = 1;
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        specialized = 3 + (int)(i % values);
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(row->host.queue, &launch, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-bool zepi_row_launch_value(void *state, unsigned count)
-{
-    return launch_by_name(state, count, 1);
-}
-
-bool zepi_row_launch_values(void *state, unsigned count)
-{
-    return launch_by_name(state, count, 4);
+    const zepi_queue_t queue = launch->is_after ? row->out_of_order : row->host.queue;
+    if (!is_launched)
+        return run_loop(row, queue, launch, count, false, false, false);
+    if (launch->is_after)
+        return run_loop(row, queue, launch, count, true, true, true);
+    return launch->has_event ? run_loop(row, queue, launch, count, true, true, false)
+                             : run_loop(row, queue, launch, count, true, false, false);
 }
 
 bool zepi_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
 {
     const struct zepi_row *row = state;
-    const zepi_queue_t queue = thread == 0 ? row->host.queue : row->second;
-    zepi_argument_t arguments[3] = {{0}};
-    const zepi_launch_desc_t launch = launch_of(row->three, 3, arguments);
     (void)first_value;
-    for (unsigned i = 0; i < count; i++) {
-        const int value = (int)(i & 1);
-        set_three(row, arguments, &value, i);
-        if (zepi.queue_launch(queue, &launch, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    return run_loop(row, thread == 0 ? row->host.queue : row->second,
+                    &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
 }

@@ -36,9 +36,10 @@ static bool choose(struct bench *bench, int place)
     const struct bench_row *row = &bench->rows[place];
     for (int i = 0; row->steps && i < BENCH_OPERATION_COUNT; i++) {
         const struct bench_step *step = &row->steps[i];
-        if (!step->run || !is_wanted(bench, place, i) || (bench->skips_slow && step->is_slow))
+        if ((!step->run && !step->launch) || !is_wanted(bench, place, i) ||
+            (bench->skips_slow && step->is_slow))
             continue;
-        if (step->run(row->state, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
+        if (bench_run(row, i, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
             bench->cells[place][i].is_chosen = true;
             continue;
         }

@@ -11,7 +11,7 @@
 // ---- A table of text ----
 
 #define MAX_LINES (BENCH_OPERATION_COUNT + 1)
-#define MAX_COLUMNS (BENCH_ROW_COUNT + 1)
+#define MAX_COLUMNS (BENCH_ROW_COUNT + 2)
 
 struct grid {
     int lines; // the first one is the head
@@ -113,6 +113,21 @@ static bool is_in_any_row(const struct bench *bench, int operation, print_cell_f
     return is_there;
 }
 
+// The last column of what print_operations made of counts.
+static void put_limits(struct grid *grid, const struct bench *bench)
+{
+    int line = 0;
+    put(grid, line++, grid->columns, "limit");
+    for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
+        if (!is_in_any_row(bench, i, print_count))
+            continue;
+        if (!bench_operations[i].is_extra)
+            put(grid, line, grid->columns, "%.0f", bench_operations[i].limit);
+        line++;
+    }
+    grid->columns++;
+}
+
 // One line an operation, one column a row of the bench that has any of them.
 static void print_operations(const struct bench *bench, const char *title,
                              print_cell_fn *print_cell)
@@ -140,6 +155,8 @@ static void print_operations(const struct bench *bench, const char *title,
         }
         grid.columns++;
     }
+    if (print_cell == print_count && !bench->is_intel)
+        put_limits(&grid, bench);
     if (grid.columns > 1)
         print(&grid);
 }

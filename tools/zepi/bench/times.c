@@ -24,7 +24,7 @@ static bool run_round(const struct bench *bench, round_times out_round)
             const unsigned count = step->is_slow ? 1 : bench_loop_length(bench, operation, LOOP);
             const bool is_settled = row->settle(row->state);
             const uint64_t start_ns = host_now_ns();
-            if (!is_settled || !step->run(row->state, count)) {
+            if (!is_settled || !bench_run(row, operation, count)) {
                 fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name,
                         bench_operations[operation].title);
                 return false;
