@@ -8,7 +8,8 @@
 #include <string.h>
 
 // The plugin's memory. Every allocation goes through cache/sys.h, where tests make the n-th one
-// fail. Each function returns owned memory, or NULL without memory; the caller reports that.
+// fail. Each function returns owned memory, or NULL without memory; the caller reports that. Any
+// thread.
 
 static inline void zepi_free(void *memory)
 {

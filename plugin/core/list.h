@@ -4,7 +4,7 @@
 
 #include "core/object.h"
 
-// The idioms of the table's outputs.
+// The idioms of the table's outputs. They keep nothing: any thread.
 
 // Checks the pointers of a list output.
 static inline zepi_result_t zepi_check_list(uint32_t capacity, const void *out_elements,

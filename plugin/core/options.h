@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the environment asks for, read once a process.
+// The settings of the environment, read once a process; constant after that, for all threads.
 
 enum zepi_log_level {
     ZEPI_LOG_OFF,

@@ -6,6 +6,7 @@
 #include "ze/ze_optional.h"
 
 // A Level Zero driver. Made when the adapter comes up, and there until the plugin is unloaded.
+// Constant in between, so that all threads read it without a lock.
 struct zepi_platform {
     struct zepi_object object;
     ze_driver_handle_t ze;

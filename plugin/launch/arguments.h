@@ -6,6 +6,8 @@
 
 struct zepi_device;
 
+// Arguments as the host has them, borrowed for one launch by one thread.
+
 // An argument in memory. `head` is the kind, and `reserved` or the index in the upper half.
 struct __attribute__((may_alias)) zepi_argument_record {
     uint64_t head;

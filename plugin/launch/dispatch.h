@@ -6,8 +6,9 @@
 
 struct zepi_queue;
 
-// What a launch goes to that names a module or a translation unit, or brings specialization values
-// or a selector (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch has the order).
+// The target of a launch that names a module or a translation unit, or brings specialization values
+// or a selector, for the thread that launches (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch
+// has the order).
 
 struct zepi_dispatch {
     struct zepi_target target;     // kept alive by `held`, or by what the launch names

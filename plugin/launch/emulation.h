@@ -10,7 +10,7 @@ struct zepi_module_part;
 struct zepi_spec_values;
 
 // Specialization constants of native images that reach their kernels through memory: the address of
-// the values is one more argument after the kernel's own.
+// the values is one more argument after the kernel's own. Of one launch, in one thread.
 
 // The image of the part whose constants the kernel takes that way, and its number in the part; NULL
 // if there is none.

@@ -8,7 +8,8 @@
 
 struct zepi_module;
 
-// A kernel of an executable module. It has no arguments: they come with each launch.
+// A kernel of an executable module. It has no arguments: they come with each launch. Threads may
+// launch and query it at once.
 struct zepi_kernel {
     struct zepi_object object;
     struct zepi_module *module;   // retained

@@ -7,7 +7,8 @@
 #include "program/this_module.h"
 #include "queue/queue.h"
 
-// What a launch asks of dispatch, checked. Lives in one call.
+// A launch by name, checked: the names, values and selector that dispatch goes by. Lives on the
+// stack of one call.
 
 #define ZEPI_REQUEST_INLINE_VALUES 8
 

@@ -9,7 +9,7 @@
 struct zepi_device_image;
 struct zepi_spec_values;
 
-// What a launch goes to on the queue's device. Borrowed.
+// The kernel of a launch by name on the queue's device. Borrowed; constant, for any thread.
 struct zepi_target {
     struct zepi_build_result *device_kernel; // payload: struct zepi_device_kernel
     // The native image whose emulated constants the kernel takes through memory, and their values;

@@ -7,7 +7,7 @@
 struct zepi_device;
 struct zepi_device_kernel;
 
-// A launch's sizes as Level Zero takes them.
+// A launch's sizes as Level Zero takes them. Under the mutex of the queue: `ze` is one thread's.
 struct zepi_work_size {
     uint32_t group[3]; // work-items in a group
     ze_group_count_t count;

@@ -7,8 +7,8 @@
 struct zepi_context;
 struct zepi_device;
 
-// An image in the graphics sense (ze_image), and what samples it. "Image" alone is a device image
-// everywhere else. The driver's objects are destroyed when no command can use them any more.
+// An image (ze_image), and a sampler. Constant once made, for all threads. The driver's objects are
+// destroyed when no command can use them any more.
 
 struct zepi_image {
     struct zepi_object object;

@@ -11,7 +11,8 @@ struct zepi_device;
 struct zepi_physical_place;
 
 // Address ranges of a context that are reserved apart from the memory behind them. Addresses and
-// sizes are multiples of the page size. Contexts have been checked.
+// sizes are multiples of the page size. Contexts have been checked. Any thread: a lock of the
+// context guards its mappings.
 
 // Memory of a device that has no address until it is mapped. What is mapped stays until it is
 // unmapped, even if the object is released before.

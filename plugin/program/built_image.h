@@ -19,8 +19,8 @@ uint32_t zepi_module_count_images(const struct zepi_module *module);
 zepi_result_t zepi_module_list_images(struct zepi_module *module,
                                       struct zepi_device_image *const **out_images);
 
-// The built image of image number `index` of a part, borrowed. NULL: none was made, and so nobody
-// has it.
+// The built image of image number `index` of a part, borrowed. NULL: none was made, and so the
+// host has none.
 const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
                                                              uint32_t part_index, uint32_t index);
 

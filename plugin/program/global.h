@@ -6,7 +6,7 @@
 
 struct zepi_module;
 
-// Variables and functions in an executable's code, where the driver has them.
+// Variables and functions in an executable's code, where the driver has them. Any thread.
 
 struct zepi_global {
     void *address; // device memory; valid as long as the module's code is in use

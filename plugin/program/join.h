@@ -4,7 +4,8 @@
 
 #include <zepi/zepi.h>
 
-// Modules beside each other: joining, equality, and the modules of a context.
+// Modules beside each other: joining, equality, and the modules of a context. Any thread: objects
+// and executables are constant, values of inputs are read under their lock.
 
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
                                zepi_module_t *out_module);

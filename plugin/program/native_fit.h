@@ -6,7 +6,7 @@
 
 struct zepi_module;
 
-// Whether a native image may serve a build: what it was made with must be what is asked for.
+// Whether a native image may serve a build: its values must be those of the build. Any thread.
 
 // How the code is used: made with the values, or (EMULATED) taking those of emulated constants at
 // launch.

@@ -6,7 +6,7 @@
 
 struct zepi_module;
 
-// ze_modules that come in from the host, and that go out to it.
+// ze_modules that come in from the host, and that go out to it. Any thread.
 
 zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
                                              void *native_handle, zepi_module_state_t state,

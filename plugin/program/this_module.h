@@ -7,7 +7,8 @@
 
 // Translation units of the host: images under a token, and the modules that were made of them. A
 // unit knows its modules only as long as they are held; the values that were set on its
-// input in a context stay until the context goes.
+// input in a context stay until the context goes. Any thread: one lock guards units and their
+// modules.
 
 struct zepi_context;
 struct zepi_device_image;

@@ -12,7 +12,7 @@ struct zepi_event_slot;
 struct zepi_queue;
 
 // Finds out how far a queue is without waiting for it: an event behind what was submitted, which is
-// looked at later. For queues that nobody waits for, or that wait for the host themselves.
+// looked at later. For queues that no thread waits for, or that wait for the host themselves.
 
 #define ZEPI_PROBE_EVENTS 3 // one for each list of a queue
 

@@ -4,7 +4,7 @@
 
 #include "ur/check.h"
 
-// The one adapter of the process. It holds nothing: platforms come up with the first question for
+// The one adapter of the process. It holds nothing: platforms come up with the first query for
 // them and stay (device/adapter.h), so the count of its references is for show.
 extern struct zepi_object zepi_ur_adapter;
 

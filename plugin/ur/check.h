@@ -6,7 +6,8 @@
 #include "ur/ur.h"
 
 // Checks of what comes in through Unified Runtime's tables, as the header documents them for each
-// function, and results that go out. They hold with and without the loader's validation layer.
+// function, and results that go out. They hold with and without the loader's validation layer. Any
+// thread.
 
 // The result that a failure of the core stands for. The sentence stays the thread's last error,
 // and is written to the log.

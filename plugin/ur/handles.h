@@ -10,8 +10,8 @@
 #include "queue/queue.h"
 #include "ur/check.h"
 
-// Handles of Unified Runtime that are objects of the core. What the adapter adds objects for has a
-// header of its own: program.h, kernel.h, mem.h, ...
+// Handles of Unified Runtime that are objects of the core: any thread. What the adapter adds
+// objects for has a header of its own: program.h, kernel.h, mem.h, ...
 
 static inline struct zepi_platform *zepi_ur_platform(ur_platform_handle_t handle)
 {

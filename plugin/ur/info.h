@@ -4,7 +4,7 @@
 
 #include "ur/check.h"
 
-// Where the answer to one of the ...GetInfo questions goes.
+// The output of one of the ...GetInfo queries: of one call, borrowed.
 struct zepi_ur_info {
     size_t size; // room at `value`, in bytes
     void *value; // NULL: only the size is asked for

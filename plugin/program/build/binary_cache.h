@@ -9,10 +9,10 @@
 
 struct zepi_device;
 
-// The process' cache of machine code and logs, with the disk as its second level. Contexts, and
-// devices of one identity, share it.
+// The binary cache of the process: machine code and logs, with the disk as its second level.
+// Contexts, and devices of one identity, share it. Any thread.
 
-// Native code: the payload of its results. No bytes if the driver answers none; such a result says
+// Native code: the payload of its results. No bytes if the driver has none; such a result says
 // only that the compiler is content.
 struct zepi_binary {
     size_t size_bytes;

@@ -6,7 +6,7 @@
 #include "program/device_image/device_image.h"
 #include "program/native/key_tags.h"
 
-// Adds what both levels have in common for one image.
+// Adds the fields that keys of both levels have for one image.
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
                         const struct zepi_spec_values *values);
 

@@ -15,7 +15,8 @@ enum zepi_variables {
     ZEPI_VARIABLES_OWN,    // the module's: code that has some is in no cache of handles
 };
 
-// How a module is compiled, linked or built, read from the caller's description.
+// How a module is compiled, linked or built, read from the caller's description. Lives on the stack
+// of one call.
 struct zepi_build_options {
     // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
     // or the caller's own text if that is canonical.

@@ -4,7 +4,7 @@
 
 #include "program/build/device_module.h"
 
-// A fresh ze_module that is to become part of code.
+// A fresh ze_module that is to become part of a device module: of one thread until then.
 struct zepi_fresh_module {
     ze_module_handle_t ze;    // owned; NULL: not made yet
     struct zepi_blob *native; // reference; what it was loaded from, or NULL

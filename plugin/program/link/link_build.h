@@ -4,8 +4,9 @@
 
 #include "program/link/link_set.h"
 
-// The linked code of a set, from the context's cache or linked now. *out_result is a new reference
-// to a result that succeeded; a failure is noted, and its log is the thread's last build log.
+// Any thread. The linked code of a set, from the context's cache or linked now. *out_result is a
+// new reference to a result that succeeded; a failure is noted, and its log is the thread's last
+// build log.
 zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
                                      const struct zepi_build_options *options,
                                      struct zepi_build_result **out_result);

@@ -6,8 +6,8 @@
 #include "program/build/device_module.h"
 #include "program/native/symbols.h"
 
-// The code of some objects that is linked on one device. Made for one call of module_link;
-// everything in it is borrowed from the objects.
+// The device modules of some objects that are linked on one device. Made for one call of
+// module_link; everything in it is borrowed from the objects.
 
 struct zepi_link_member {
     uint32_t object_index; // in the caller's list

@@ -5,9 +5,8 @@
 #include "device/device.h"
 #include "ur/info.h"
 
-// What is asked about devices, in groups. Each function answers the questions of its group;
-// UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION says that the question belongs to another group or has no
-// answer.
+// Device queries, in groups. UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION of one says that the query
+// belongs to another group or has no answer. Devices are constant: any thread.
 
 // Its parts, and what it is a part of.
 ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,

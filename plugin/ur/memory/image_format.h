@@ -8,6 +8,7 @@
 
 // Image formats of Unified Runtime (channel order and type) and of Level Zero (layout, type and
 // swizzle). One that Level Zero does not have is UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT.
+// Pure.
 ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
                                        ze_image_format_t *out_format);
 

@@ -5,7 +5,7 @@
 #include "memory/usm_pool.h"
 #include "ur/handles.h"
 
-// A pool that the host made: one of the core's around a handle.
+// A pool that the host made: one of the core's around a handle. Any thread.
 struct zepi_ur_usm_pool {
     struct zepi_object object;
     struct zepi_context *context; // retained

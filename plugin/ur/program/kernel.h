@@ -5,7 +5,7 @@
 #include "launch/kernel.h"
 #include "ur/program/program.h"
 
-// A kernel of the core that keeps the program it was asked of.
+// A kernel of the core that keeps its program. Threads may launch and query it at once.
 
 static inline struct zepi_kernel *zepi_ur_kernel(ur_kernel_handle_t handle)
 {

@@ -7,7 +7,7 @@
 
 #define ZEPI_UR_INLINE_ARGUMENTS 32
 
-// Arguments of any kind and in any order as the core has them.
+// Arguments of any kind and in any order as the core has them: of one launch, on its stack.
 struct zepi_ur_arguments {
     zepi_argument_t *list;
     bool has_objects;       // memory objects or samplers

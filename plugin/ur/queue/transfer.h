@@ -4,7 +4,7 @@
 
 #include "ur/memory/mem.h"
 
-// What copies, fills and hints have in common, whether they are enqueued or recorded.
+// Checks and translations of copies, fills and hints, enqueued or recorded. Any thread.
 
 // A rectangle in the core's words.
 ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
