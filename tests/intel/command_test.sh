@@ -36,6 +36,9 @@ printf '#!%s\n' "$scratch/loop" >"$scratch/loop"
 chmod +x "$scratch"/*
 mkdir "$scratch/bin" && ln -s "$(realpath "$(dirname "$python")")/python3" "$scratch/bin/here"
 
+expect 'a report is about this driver, and every number in it is right' 0 'Every number is right' \
+    "$zepi" report --intel-driver -o "$scratch/report.txt"
+expect 'the report names the driver' 0 'libze_intel_gpu.so' cat "$scratch/report.txt"
 expect 'info says which driver it is, and that there is no GPU' 0 "driver: Intel's .*libze_intel_gpu.*, without a GPU: kernels are executed on the CPU" \
     "$zepi" info --intel-driver
 expect 'info says that kernels are passed over' 0 'without a GPU: kernels are compiled and passed over' \

@@ -11,6 +11,7 @@ int command_demo(int argc, char **argv);
 int command_cache(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_compare(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
 
 // Says the first line of a usage text on stderr, behind what getopt_long said. Returns EXIT_USAGE.

@@ -147,9 +147,7 @@ static enum rank take_best_device(struct host_device *host)
     return rank;
 }
 
-// Looks for a GPU in a process of its own: the loader reads the environment once a process, and a
-// driver that fails to come up must not take this program with it.
-static bool probe_gpu(void)
+bool host_has_gpu(void)
 {
     int status;
     fflush(NULL);
@@ -196,7 +194,7 @@ int host_prepare(enum host_driver driver)
         description = text;
     } else if (driver != HOST_DRIVER_CPU && named && named[0]) {
         description = "as ZE_ENABLE_ALT_DRIVERS says";
-    } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && probe_gpu())) {
+    } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && host_has_gpu())) {
         description = "the installed Level Zero drivers";
     } else {
         if (!host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {

@@ -41,6 +41,10 @@ bool host_program(char *path);
 // bytes) says where it would be even if it is not there.
 bool host_find_library(const char *variable, const char *name, char *path);
 
+// Looks for a GPU in a process of its own: the loader reads the environment once a process, and a
+// driver that fails to come up must not take this program with it.
+bool host_has_gpu(void);
+
 // Chooses the driver: ze_cpu's library is named in the environment if it is the one. Returns an
 // exit code after saying what failed.
 int host_prepare(enum host_driver driver);

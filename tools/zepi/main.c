@@ -18,6 +18,7 @@ static const struct {
     {"demo", command_demo, "three specialized kernels with checked results"},
     {"cache", command_cache, "the machine code on disk: show, verify, trim, clear"},
     {"bench", command_bench, "what operations cost, in time and instructions"},
+    {"report", command_report, "a text file about this machine, to attach to an issue"},
     {"compare", command_compare, "a matrix multiply through zepi and through plain OpenCL"},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

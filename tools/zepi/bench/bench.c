@@ -20,7 +20,7 @@
 static const char usage[] =
     "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
     "FILE] "
-    "[--json] [--intel-driver]\n"
+    "[--json] [--gpu | --intel-driver]\n"
     "\n"
     "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
     "and\n"
@@ -38,6 +38,7 @@ static const char usage[] =
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
     "  --json          all numbers, for scripts\n"
+    "  --gpu           on a GPU, which executes the kernels; times alone\n"
     "  --intel-driver  on Intel's newest driver, whose kernels are passed over: instructions are "
     "those of\n"
     "                  the plugin or adapter + those of the driver; the stand-in for the kernel's "
@@ -182,12 +183,17 @@ static int run_counted(struct bench *bench)
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {
-        {"instructions", no_argument, NULL, 'i'},  {"json", no_argument, NULL, 'j'},
-        {"growth", no_argument, NULL, 'g'},        {"case", required_argument, NULL, 'c'},
-        {"plot", required_argument, NULL, 'p'},    {"counted", no_argument, NULL, 'C'},
-        {"adapter", required_argument, NULL, 'a'}, {"intel-driver", no_argument, NULL, 'I'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"growth", no_argument, NULL, 'g'},
+                                         {"case", required_argument, NULL, 'c'},
+                                         {"plot", required_argument, NULL, 'p'},
+                                         {"counted", no_argument, NULL, 'C'},
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"intel-driver", no_argument, NULL, 'I'},
+                                         {"gpu", no_argument, NULL, 'G'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
@@ -204,7 +210,12 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             setenv("DRM_SHIM_EXEC", "0", 1);
             if (!host_choose(&driver, HOST_DRIVER_INTEL))
                 return EXIT_USAGE;
-            bench->is_intel = true;
+            bench->driver = HOST_DRIVER_INTEL;
+            break;
+        case 'G':
+            if (!host_choose(&driver, HOST_DRIVER_GPU))
+                return EXIT_USAGE;
+            bench->driver = HOST_DRIVER_GPU;
             break;
         case 'j':
             options->is_json = true;
@@ -232,12 +243,16 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             return command_refuse(usage);
         }
     }
+    if (options->is_instructions && bench->driver == HOST_DRIVER_GPU) {
+        fputs("zepi bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
+        return EXIT_USAGE;
+    }
     return optind == argc ? -1 : command_refuse(usage);
 }
 
 int command_bench(int argc, char **argv)
 {
-    static struct bench bench;
+    static struct bench bench = {.driver = HOST_DRIVER_CPU};
     struct bench_options options = {0};
     const int code = read_options(argc, argv, &bench, &options);
     if (code >= 0)

@@ -2,6 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_H
 #define ZEPI_TOOL_BENCH_H
 
+#include "../host.h"
 #include "transfers.h"
 
 #include <stdbool.h>
@@ -184,9 +185,9 @@ struct bench {
     char names[BENCH_ROW_COUNT][64]; // of adapters' files
     struct bench_cell cells[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT];
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
-    struct bench_pair spin; // of threads that share nothing
-    bool skips_slow;        // leaves out what takes milliseconds
-    bool is_intel;          // on Intel's driver, else on ze_cpu
+    struct bench_pair spin;  // of threads that share nothing
+    bool skips_slow;         // leaves out what takes milliseconds
+    enum host_driver driver; // ze_cpu, which executes nothing here, Intel's without a GPU, or a GPU
 };
 
 // Whether what was counted, through zepi's table and through Unified Runtime, is within the limits;

@@ -238,7 +238,7 @@ static pid_t start_counting(const struct bench *bench, const char *folder, FILE 
                                  "--counted"};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
-    if (bench->is_intel)
+    if (bench->driver == HOST_DRIVER_INTEL)
         arguments[count++] = "--intel-driver";
     for (int i = 0; i < bench->only_count; i++) {
         arguments[count++] = "--case";

@@ -104,7 +104,7 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
     const struct bench_operation_info *info = &bench_operations[operation];
     if (bench->only_count > 0)
         return bench_is_asked_for(bench, info->name);
-    return bench->is_intel ? info->is_beside : !info->is_extra;
+    return bench->driver != HOST_DRIVER_CPU ? info->is_beside : !info->is_extra;
 }
 
 // The numbers are those of one compiler.
@@ -137,7 +137,8 @@ static bool is_within_limits(const struct bench *bench, int place, int operation
 bool bench_is_within_limits(const struct bench *bench)
 {
     bool is_within = true;
-    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && !bench->is_intel; place++) {
+    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && bench->driver == HOST_DRIVER_CPU;
+         place++) {
         for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++)
             is_within = is_within_limits(bench, place, operation) && is_within;
     }
@@ -164,16 +165,17 @@ bool bench_prepare(const struct bench_row *row, enum bench_operation operation, 
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
                            unsigned length)
 {
-    return bench->is_intel && bench_operations[operation].is_long ? length / 20 : length;
+    return bench->driver != HOST_DRIVER_CPU && bench_operations[operation].is_long ? length / 20
+                                                                                   : length;
 }
 
 bool bench_asks_for_threads(const struct bench *bench)
 {
-    for (int i = 0; i < BENCH_CREW_COUNT && !(bench->is_intel && bench->only_count == 0); i++) {
-        if (bench_is_asked_for(bench, bench_crews[i].name))
-            return true;
-    }
-    return false;
+    bool is_asked_for = false;
+    for (int i = 0; i < BENCH_CREW_COUNT && !is_asked_for; i++)
+        is_asked_for = (bench->driver == HOST_DRIVER_CPU || bench->only_count > 0) &&
+                       bench_is_asked_for(bench, bench_crews[i].name);
+    return is_asked_for;
 }
 
 void bench_title(enum bench_operation operation, char title[BENCH_TITLE_SIZE])

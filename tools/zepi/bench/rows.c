@@ -95,7 +95,7 @@ static bool comes_up(const struct bench *bench, const char *path)
 int bench_rows_probe(struct bench *bench)
 {
     const int given = bench->adapter_count;
-    const int code = host_prepare(bench->is_intel ? HOST_DRIVER_INTEL : HOST_DRIVER_CPU);
+    const int code = host_prepare(bench->driver);
     bench->adapter_count = 0;
     for (int i = 0; i < given && code == EXIT_OK; i++) {
         const char *path = bench->adapters[i];
@@ -173,7 +173,7 @@ int bench_rows_open(struct bench *bench)
                                                      .crews = zepi_row_crews,
                                                      .settle = zepi_row_settle,
                                                      .state = row};
-    const int code = zepi_row_open(row, bench->is_intel ? HOST_DRIVER_INTEL : HOST_DRIVER_CPU);
+    const int code = zepi_row_open(row, bench->driver);
     if (code != EXIT_OK)
         return code;
     if (!open_plain(bench, row))

@@ -69,7 +69,7 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
     const char *mark = bench_slope_is_straight(&cell->count) ? "" : "~";
-    if (bench->is_intel)
+    if (bench->driver == HOST_DRIVER_INTEL)
         snprintf(text, size, "%.0f + %.0f%s", cell->count.whole - cell->driver_count,
                  cell->driver_count, mark);
     else
@@ -155,7 +155,7 @@ static void print_operations(const struct bench *bench, const char *title,
         }
         grid.columns++;
     }
-    if (print_cell == print_count && !bench->is_intel)
+    if (print_cell == print_count && bench->driver != HOST_DRIVER_INTEL)
         put_limits(&grid, bench);
     if (grid.columns > 1)
         print(&grid);
@@ -225,7 +225,7 @@ void bench_report_table(const struct bench *bench)
     print_operations(bench, "KiB more after a million", print_growth);
     if (is_counted)
         print_byte_costs(bench);
-    if (is_counted && bench->is_intel)
+    if (is_counted && bench->driver == HOST_DRIVER_INTEL)
         puts("Instructions: of the program with the plugin or adapter + of Intel's driver.");
     printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\nPlain Level Zero uses one "
            "event again, and compiles a known program each "

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+//
+// zepi report: what another person needs to know of a machine, in one text file. Each part is a
+// process of its own with a time limit, so that a driver that crashes or hangs is in the report,
+// too.
+#include "commands.h"
+#include "host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <glob.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 24
+#define KERNEL_LOG_BYTES ((size_t)1 << 20)
+#define KERNEL_LOG_LINES 80
+#define READ_ALL_MESSAGES 3 // of klogctl
+
+extern char **environ;
+
+static const char usage[] =
+    "usage: zepi report [--cpu | --gpu | --intel-driver] [-o FILE]\n"
+    "\n"
+    "Writes a text file to attach to an issue: zepi info, zepi demo and a short zepi bench, the\n"
+    "versions of driver, loader and runtime, the environment's variables about them, and the "
+    "kernel's\n"
+    "messages about the GPU, if they may be read. It takes less than two minutes, and says which\n"
+    "numbers are wrong. Nothing is sent anywhere.\n"
+    "\n"
+    "  -o FILE         where it goes; zepi-report.txt if left out\n"
+    "  --cpu, --gpu    on ze_cpu, or on a GPU alone\n"
+    "  --intel-driver  on Intel's newest driver, without a GPU\n"
+    "\n"
+    "Exit code 1: a number is wrong or a part failed; 3: there is no driver. There is a report "
+    "then,\ntoo.\n";
+
+// ---- The text ----
+
+struct report {
+    FILE *text; // all parts
+    char *bytes;
+    size_t size;
+    char flag[32];      // of the driver, "" if it is chosen
+    char summary[4096]; // what is wrong, a line each
+    int wrong_count;
+};
+
+__attribute__((format(printf, 2, 3))) static void find_wrong(struct report *report,
+                                                             const char *format, ...)
+{
+    char line[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof(line), format, list);
+    va_end(list);
+    report->wrong_count++;
+    const size_t length = strlen(report->summary);
+    snprintf(report->summary + length, sizeof(report->summary) - length, "  %s\n", line);
+}
+
+static void begin_part(struct report *report, const char *title)
+{
+    fprintf(report->text, "\n==== %s\n", title);
+    fprintf(stderr, "zepi report: %s\n", title);
+}
+
+// ---- Parts that are commands ----
+
+// Reads until the end of the output or of the time; false if the time is over.
+static bool read_output(int file, unsigned seconds, FILE *out)
+{
+    const uint64_t end_ns = host_now_ns() + (uint64_t)seconds * 1000000000u;
+    char bytes[4096];
+    for (;;) {
+        const uint64_t now_ns = host_now_ns();
+        struct pollfd wait = {.fd = file, .events = POLLIN};
+        if (now_ns >= end_ns || poll(&wait, 1, (int)((end_ns - now_ns) / 1000000u) + 1) == 0)
+            return false;
+        const ssize_t count = read(file, bytes, sizeof(bytes));
+        if (count == 0)
+            return true;
+        if (count < 0 && errno != EINTR)
+            return false;
+        if (count > 0)
+            fwrite(bytes, 1, (size_t)count, out);
+    }
+}
+
+static pid_t start(char *const arguments[], int output)
+{
+    const pid_t child = fork();
+    if (child != 0)
+        return child;
+    const int null = open("/dev/null", O_RDONLY);
+    if (null >= 0)
+        dup2(null, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    setpgid(0, 0);
+    execv(arguments[0], arguments);
+    _exit(127);
+}
+
+// Runs this program with arguments, and puts what it prints into the text. Returns its exit code,
+// or EXIT_FAILED.
+static int run_self(struct report *report, unsigned seconds, const char *const words[])
+{
+    char self[PATH_MAX];
+    const char *arguments[MAX_ARGUMENTS];
+    int count = 0;
+    int pipes[2];
+    int status = 0;
+    if (!host_program(self) || pipe2(pipes, O_CLOEXEC) != 0) {
+        find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
+        return EXIT_FAILED;
+    }
+    arguments[count++] = self;
+    for (int i = 0; words[i] && count < MAX_ARGUMENTS - 1; i++) {
+        if (words[i][0])
+            arguments[count++] = words[i];
+    }
+    arguments[count] = NULL;
+    const pid_t child = start((char *const *)arguments, pipes[1]);
+    close(pipes[1]);
+    const bool is_over = child > 0 && read_output(pipes[0], seconds, report->text);
+    close(pipes[0]);
+    if (child > 0 && !is_over)
+        kill(-child, SIGKILL);
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (!is_over)
+        find_wrong(report, "zepi %s did not end within %u seconds", words[0], seconds);
+    else if (WIFSIGNALED(status))
+        find_wrong(report, "zepi %s crashed: %s", words[0], strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != EXIT_OK)
+        find_wrong(report, "zepi %s ended with exit code %d", words[0], WEXITSTATUS(status));
+    return is_over && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+}
+
+// Lines of a part's text that a demo calls wrong.
+static void find_wrong_numbers(struct report *report, size_t start)
+{
+    fflush(report->text);
+    const char *line = report->bytes + start;
+    while (*line) {
+        const int length = (int)strcspn(line, "\n");
+        if (length > 5 && strncmp(line + length - 5, "WRONG", 5) == 0)
+            find_wrong(report, "%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+// ---- Parts that are read ----
+
+static void print_file_line(FILE *text, const char *title, const char *path, const char *start)
+{
+    char line[512];
+    FILE *file = fopen(path, "re");
+    bool is_found = false;
+    while (file && !is_found && fgets(line, sizeof(line), file))
+        is_found = strncmp(line, start, strlen(start)) == 0;
+    if (is_found) {
+        const char *value = line + strlen(start);
+        value += strspn(value, " \t:=");
+        fprintf(text, "%s: %.*s\n", title, (int)strcspn(value, "\n"), value);
+    }
+    if (file)
+        fclose(file);
+}
+
+static void print_machine(struct report *report)
+{
+    struct utsname system;
+    begin_part(report, "machine");
+    fprintf(report->text, "zepi: %s\n", ZEPI_PROJECT_VERSION);
+    if (uname(&system) == 0)
+        fprintf(report->text, "kernel: %s %s %s %s\n", system.sysname, system.release,
+                system.version, system.machine);
+    print_file_line(report->text, "system", "/etc/os-release", "PRETTY_NAME");
+    print_file_line(report->text, "processor", "/proc/cpuinfo", "model name");
+    print_file_line(report->text, "memory", "/proc/meminfo", "MemTotal");
+    fprintf(report->text, "C library: glibc %s\n", gnu_get_libc_version());
+}
+
+// Returns whether there is such a file.
+static bool print_paths(FILE *text, const char *pattern, bool is_real)
+{
+    glob_t found;
+    char real[PATH_MAX];
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        const bool leads = is_real && realpath(path, real);
+        fprintf(text, "%s%s%s\n", path, leads ? " -> " : "", leads ? real : "");
+    }
+    globfree(&found);
+    return true;
+}
+
+// Where programs find the DPC++ runtime: Python environments, oneAPI, the library path.
+static void print_runtimes(struct report *report)
+{
+    static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "CMPLR_ROOT"};
+    static const char *const files[] = {"libsycl.so.?", "libur_loader.so.0",
+                                        "libur_adapter_level_zero*.so.0"};
+    static const char *const packages[] = {"intel_sycl_rt", "intel_opencl_rt", "dpctl", "dpnp"};
+    char pattern[PATH_MAX + 64];
+    char self[PATH_MAX];
+    bool is_found = false;
+    begin_part(report, "runtime of DPC++ (VIRTUAL_ENV, CONDA_PREFIX, CMPLR_ROOT, and beside zepi)");
+    for (size_t i = 0; i < 4; i++) {
+        const char *prefix = i < 3 ? getenv(variables[i]) : NULL;
+        if (i == 3 && host_program(self) && strrchr(self, '/')) {
+            snprintf(strrchr(self, '/'), 4, "/..");
+            prefix = self;
+        }
+        for (size_t j = 0; prefix && j < sizeof(files) / sizeof(files[0]); j++) {
+            snprintf(pattern, sizeof(pattern), "%s/lib/%s", prefix, files[j]);
+            is_found |= print_paths(report->text, pattern, true);
+        }
+        for (size_t j = 0; prefix && j < sizeof(packages) / sizeof(packages[0]); j++) {
+            snprintf(pattern, sizeof(pattern), "%s/lib/python3*/site-packages/%s-*.dist-info",
+                     prefix, packages[j]);
+            is_found |= print_paths(report->text, pattern, false);
+        }
+    }
+    if (!is_found)
+        fputs("none found: if a program fails, run this in the program's Python environment\n",
+              report->text);
+}
+
+static void print_environment(struct report *report)
+{
+    static const char *const starts[] = {"ZE_",       "ZES_",      "ZEPI_", "ZET_",
+                                         "ZEL_",      "UR_",       "SYCL_", "ONEAPI_",
+                                         "NEOReadDe", "DRM_SHIM_", "LD_"};
+    begin_part(report, "environment");
+    for (char **variable = environ; *variable; variable++) {
+        for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+            if (strncmp(*variable, starts[i], strlen(starts[i])) == 0)
+                fprintf(report->text, "%s\n", *variable);
+        }
+    }
+}
+
+static void print_gpus(struct report *report)
+{
+    static const char *const files[] = {"vendor", "device", "uevent"};
+    glob_t found;
+    char path[PATH_MAX];
+    char line[256];
+    begin_part(report, "GPUs of the kernel");
+    if (glob("/sys/class/drm/renderD*", 0, NULL, &found) != 0) {
+        fputs("none: there is no /sys/class/drm/renderD*\n", report->text);
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+        snprintf(path, sizeof(path), "/dev/dri/%s", name);
+        fprintf(report->text, "%s: %s\n", path,
+                access(path, R_OK | W_OK) == 0 ? "may be used" : strerror(errno));
+        for (size_t j = 0; j < sizeof(files) / sizeof(files[0]); j++) {
+            snprintf(path, sizeof(path), "%s/device/%s", found.gl_pathv[i], files[j]);
+            FILE *file = fopen(path, "re");
+            while (file && fgets(line, sizeof(line), file))
+                fprintf(report->text, "  %s: %s", files[j], line);
+            if (file)
+                fclose(file);
+        }
+    }
+    globfree(&found);
+}
+
+static bool is_about_gpu(const char *line, size_t length)
+{
+    static const char *const words[] = {"drm", "i915", "xe 0", "[xe]", "GuC", "HuC", "VT-d"};
+    bool is_found = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !is_found; i++)
+        is_found = memmem(line, length, words[i], strlen(words[i])) != NULL;
+    return is_found;
+}
+
+// The last messages about the GPU.
+static void print_kernel_messages(struct report *report)
+{
+    const char *last[KERNEL_LOG_LINES];
+    size_t count = 0;
+    begin_part(report, "messages of the kernel about the GPU");
+    char *log = malloc(KERNEL_LOG_BYTES + 1);
+    const int length = log ? klogctl(READ_ALL_MESSAGES, log, KERNEL_LOG_BYTES) : -1;
+    if (length < 0) {
+        fprintf(report->text, "not readable: %s; as root: dmesg | grep -E 'drm|i915|xe'\n",
+                strerror(errno));
+        free(log);
+        return;
+    }
+    log[length] = '\0';
+    for (const char *line = log; *line;
+         line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
+        if (is_about_gpu(line, strcspn(line, "\n")))
+            last[count++ % KERNEL_LOG_LINES] = line;
+    }
+    const size_t shown = count < KERNEL_LOG_LINES ? count : KERNEL_LOG_LINES;
+    for (size_t i = count - shown; i < count; i++) {
+        const char *line = last[i % KERNEL_LOG_LINES];
+        fprintf(report->text, "%.*s\n", (int)strcspn(line, "\n"), line);
+    }
+    if (count == 0)
+        fputs("none\n", report->text);
+    free(log);
+}
+
+// ---- Libraries of a process that has brought the drivers up ----
+
+static int print_libraries(enum host_driver driver)
+{
+    static const char *const names[] = {"/libze_", "/libzepi", "/libig", "/libintelocl", "/libdrm"};
+    char line[PATH_MAX + 128];
+    char before[PATH_MAX] = "";
+    uint32_t count = 0;
+    const int code = host_load(driver);
+    if (code != EXIT_OK)
+        return code;
+    zepi.platform_get(0, NULL, &count);
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        char *path = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; path && i < sizeof(names) / sizeof(names[0]); i++) {
+            if (strstr(path, names[i]) && strcmp(before, path) != 0) {
+                snprintf(before, sizeof(before), "%s", path);
+                puts(path);
+            }
+        }
+    }
+    if (maps)
+        fclose(maps);
+    return EXIT_OK;
+}
+
+// ---- The whole ----
+
+static int fill(struct report *report)
+{
+    const char *flag = report->flag;
+    const char *const libraries[] = {"report", "--libraries", flag, NULL};
+    const char *const info[] = {"info", flag, NULL};
+    const char *const demo[] = {"demo", flag, NULL};
+    // A bench without a flag is on ze_cpu.
+    const char *const bench[] = {"bench",  strcmp(flag, "--cpu") == 0 ? "" : flag,
+                                 "--case", "launch-3",
+                                 "--case", "launch-event",
+                                 "--case", "copy",
+                                 "--case", "queue",
+                                 "--case", "allocate",
+                                 NULL};
+    print_machine(report);
+    print_gpus(report);
+    begin_part(report, "driver and loader: libraries of zepi info");
+    run_self(report, 15, libraries);
+    print_runtimes(report);
+    print_environment(report);
+    begin_part(report, "zepi info");
+    const int code = run_self(report, 15, info);
+    if (code != EXIT_NO_DEVICE) {
+        begin_part(report, "zepi demo");
+        fflush(report->text);
+        const size_t start = report->size;
+        run_self(report, 30, demo);
+        find_wrong_numbers(report, start);
+        begin_part(report, "zepi bench, a part of it");
+        run_self(report, 30, bench);
+    }
+    print_kernel_messages(report);
+    return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static bool write_file(const struct report *report, const char *path)
+{
+    char date[64] = "";
+    const time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts))
+        strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &parts);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return false;
+    fprintf(file,
+            "zepi report of %s. It has paths and variables of this machine: read it before you "
+            "attach it.\n\nDriver: %s.\n%s%s",
+            date,
+            strcmp(report->flag, "--gpu") == 0            ? "a GPU's"
+            : strcmp(report->flag, "--intel-driver") == 0 ? "Intel's, without a GPU"
+                                                          : "ze_cpu, which executes on the CPU (no "
+                                                            "GPU came up, or --cpu)",
+            report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary);
+    const bool is_written = fwrite(report->bytes, 1, report->size, file) == report->size;
+    return fclose(file) == 0 && is_written;
+}
+
+static int make(struct report *report, const char *path)
+{
+    report->text = open_memstream(&report->bytes, &report->size);
+    if (!report->text) {
+        perror("zepi report");
+        return EXIT_FAILED;
+    }
+    const int code = fill(report);
+    const bool is_whole = fclose(report->text) == 0 && report->bytes;
+    if (!is_whole || !write_file(report, path)) {
+        fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
+        free(report->bytes);
+        return EXIT_FAILED;
+    }
+    printf("%s%s%s is written: attach it to an issue.\n",
+           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary,
+           path);
+    free(report->bytes);
+    return code;
+}
+
+int command_report(int argc, char **argv)
+{
+    static const struct option list[] = {
+        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
+        {"intel-driver", no_argument, NULL, 'I'}, {"libraries", no_argument, NULL, 'L'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    static struct report report;
+    enum host_driver driver = HOST_DRIVER_AUTO;
+    const char *path = "zepi-report.txt";
+    bool lists_libraries = false;
+    int option;
+    while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
+        if (option == 'c' || option == 'g' || option == 'I') {
+            driver = option == 'c'   ? HOST_DRIVER_CPU
+                     : option == 'g' ? HOST_DRIVER_GPU
+                                     : HOST_DRIVER_INTEL;
+            snprintf(report.flag, sizeof(report.flag), "--%s",
+                     option == 'c'   ? "cpu"
+                     : option == 'g' ? "gpu"
+                                     : "intel-driver");
+        } else if (option == 'L') {
+            lists_libraries = true;
+        } else if (option == 'o') {
+            path = optarg;
+        } else if (option == 'h') {
+            fputs(usage, stdout);
+            return EXIT_OK;
+        } else {
+            return command_refuse(usage);
+        }
+    }
+    if (optind < argc)
+        return command_refuse(usage);
+    if (lists_libraries) {
+        enum host_driver chosen = HOST_DRIVER_AUTO;
+        return host_choose(&chosen, driver) ? print_libraries(driver) : EXIT_USAGE;
+    }
+    // A GPU if there is one, and then in every part.
+    if (driver == HOST_DRIVER_AUTO && host_has_gpu())
+        snprintf(report.flag, sizeof(report.flag), "--gpu");
+    return make(&report, path);
+}
