@@ -2,7 +2,7 @@
 #ifndef ZEPI_CACHE_BUILD_BUDGET_H
 #define ZEPI_CACHE_BUILD_BUDGET_H
 
-#include <stdint.h>
+#include "cache/build_limits.h"
 
 // Limits in bytes and entries over one or more caches, and one order of eviction over all of them:
 // the victim is the unused entry whose last use is oldest, in whichever cache it is. *Unused* means
@@ -18,14 +18,6 @@
 
 struct zepi_build_budget; // opaque
 struct zepi_build_cache;
-
-// A limit: 0 keeps nothing (builds are still shared while they run).
-#define ZEPI_BUILD_UNLIMITED UINT64_MAX
-
-struct zepi_build_limits {
-    uint64_t bytes;
-    uint64_t entries;
-};
 
 // Returns an owned budget, or NULL without memory.
 struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limits);

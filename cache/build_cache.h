@@ -3,6 +3,7 @@
 #define ZEPI_CACHE_BUILD_CACHE_H
 
 #include "cache/build_budget.h"
+#include "cache/build_limits.h"
 #include "cache/build_result.h"
 #include "cache/build_store.h"
 #include "cache/key.h"
@@ -41,20 +42,6 @@ enum zepi_build_lookup {
     ZEPI_LOOKUP_OUT_OF_MEMORY, // no result: the cache itself found no memory, not even after
                                // evicting
     ZEPI_LOOKUP_RECURSIVE,     // no result: the calling thread is building this key
-};
-
-struct zepi_build_counters {
-    uint64_t hits;         // lookups that found a result or a build in progress
-    uint64_t misses;       // lookups that began one; hits + misses is the number of lookups
-    uint64_t waits;        // hits on a build in progress
-    uint64_t builds;       // calls of a build callback
-    uint64_t failures;     // builds that ended in failure of any kind
-    uint64_t evictions;    // entries that limits, a trim or lack of memory pushed out
-    uint64_t store_hits;   // misses that the store had
-    uint64_t store_misses; // misses that it did not have
-    uint64_t build_ns;     // spent in build callbacks, nested ones counted in each
-    uint64_t bytes;        // kept now, as charged to the budget
-    uint64_t entries;
 };
 
 // Returns an owned cache, or NULL without memory. `budget` is borrowed and outlives the cache.

@@ -2,9 +2,9 @@
 #ifndef ZEPI_CACHE_BUILD_ENTRY_H
 #define ZEPI_CACHE_BUILD_ENTRY_H
 
-#include "cache/build_budget.h"
-#include "cache/build_cache.h"
+#include "cache/build_limits.h"
 #include "cache/build_result.h"
+#include "cache/build_store.h"
 #include "cache/hash.h"
 #include "cache/key.h"
 #include "cache/mutex.h"

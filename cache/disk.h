@@ -4,6 +4,7 @@
 
 #include "cache/build_store.h"
 #include "cache/cache_folder.h"
+#include "cache/disk_list.h"
 #include "cache/key.h"
 
 #include <stdbool.h>
@@ -28,11 +29,6 @@
 
 struct zepi_disk; // opaque
 
-#define ZEPI_DISK_FORMAT_VERSION 1
-
-// Longer files are neither written nor read.
-#define ZEPI_DISK_MAX_FILE_BYTES ((uint64_t)1 << 30)
-
 // Returns an owned store in the folder `path` (copied; a relative path is taken from the working
 // directory of now), or NULL without memory. No file is touched. `limit_bytes` 0 stores nothing;
 // UINT64_MAX is no limit.
@@ -54,12 +50,6 @@ enum zepi_cache_folder_state zepi_disk_state(const struct zepi_disk *disk);
 
 // ---- Looking after a cache: disk_care.c ----
 
-enum zepi_disk_file_kind {
-    ZEPI_DISK_FILE_RESULT,        // of this format version
-    ZEPI_DISK_FILE_OTHER_VERSION, // of another
-    ZEPI_DISK_FILE_TEMPORARY,     // being written, or left by a dead writer
-};
-
 struct zepi_disk_file {
     const char *name; // borrowed for the call
     enum zepi_disk_file_kind kind;
@@ -72,11 +62,6 @@ struct zepi_disk_file {
 enum zepi_cache_folder_state
 zepi_disk_for_each(struct zepi_disk *disk,
                    bool (*visit)(void *user, const struct zepi_disk_file *file), void *user);
-
-struct zepi_disk_tally {
-    uint64_t files;
-    uint64_t bytes;
-};
 
 struct zepi_disk_report {
     struct zepi_disk_tally good;

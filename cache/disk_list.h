@@ -3,13 +3,23 @@
 #define ZEPI_CACHE_DISK_LIST_H
 
 #include "cache/digest.h"
-#include "cache/disk.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Private to the disk store: the names of its files, and what is in the folder now.
+// The files of a disk store: their names, and those that are in the folder now.
+
+enum zepi_disk_file_kind {
+    ZEPI_DISK_FILE_RESULT,        // of this format version
+    ZEPI_DISK_FILE_OTHER_VERSION, // of another
+    ZEPI_DISK_FILE_TEMPORARY,     // being written, or left by a dead writer
+};
+
+struct zepi_disk_tally {
+    uint64_t files;
+    uint64_t bytes;
+};
 
 enum { ZEPI_DISK_NAME_BYTES = 96 };
 

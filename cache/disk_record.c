@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk_record.h"
-#include "cache/disk.h"
 
 #include <assert.h>
 #include <string.h>

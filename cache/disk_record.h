@@ -13,6 +13,11 @@
 // Private to the disk store: the bytes of one file, and their verification. README.md has the
 // format.
 
+#define ZEPI_DISK_FORMAT_VERSION 1
+
+// Longer files are neither written nor read.
+#define ZEPI_DISK_MAX_FILE_BYTES ((uint64_t)1 << 30)
+
 enum { ZEPI_DISK_HEAD_BYTES = 64, ZEPI_DISK_RECORD_PARTS = 4 };
 
 // A file to be written: the head, then what it borrows from key and record. Lives where it was

@@ -33,6 +33,7 @@
 
 const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS] = {
     [ZEPI_PART_DEFERRED] = &zepi_deferred_part,
+    [ZEPI_PART_USM_DRIVER] = &zepi_usm_driver_part,
     [ZEPI_PART_USM] = &zepi_usm_part,
     [ZEPI_PART_MAPPINGS] = &zepi_mappings_part,
     [ZEPI_PART_EVENT_POOLS] = &zepi_event_pools_part,

@@ -6,6 +6,7 @@
 #include "core/list.h"
 #include "core/log.h"
 #include "core/unload.h"
+#include "device/device.h"
 #include "ze/ze.h"
 
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
@@ -96,6 +97,25 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
     return ZEPI_SUCCESS;
 }
 
+static zepi_result_t create_platform(ze_driver_handle_t driver, struct zepi_platform **out_platform)
+{
+    struct zepi_platform *platform;
+    zepi_result_t result = zepi_platform_create(driver, &platform);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_device_create_roots(platform);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(platform);
+        return result;
+    }
+    zepi_log(ZEPI_LOG_INFO, "driver %p: Level Zero %u.%u, version 0x%x, %u devices%s",
+             (void *)driver, platform->api_version >> 16, platform->api_version & 0xffff,
+             platform->properties.driverVersion, platform->device_count,
+             platform->is_ze_cpu ? ", executes on the CPU" : "");
+    *out_platform = platform;
+    return ZEPI_SUCCESS;
+}
+
 static zepi_result_t bring_up_locked(void)
 {
     if (!has_loader) {
@@ -113,7 +133,7 @@ static zepi_result_t bring_up_locked(void)
     if (!made)
         result = zepi_fail_no_memory();
     for (uint32_t i = 0; i < drivers.count && made; i++) {
-        result = zepi_platform_create(drivers.handles[i], &made[made_count]);
+        result = create_platform(drivers.handles[i], &made[made_count]);
         if (result == ZEPI_SUCCESS)
             made_count++;
         else if (result == ZEPI_ERROR_OUT_OF_HOST_MEMORY)

@@ -23,6 +23,7 @@ struct zepi_context_part {
 
 enum zepi_context_part_number {
     ZEPI_PART_DEFERRED,
+    ZEPI_PART_USM_DRIVER,
     ZEPI_PART_USM,
     ZEPI_PART_MAPPINGS,
     ZEPI_PART_EVENT_POOLS,

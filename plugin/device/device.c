@@ -147,6 +147,10 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
     return found;
 }
 
+// One reference, for the platform or the parent.
+static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_device *parent,
+                                   ze_device_handle_t ze, struct zepi_device **out_device);
+
 static zepi_result_t create_sub_devices(struct zepi_device *device)
 {
     uint32_t count = 0;
@@ -163,8 +167,8 @@ static zepi_result_t create_sub_devices(struct zepi_device *device)
         // The null driver answers itself as its sub-device, without end.
         if (handles[i] == device->ze || (device->parent && handles[i] == device->parent->ze))
             continue;
-        result = zepi_device_create(device->platform, device, handles[i],
-                                    &device->sub_devices[device->sub_device_count]);
+        result = device_create(device->platform, device, handles[i],
+                               &device->sub_devices[device->sub_device_count]);
         if (result == ZEPI_SUCCESS)
             device->sub_device_count++;
     }
@@ -172,8 +176,8 @@ static zepi_result_t create_sub_devices(struct zepi_device *device)
     return result;
 }
 
-zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
-                                 ze_device_handle_t ze, struct zepi_device **out_device)
+static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_device *parent,
+                                   ze_device_handle_t ze, struct zepi_device **out_device)
 {
     struct zepi_device *device = zepi_object_create(&zepi_device_type);
     if (!device)
@@ -198,6 +202,27 @@ zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_dev
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_device_create_roots(struct zepi_platform *platform)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
+    platform->devices = zepi_allocate(count, sizeof(struct zepi_device *));
+    if (!handles || !platform->devices)
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, handles);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        result = device_create(platform, NULL, handles[i], &platform->devices[i]);
+        if (result == ZEPI_SUCCESS)
+            platform->device_count++;
+    }
+    zepi_free(handles);
+    return result;
+}
+
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks)
 {
     const uint64_t hz = device->timer_hz;
@@ -208,6 +233,19 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
 uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns)
 {
     return (uint64_t)((__uint128_t)ns * device->timer_hz / 1000000000u);
+}
+
+zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
+                              zepi_device_t *out_devices, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(platform->device_count, (void *const *)platform->devices, capacity,
+                      (void **)out_devices, out_count);
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,

@@ -44,9 +44,8 @@ static inline const struct zepi_device *zepi_device_root(const struct zepi_devic
     return device;
 }
 
-// One reference, for the platform or the parent.
-zepi_result_t zepi_device_create(struct zepi_platform *platform, struct zepi_device *parent,
-                                 ze_device_handle_t ze, struct zepi_device **out_device);
+// Makes the devices of a new platform, which has one reference to each.
+zepi_result_t zepi_device_create_roots(struct zepi_platform *platform);
 
 // The device of this handle among `devices` and their parts; NULL: none.
 struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
@@ -57,6 +56,8 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
 // The other way round.
 uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
 
+zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
+                              zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
                                           zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info);

@@ -5,7 +5,6 @@
 #include "core/list.h"
 #include "core/log.h"
 #include "device/compiler_identity.h"
-#include "device/device.h"
 #include "ze/ze.h"
 
 #include <dlfcn.h>
@@ -25,27 +24,6 @@ static void platform_destroy(void *object)
 }
 
 ZEPI_DEFINE_TYPE(platform, platform_destroy);
-
-static zepi_result_t create_devices(struct zepi_platform *platform)
-{
-    uint32_t count = 0;
-    zepi_result_t result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, NULL);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
-    platform->devices = zepi_allocate(count, sizeof(struct zepi_device *));
-    if (!handles || !platform->devices)
-        result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, handles);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_device_create(platform, NULL, handles[i], &platform->devices[i]);
-        if (result == ZEPI_SUCCESS)
-            platform->device_count++;
-    }
-    zepi_free(handles);
-    return result;
-}
 
 // Intel's driver knows a number of its own that the properties do not hold.
 static void write_version(struct zepi_platform *platform)
@@ -103,8 +81,7 @@ static zepi_result_t query(struct zepi_platform *platform)
     if (result != ZEPI_SUCCESS)
         return result;
     write_version(platform);
-    result = find_library(platform);
-    return result == ZEPI_SUCCESS ? create_devices(platform) : result;
+    return find_library(platform);
 }
 
 zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform)
@@ -118,10 +95,6 @@ zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platfo
         zepi_release(platform);
         return result;
     }
-    zepi_log(ZEPI_LOG_INFO, "driver %p: Level Zero %u.%u, version 0x%x, %u devices%s",
-             (void *)driver, platform->api_version >> 16, platform->api_version & 0xffff,
-             platform->properties.driverVersion, platform->device_count,
-             platform->is_ze_cpu ? ", executes on the CPU" : "");
     *out_platform = platform;
     return ZEPI_SUCCESS;
 }
@@ -140,17 +113,4 @@ zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_inf
     memcpy(info.driver_version, platform->version, sizeof(info.driver_version));
     memcpy(info.driver_uuid, platform->properties.uuid.id, sizeof(info.driver_uuid));
     return zepi_copy_info(out_info, &info, sizeof(info));
-}
-
-zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
-                              zepi_device_t *out_devices, uint32_t *out_count)
-{
-    zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_devices, out_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_list_objects(platform->device_count, (void *const *)platform->devices, capacity,
-                      (void **)out_devices, out_count);
-    return ZEPI_SUCCESS;
 }

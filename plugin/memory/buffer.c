@@ -5,7 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"
-#include "memory/usm_pool.h"
+#include "memory/usm_driver.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -64,8 +64,8 @@ static zepi_result_t init_fixed(struct zepi_buffer *buffer, const void *data)
     if (result != ZEPI_SUCCESS || !data)
         return result;
     if (device)
-        return zepi_usm_pools_of(context)->write(context, device, buffer->fixed, data,
-                                                 buffer->size_bytes);
+        return zepi_usm_driver_of(context)->write(context, device, buffer->fixed, data,
+                                                  buffer->size_bytes);
     memcpy(buffer->fixed, data, buffer->size_bytes);
     return ZEPI_SUCCESS;
 }

@@ -6,7 +6,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "memory/usm_driver.h"
 #include "memory/virtual_memory.h"
 #include "ze/ze.h"
 
@@ -70,12 +69,12 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%zu bytes of memory: more than the pool may have", driver_bytes);
     const bool is_aligned = alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
-    result = zepi_usm_driver_allocate(pool, device, kind, driver_bytes,
+    result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
                                       is_aligned ? alignment_bytes : ZEPI_USM_GRANULE_BYTES, next,
                                       &memory);
     if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // the driver does not align like this
-        result = zepi_usm_driver_allocate(pool, device, kind, driver_bytes, alignment_bytes, next,
-                                          &memory);
+        result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
+                                          alignment_bytes, next, &memory);
     if (result != ZEPI_SUCCESS) {
         zepi_usm_pool_unreserve(pool, driver_bytes);
         return result;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_driver.h"
 
-#include "device/context.h"
 #include "device/device.h"
-#include "memory/usm_pool.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -25,14 +23,14 @@ static ze_result_t allocate(const struct zepi_context *context, const struct zep
                                     alignment_bytes, device ? device->ze : NULL, out_memory);
 }
 
-zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_device *device,
-                                       zepi_usm_kind_t kind, size_t size_bytes,
-                                       size_t alignment_bytes, const void *next, void **out_memory)
+zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
+                                       zepi_usm_kind_t kind, enum zepi_usm_contents contents,
+                                       size_t size_bytes, size_t alignment_bytes, const void *next,
+                                       void **out_memory)
 {
     static const char *const functions[] = {[ZEPI_USM_HOST] = "zeMemAllocHost",
                                             [ZEPI_USM_DEVICE] = "zeMemAllocDevice",
                                             [ZEPI_USM_SHARED] = "zeMemAllocShared"};
-    struct zepi_context *context = pool->context;
     void *memory;
     ze_result_t ze;
     unsigned attempt = 0;
@@ -40,9 +38,9 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_d
         ze = allocate(context, device, kind, size_bytes, alignment_bytes, next, &memory);
     while (zepi_context_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
-    if (result == ZEPI_SUCCESS && pool->is_zeroed) {
+    if (result == ZEPI_SUCCESS && contents == ZEPI_USM_ZEROS) {
         if (kind == ZEPI_USM_DEVICE)
-            result = zepi_usm_pools_of(context)->write(context, device, memory, NULL, size_bytes);
+            result = zepi_usm_driver_of(context)->write(context, device, memory, NULL, size_bytes);
         else
             memset(memory, 0, size_bytes);
         if (result != ZEPI_SUCCESS)
@@ -52,3 +50,7 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_d
         *out_memory = memory;
     return result;
 }
+
+const struct zepi_context_part zepi_usm_driver_part = {
+    .size_bytes = sizeof(struct zepi_usm_driver),
+};

@@ -2,17 +2,33 @@
 #ifndef ZEPI_MEMORY_USM_DRIVER_H
 #define ZEPI_MEMORY_USM_DRIVER_H
 
-#include "core/status.h"
+#include "device/context.h"
 
-#include <stddef.h>
+// USM from the driver.
 
-struct zepi_device;
-struct zepi_usm_pool;
+// Writes to a device's memory, which the host may not reach, and returns when that is over: `data`,
+// or zeros if it is NULL.
+typedef zepi_result_t zepi_usm_write(struct zepi_context *context, struct zepi_device *device,
+                                     void *memory, const void *data, size_t size_bytes);
 
-// Any thread. Asks the driver for USM, for a pool, and again after zepi_context_reclaim. `next`:
-// extensions, or NULL.
-zepi_result_t zepi_usm_driver_allocate(struct zepi_usm_pool *pool, struct zepi_device *device,
-                                       zepi_usm_kind_t kind, size_t size_bytes,
-                                       size_t alignment_bytes, const void *next, void **out_memory);
+// A context's.
+struct zepi_usm_driver {
+    zepi_usm_write *write; // queue/ sets it: it takes a command
+};
+
+extern const struct zepi_context_part zepi_usm_driver_part;
+
+static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_USM_DRIVER];
+}
+
+enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
+
+// Any thread. Asks the driver, and again after zepi_context_reclaim. `next`: extensions, or NULL.
+zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
+                                       zepi_usm_kind_t kind, enum zepi_usm_contents contents,
+                                       size_t size_bytes, size_t alignment_bytes, const void *next,
+                                       void **out_memory);
 
 #endif

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/options.h"
 #include "device/context.h"
-#include "memory/usm_driver.h"
 #include "ze/ze.h"
 
 #define SLAB_BLOCKS 64
@@ -105,8 +104,9 @@ static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_
     const size_t alignment_bytes =
         block_bytes > ZEPI_USM_GRANULE_BYTES ? block_bytes : ZEPI_USM_GRANULE_BYTES;
     void *memory;
-    const zepi_result_t result = zepi_usm_driver_allocate(
-        pool, heap->device, heap->kind, size_bytes, alignment_bytes, NULL, &memory);
+    const zepi_result_t result =
+        zepi_usm_driver_allocate(pool->context, heap->device, heap->kind, pool->contents,
+                                 size_bytes, alignment_bytes, NULL, &memory);
     // A driver that does not align, or whose addresses look like another's, will do so again.
     if (result == ZEPI_ERROR_INVALID_VALUE)
         atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
@@ -443,7 +443,7 @@ static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *de
 {
     pool->most_bytes = zepi_options()->usm_pool ? least_of(desc->most_bytes, POOLED_MOST_BYTES) : 0;
     pool->least_driver_bytes = least_of(desc->least_driver_bytes, DRIVER_MOST_BYTES);
-    pool->is_zeroed = desc->is_zeroed;
+    pool->contents = desc->contents;
     // Relaxed: no other thread knows it yet.
     atomic_store_explicit(&pool->user, desc->user, memory_order_relaxed);
     atomic_store_explicit(&pool->used_high_bytes, 0, memory_order_relaxed);

@@ -4,6 +4,7 @@
 
 #include "cache/mutex.h"
 #include "core/object.h"
+#include "memory/usm_driver.h"
 #include "memory/usm_region.h"
 
 // Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of
@@ -43,12 +44,12 @@ struct zepi_usm_heap {
 };
 
 struct zepi_usm_pool_desc {
-    size_t most_bytes;         // longer allocations are not pooled
-    size_t least_driver_bytes; // what the driver is asked for at least
-    bool is_counted;           // the bytes in use
-    bool has_shared;           // shared memory is pooled, too
-    bool is_zeroed;            // what comes from the driver is zeroed first
-    void *user;                // for zepi_usm_pool_user_of
+    size_t most_bytes;               // longer allocations are not pooled
+    size_t least_driver_bytes;       // what the driver is asked for at least
+    bool is_counted;                 // the bytes in use
+    bool has_shared;                 // shared memory is pooled, too
+    enum zepi_usm_contents contents; // of memory that comes from the driver
+    void *user;                      // for zepi_usm_pool_user_of
 };
 
 struct zepi_usm_pool {
@@ -56,7 +57,7 @@ struct zepi_usm_pool {
     struct zepi_usm_pool *next;   // of the context
     size_t most_bytes;            // 0: nothing is pooled
     size_t least_driver_bytes;
-    bool is_zeroed;
+    enum zepi_usm_contents contents;
     _Atomic(void *) user;
     atomic_bool is_released;  // no host allocates from it; free for another host once it is empty
     atomic_size_t used_bytes; // if counted
@@ -70,13 +71,8 @@ struct zepi_usm_pool {
         heaps[]; // each device's, the host's, and maybe each device's shared memory
 };
 
-// Writes at once where the host may not reach: `data`, or zeros if it is NULL.
-typedef zepi_result_t zepi_usm_write(struct zepi_context *context, struct zepi_device *device,
-                                     void *memory, const void *data, size_t size_bytes);
-
 // A context's pools.
 struct zepi_usm_pools {
-    zepi_usm_write *write;                 // queue/ sets it: by a command, which is over
     struct zepi_usm_pool *own;             // of the context
     _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/copy.h"
-#include "memory/usm_pool.h"
+#include "memory/usm_driver.h"
 
 #include "device/device.h"
 #include "queue/submit.h"
@@ -247,7 +247,7 @@ static zepi_result_t write_device(struct zepi_context *context, struct zepi_devi
 
 static zepi_result_t copy_init(struct zepi_context *context)
 {
-    zepi_usm_pools_of(context)->write = write_device;
+    zepi_usm_driver_of(context)->write = write_device;
     return ZEPI_SUCCESS;
 }
 

@@ -46,7 +46,8 @@ static ur_result_t create(struct zepi_context *context, const ur_usm_pool_desc_t
         .least_driver_bytes = limits ? limits->minDriverAllocSize : 0,
         .is_counted = true,
         .has_shared = true,
-        .is_zeroed = (desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK) != 0,
+        .contents = desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK ? ZEPI_USM_ZEROS
+                                                                         : ZEPI_USM_ANY_BYTES,
         .user = pool};
     pool->context = zepi_retain(context);
     const zepi_result_t created = zepi_usm_pool_create(context, &own, &pool->pool);
