@@ -93,15 +93,23 @@ static zepi_result_t read_rect(const char *what, const zepi_rect_t *rect, const 
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const zepi_rect_t *to,
+                                     const zepi_rect_t *from, const size_t region[3])
+{
+    const zepi_result_t result = read_rect("destination", to, region, &regions->to,
+                                           &regions->to_pitch, &regions->to_slice_pitch);
+    return result == ZEPI_SUCCESS ? read_rect("source", from, region, &regions->from,
+                                              &regions->from_pitch, &regions->from_slice_pitch)
+                                  : result;
+}
+
 zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const zepi_rect_t *destination_rect, const void *source,
                                    const zepi_rect_t *source_rect, const size_t region[3],
                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    ze_copy_region_t to;
-    ze_copy_region_t from;
-    uint32_t to_pitch, to_slice, from_pitch, from_slice;
+    struct zepi_copy_regions regions;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -110,16 +118,15 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                          "destination, source, their rectangles and the region must not be NULL");
     if (region[0] == 0 || region[1] == 0 || region[2] == 0)
         return do_nothing(queue, wait, out_event);
-    result = read_rect("destination", destination_rect, region, &to, &to_pitch, &to_slice);
-    if (result == ZEPI_SUCCESS)
-        result = read_rect("source", source_rect, region, &from, &from_pitch, &from_slice);
+    result = zepi_copy_regions_init(&regions, destination_rect, source_rect, region);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, submit.list, destination, &to, to_pitch,
-                     to_slice, source, &from, from_pitch, from_slice, submit.signal,
-                     submit.wait_count, submit.waits);
+    result =
+        ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, submit.list, destination, &regions.to,
+                regions.to_pitch, regions.to_slice_pitch, source, &regions.from, regions.from_pitch,
+                regions.from_slice_pitch, submit.signal, submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
 }
 
@@ -196,23 +203,31 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
     return zepi_submit_end(&submit, result, out_event);
 }
 
+static const ze_memory_advice_t advices[] = {
+    [ZEPI_ADVICE_SET_READ_MOSTLY] = ZE_MEMORY_ADVICE_SET_READ_MOSTLY,
+    [ZEPI_ADVICE_CLEAR_READ_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
+    [ZEPI_ADVICE_SET_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
+    [ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
+    [ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY,
+    [ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
+    [ZEPI_ADVICE_BIAS_CACHED] = ZE_MEMORY_ADVICE_BIAS_CACHED,
+    [ZEPI_ADVICE_BIAS_UNCACHED] = ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+};
+
+zepi_result_t zepi_append_advice(ze_command_list_handle_t list, const struct zepi_device *device,
+                                 const void *memory, size_t size_bytes, zepi_advice_t advice)
+{
+    return ZEPI_ZE(zeCommandListAppendMemAdvise, list, device->ze, memory, size_bytes,
+                   advices[advice]);
+}
+
 zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                 zepi_advice_t advice, zepi_event_t *out_event)
 {
-    static const ze_memory_advice_t table[] = {
-        [ZEPI_ADVICE_SET_READ_MOSTLY] = ZE_MEMORY_ADVICE_SET_READ_MOSTLY,
-        [ZEPI_ADVICE_CLEAR_READ_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
-        [ZEPI_ADVICE_SET_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
-        [ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
-        [ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY,
-        [ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
-        [ZEPI_ADVICE_BIAS_CACHED] = ZE_MEMORY_ADVICE_BIAS_CACHED,
-        [ZEPI_ADVICE_BIAS_UNCACHED] = ZE_MEMORY_ADVICE_BIAS_UNCACHED,
-    };
     const zepi_wait_list_t no_wait = {NULL, 0};
     struct zepi_submit submit;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && (unsigned)advice >= sizeof(table) / sizeof(table[0]))
+    if (result == ZEPI_SUCCESS && (unsigned)advice >= sizeof(advices) / sizeof(advices[0]))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
     if (result == ZEPI_SUCCESS)
         result = check_range("memory", memory, size_bytes);
@@ -220,8 +235,7 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
         result = zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = ZEPI_ZE(zeCommandListAppendMemAdvise, submit.list, queue->device->ze, memory,
-                     size_bytes, table[advice]);
+    result = zepi_append_advice(submit.list, queue->device, memory, size_bytes, advice);
     if (result == ZEPI_SUCCESS)
         result = append_after_hint(&submit);
     return zepi_submit_end(&submit, result, out_event);

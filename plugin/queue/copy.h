@@ -38,6 +38,21 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
 zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                 zepi_advice_t advice, zepi_event_t *out_event);
 
+// ---- For lists that are recorded ----
+
+// Two rectangles of a copy as Level Zero takes them, checked.
+struct zepi_copy_regions {
+    ze_copy_region_t to, from;
+    uint32_t to_pitch, to_slice_pitch, from_pitch, from_slice_pitch;
+};
+zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const zepi_rect_t *to,
+                                     const zepi_rect_t *from, const size_t region[3]);
+// Whether the driver fills with patterns of this size.
+bool zepi_has_fill_command(const struct zepi_device *device, size_t pattern_size_bytes);
+// `advice` has been checked.
+zepi_result_t zepi_append_advice(ze_command_list_handle_t list, const struct zepi_device *device,
+                                 const void *memory, size_t size_bytes, zepi_advice_t advice);
+
 // ---- Copies without events, of a front door that has checked queue and ranges ----
 
 // False: it takes more than zepi_queue_copy_end does. Else the queue's mutex is held.

@@ -63,9 +63,9 @@ static zepi_result_t fill_by_copies(struct chain *chain, char *destination, cons
     return result;
 }
 
-static bool has_command(const struct zepi_queue *queue, size_t pattern_size_bytes)
+bool zepi_has_fill_command(const struct zepi_device *device, size_t pattern_size_bytes)
 {
-    const size_t most = queue->device->max_fill_pattern_bytes;
+    const size_t most = device->max_fill_pattern_bytes;
     return pattern_size_bytes <= 128 && (pattern_size_bytes & (pattern_size_bytes - 1)) == 0 &&
            (most == 0 || pattern_size_bytes <= most);
 }
@@ -78,7 +78,7 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (has_command(queue, pattern_size_bytes) || !pattern || size_bytes == 0 ||
+    if (zepi_has_fill_command(queue->device, pattern_size_bytes) || !pattern || size_bytes == 0 ||
         size_bytes % pattern_size_bytes != 0)
         return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                                out_event);

@@ -5,6 +5,8 @@
 #include "core/options.h"
 #include "ze/ze.h"
 
+#include <stdatomic.h>
+
 struct extensions {
     ze_driver_extension_properties_t *list; // owned
     uint32_t count;
@@ -77,6 +79,8 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
                         has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);
     optional->has_counter_based_events =
         has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
+    optional->has_append_lists =
+        has_extension(&extensions, "ZE_experimental_immediate_command_list_append");
     zepi_free(extensions.list);
     return result;
 }
@@ -118,14 +122,26 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
                   &function, &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
+    if (result != ZEPI_SUCCESS || !optional->has_append_lists)
+        return result;
+    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
+                  "zeCommandListImmediateAppendCommandListsExp", &function,
+                  &optional->is_append_lists_drivers);
+    memcpy(&optional->append_command_lists, &function, sizeof(function));
     return result;
 }
 
 void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)
 {
+    // The loader is opened once, and stays. Relaxed: all threads find the same.
+    static void *_Atomic found;
     ze_result_t(ZE_APICALL * translate)(zel_handle_type_t, void *, void **);
-    void *symbol = zepi_ze_symbol("zelLoaderTranslateHandle");
+    void *symbol = atomic_load_explicit(&found, memory_order_relaxed);
     void *own = NULL;
+    if (!symbol) {
+        symbol = zepi_ze_symbol("zelLoaderTranslateHandle");
+        atomic_store_explicit(&found, symbol, memory_order_relaxed);
+    }
     memcpy(&translate, &symbol, sizeof(symbol));
     return symbol && translate(type, handle, &own) == ZE_RESULT_SUCCESS && own ? own : handle;
 }

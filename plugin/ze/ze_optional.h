@@ -100,11 +100,13 @@ struct zepi_ze_optional {
     bool has_usable_memory;
     bool has_block_array;
     bool has_memory_details;
+    bool has_append_lists;
     bool has_pci;
     // Which of the functions below came from the driver itself, not from the loader: such a
     // function takes the driver's own handles.
     bool is_synchronize_drivers;
     bool is_vector_widths_drivers;
+    bool is_append_lists_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
@@ -116,6 +118,10 @@ struct zepi_ze_optional {
                                                       struct zepi_ze_vector_widths *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
+    // ZE_experimental_immediate_command_list_append, 1.9: an immediate list executes closed ones.
+    ze_result_t(ZE_APICALL *append_command_lists)(ze_command_list_handle_t, uint32_t,
+                                                  ze_command_list_handle_t *, ze_event_handle_t,
+                                                  uint32_t, ze_event_handle_t *);
 };
 
 // `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for

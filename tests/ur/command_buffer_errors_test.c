@@ -141,7 +141,7 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
              UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
     ur_native_handle_t native;
     UR_FAILS_SAYING(urCommandBufferGetNativeHandleExp(buffer, &native),
-                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "no command list");
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "several command lists");
     UR_OK(urCommandBufferReleaseExp(buffer));
     ur_free(a);
 }

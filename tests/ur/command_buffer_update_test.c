@@ -263,3 +263,93 @@ Test(command_buffer_update, serves_several_threads_while_it_is_updated)
     ur_free(b);
     ur_free(sum);
 }
+
+// ---- Executions under way ----
+
+// The launch gets another destination.
+static void update_sum(buffer_t buffer, command_t command, float *sum)
+{
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(2, &sum);
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+}
+
+// None of the executions begins before the last update.
+static void check_old_values(ur_queue_flags_t flags)
+{
+    enum { RUNS = 5 };
+    ur_queue_handle_t queue = ur_queue(gear.device, flags);
+    float *a = cb_floats(ITEMS), *sums = cb_floats((RUNS + 1) * ITEMS);
+    struct host_event host = host_event_make();
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, sums), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sums + ITEMS)};
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    const sync_point_t filled = cb_append_fill(buffer, a, 1, AT_ONCE);
+    const sync_point_t added =
+        cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AFTER(filled), &command);
+    // The number of executions that are over.
+    cb_append_add(buffer, sums, sums, a, AFTER(added));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    for (int i = 1; i <= RUNS; i++) {
+        UR_OK(urEnqueueCommandBufferExp(queue, buffer, i == 1, i == 1 ? &host.event : NULL, NULL));
+        if (i < RUNS)
+            update_sum(buffer, command, sums + (size_t)(i + 1) * ITEMS);
+    }
+    cb_expect(sums, 0);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(queue));
+    for (int i = 1; i <= RUNS; i++)
+        cb_expect(sums + (size_t)i * ITEMS, (float)i);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    host_event_release(&host);
+    ur_free(a);
+    ur_free(sums);
+}
+
+Test(command_buffer_update, leaves_executions_under_way_their_old_values)
+{
+    check_old_values(0);
+    check_old_values(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+static uint32_t references_to(ur_mem_handle_t mem)
+{
+    uint32_t count;
+    UR_OK(urMemGetInfo(mem, UR_MEM_INFO_REFERENCE_COUNT, sizeof(count), &count, NULL));
+    return count;
+}
+
+Test(command_buffer_update, gives_up_what_it_replaced_once_that_is_not_used)
+{
+    float *a = cb_floats(ITEMS), *sum = cb_floats(ITEMS);
+    ur_mem_handle_t mem = cb_make_mem(ITEMS * sizeof(float));
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_MEM(2, mem)};
+    for (int is_running = 0; is_running < 2; is_running++) {
+        struct host_event host = host_event_make();
+        command_t command;
+        buffer_t buffer = cb_make(UPDATABLE);
+        cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &command);
+        UR_OK(urCommandBufferFinalizeExp(buffer));
+        if (is_running)
+            UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 1, &host.event, NULL));
+        cr_assert_gt(references_to(mem), 1);
+        update_sum(buffer, command, sum);
+        if (is_running) {
+            cr_assert_gt(references_to(mem), 1);
+            host_event_signal(&host);
+            UR_OK(urQueueFinish(gear.queue));
+            cb_run(gear.queue, buffer);
+        }
+        cr_assert_eq(references_to(mem), 1);
+        UR_OK(urCommandBufferReleaseExp(buffer));
+        host_event_release(&host);
+    }
+    UR_OK(urMemRelease(mem));
+    ur_free(a);
+    ur_free(sum);
+}

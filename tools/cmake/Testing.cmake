@@ -93,6 +93,15 @@ function(zepi_add_discrete_test name timeout serial)
   set_property(TEST ${name}.discrete APPEND PROPERTY ENVIRONMENT ZE_CPU_INTEGRATED=0)
 endfunction()
 
+# The test `name` of a tier once more, as name.variant, with VARIABLE=VALUE in its environment.
+function(zepi_add_variant name variant label setting)
+  if(TARGET ${name})
+    add_test(NAME ${name}.${variant} COMMAND ${name})
+    zepi_set_test_properties(${name}.${variant} ${label} "" FALSE)
+    set_property(TEST ${name}.${variant} APPEND PROPERTY ENVIRONMENT ${setting})
+  endif()
+endfunction()
+
 # For tests that add_test() names by hand (scripts): label, time limit in seconds ("" for the usual
 # one), and whether it runs alone.
 function(zepi_set_test_properties name label timeout serial)

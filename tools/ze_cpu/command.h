@@ -24,6 +24,10 @@ enum cpu_command_kind {
     CPU_COMMAND_IMAGE_COPY,
     CPU_COMMAND_HOST_FUNCTION,
     CPU_COMMAND_EXECUTE, // a closed list: queues and append-command-lists only
+    // Around closed lists that an immediate one executes: the waits, and the signal, whose times
+    // are those of all the lists.
+    CPU_COMMAND_BEGIN_LISTS,
+    CPU_COMMAND_END_LISTS,
 };
 
 struct cpu_wait {

@@ -315,12 +315,12 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     struct cpu_command *before, *after, *first, *last;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_BARRIER, 0, NULL, numWaitEvents,
+    ze_result_t result = cpu_list_command(list, CPU_COMMAND_BEGIN_LISTS, 0, NULL, numWaitEvents,
                                           phWaitEvents, __func__, &before);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result =
-        cpu_list_command(list, CPU_COMMAND_BARRIER, 0, hSignalEvent, 0, NULL, __func__, &after);
+        cpu_list_command(list, CPU_COMMAND_END_LISTS, 0, hSignalEvent, 0, NULL, __func__, &after);
     if (result != ZE_RESULT_SUCCESS) {
         cpu_command_destroy(before);
         return result;

@@ -174,11 +174,13 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
         {"ZE_extension_device_vector_sizes", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_usablemem_size_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
-        {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
-        {"ZE_experimental_mutable_command_list", ZE_MAKE_VERSION(1, 1)},
         {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_mutable_command_list", ZE_MAKE_VERSION(1, 1)},
+        // Last, as a switch takes it away.
+        {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
     };
-    const uint32_t available = sizeof(extensions) / sizeof(extensions[0]);
+    const uint32_t available =
+        sizeof(extensions) / sizeof(extensions[0]) - (cpu_options()->appends_lists ? 0 : 1);
     (void)hDriver;
     if (pCount == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -199,7 +201,9 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
     (void)hDriver;
     if (name == NULL || ppFunctionAddress == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    void *function = cpu_tables_find(name);
+    const bool is_off = !cpu_options()->appends_lists &&
+                        strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0;
+    void *function = is_off ? NULL : cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *ppFunctionAddress = function;

@@ -48,6 +48,7 @@ struct cpu_executor {
     struct cached_kernel *kernels; // owned
     struct cached_kernel *last;    // borrowed
     _Atomic uint32_t is_waiting;   // for an event, outside of the OpenCL runtime
+    uint64_t lists_start;          // of the closed lists that are executed
 };
 
 struct cpu_executor *cpu_executor_create(ze_device_handle_t device)
@@ -109,7 +110,8 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor)
 static void begin_access(struct cpu_executor *executor, enum cpu_command_kind kind)
 {
     if (cpu_options()->is_integrated || executor->has_access || kind == CPU_COMMAND_BARRIER ||
-        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE)
+        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE ||
+        kind == CPU_COMMAND_BEGIN_LISTS || kind == CPU_COMMAND_END_LISTS)
         return;
     cpu_device_access_begin(executor->device);
     executor->has_access = true;
@@ -435,6 +437,10 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
         result = finish_launches(executor);
     begin_access(executor, command->kind);
     uint64_t start = command->signal != NULL ? cpu_device_clock() : 0;
+    if (command->kind == CPU_COMMAND_BEGIN_LISTS)
+        executor->lists_start = cpu_device_clock();
+    else if (command->kind == CPU_COMMAND_END_LISTS)
+        start = executor->lists_start;
     ze_result_t own;
     if (command->kind == CPU_COMMAND_LAUNCH)
         own = launch(executor, &command->u.launch, command->u.launch.group_count);

@@ -16,6 +16,7 @@ struct cpu_options {
     bool reports_gpu;
     bool is_integrated; // devices share the host's memory
     bool has_peers;     // devices reach each other's memory
+    bool appends_lists; // closed ones to immediate ones
     bool executes;
     bool counts;
     bool traces;

@@ -2,7 +2,6 @@
 // Appending launches to command buffers.
 #include "core/alloc.h"
 #include "ur/graph/command_buffer.h"
-#include "ur/graph/recorded_launch.h"
 #include "ur/queue/launch.h"
 
 static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
@@ -22,16 +21,36 @@ static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
     return UR_RESULT_SUCCESS;
 }
 
-// The memory object or sampler of each argument, by its index.
-static void list_held(uint32_t count, const ur_exp_kernel_arg_properties_t *arguments, void **held)
+// The memory object or sampler of each argument, by its index; without references.
+static void list_memory(uint32_t count, const ur_exp_kernel_arg_properties_t *arguments,
+                        struct zepi_graph_memory *memory)
 {
     for (uint32_t i = 0; i < count; i++) {
         const ur_exp_kernel_arg_properties_t *argument = &arguments[i];
-        held[argument->index] =
-            argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ   ? argument->value.memObjTuple.hMem
-            : argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER ? (void *)argument->value.sampler
-                                                               : NULL;
+        struct zepi_graph_memory *entry = &memory[argument->index];
+        *entry = (struct zepi_graph_memory){0};
+        if (argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
+            *entry = zepi_ur_graph_memory(zepi_ur_mem(argument->value.memObjTuple.hMem));
+        else if (argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+            entry->object = argument->value.sampler;
     }
+}
+
+ur_result_t zepi_ur_make_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                      const zepi_launch_desc_t *desc,
+                                      const struct zepi_graph_memory *memory,
+                                      struct zepi_graph_launch **out_launch)
+{
+    const struct zepi_launch asked = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
+    const zepi_result_t checked = zepi_launch_check(graph->context, graph->device, kernel, &asked);
+    if (checked != ZEPI_SUCCESS) {
+        const ur_result_t result =
+            zepi_ur_fail_launch(checked, kernel, graph->context, graph->device, &asked);
+        // There is no wait list here.
+        return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
+    }
+    *out_launch = zepi_graph_launch_create(kernel, desc, memory);
+    return *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
 static zepi_launch_desc_t describe(struct zepi_kernel *kernel, const struct zepi_launch *launch,
@@ -50,55 +69,53 @@ static zepi_launch_desc_t describe(struct zepi_kernel *kernel, const struct zepi
     return desc;
 }
 
-static ur_result_t read_launch(const struct zepi_ur_command_buffer *buffer,
-                               struct zepi_kernel *kernel, const struct zepi_launch *asked,
+static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+                               const struct zepi_launch *asked,
                                const ur_exp_kernel_arg_properties_t *records,
-                               struct zepi_ur_recorded_launch **out_launch)
+                               struct zepi_graph_launch **out_launch)
 {
     struct zepi_ur_arguments arguments;
     const uint32_t count = asked->arguments.count;
     ur_result_t result = zepi_ur_check_sizes(asked);
     if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_arguments_init(&arguments, buffer->context, buffer->device, count, records);
+        result = zepi_ur_arguments_init(&arguments, graph->context, graph->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_launch_desc_t desc = describe(kernel, asked, arguments.list);
-    void **held = zepi_allocate(count, sizeof(void *));
-    if (held) {
-        list_held(count, records, held);
-        result = zepi_ur_recorded_launch_create(kernel, buffer->context, buffer->device, &desc,
-                                                held, out_launch);
+    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(*memory));
+    if (memory) {
+        list_memory(count, records, memory);
+        result = zepi_ur_make_graph_launch(graph, kernel, &desc, memory, out_launch);
     } else {
         result = zepi_ur_result(zepi_fail_no_memory());
     }
-    zepi_free(held);
+    zepi_free(memory);
     zepi_ur_arguments_finish(&arguments);
     return result;
 }
 
 // `launch` is consumed. NULL without memory (noted).
-static struct zepi_ur_recorded *make_recorded(const struct zepi_ur_append *append,
-                                              struct zepi_kernel *kernel, uint32_t count,
-                                              const ur_kernel_handle_t *alternatives,
-                                              struct zepi_ur_recorded_launch *launch)
+static struct zepi_graph_command *make_command(const struct zepi_ur_append *append,
+                                               struct zepi_kernel *kernel, uint32_t count,
+                                               const ur_kernel_handle_t *alternatives,
+                                               struct zepi_graph_launch *launch)
 {
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_LAUNCH);
-    if (!recorded) {
-        zepi_ur_recorded_launch_release(launch);
+    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_LAUNCH);
+    if (!command) {
+        zepi_graph_launch_release(launch);
         return NULL;
     }
-    recorded->launch = launch;
-    recorded->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_kernel *));
-    if (!recorded->kernels) {
+    command->launch = launch;
+    command->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_kernel *));
+    if (!command->kernels) {
         zepi_fail_no_memory();
-        zepi_release(recorded);
+        zepi_release(command);
         return NULL;
     }
-    recorded->kernels[recorded->kernel_count++] = zepi_retain(kernel);
+    command->kernels[command->kernel_count++] = zepi_retain(kernel);
     for (uint32_t i = 0; i < count; i++)
-        recorded->kernels[recorded->kernel_count++] = zepi_retain(zepi_ur_kernel(alternatives[i]));
-    return recorded;
+        command->kernels[command->kernel_count++] = zepi_retain(zepi_ur_kernel(alternatives[i]));
+    return command;
 }
 
 static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
@@ -106,22 +123,22 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
                                  const ur_exp_kernel_arg_properties_t *records,
                                  uint32_t alternative_count, const ur_kernel_handle_t *alternatives)
 {
-    struct zepi_ur_recorded_launch *launch = NULL;
+    struct zepi_graph_launch *launch = NULL;
     ur_result_t result = zepi_ur_append_begin(append);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_kernel(kernel);
     if (result == UR_RESULT_SUCCESS)
         result = check_alternatives(kernel, alternative_count, alternatives);
-    if (result == UR_RESULT_SUCCESS && append->out_command && !append->buffer->is_updatable)
+    if (result == UR_RESULT_SUCCESS && append->out_command && !append->graph->is_updatable)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
     if (result == UR_RESULT_SUCCESS)
-        result = read_launch(append->buffer, zepi_ur_kernel(kernel), asked, records, &launch);
+        result = read_launch(append->graph, zepi_ur_kernel(kernel), asked, records, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_append_end(append, make_recorded(append, zepi_ur_kernel(kernel),
-                                                    alternative_count, alternatives, launch));
+    return zepi_ur_append_end(append, make_command(append, zepi_ur_kernel(kernel),
+                                                   alternative_count, alternatives, launch));
 }
 
 ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(

@@ -37,37 +37,37 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     if (result == UR_RESULT_SUCCESS)
         result = check_some(size);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.buffer->context, pDst, size, "pDst");
+        result = zepi_ur_check_usm_range(append.graph->context, pDst, size, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.buffer->context, pSrc, size, "pSrc");
+        result = zepi_ur_check_usm_range(append.graph->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(&append, ZEPI_UR_RECORDED_COPY);
-    if (recorded) {
-        recorded->to = pDst;
-        recorded->from = pSrc;
-        recorded->size_bytes = size;
+    struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_COPY);
+    if (command) {
+        command->to = pDst;
+        command->from = pSrc;
+        command->size_bytes = size;
     }
-    return zepi_ur_append_end(&append, recorded);
+    return zepi_ur_append_end(&append, command);
 }
 
 // NULL without memory (noted).
-static struct zepi_ur_recorded *make_fill(const struct zepi_ur_append *append, void *memory,
-                                          const void *pattern, size_t pattern_size, size_t size)
+static struct zepi_graph_command *make_fill(const struct zepi_ur_append *append, void *memory,
+                                            const void *pattern, size_t pattern_size, size_t size)
 {
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_FILL);
-    if (!recorded)
+    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_FILL);
+    if (!command)
         return NULL;
-    recorded->pattern = zepi_duplicate(pattern, pattern_size);
-    if (!recorded->pattern) {
+    command->pattern = zepi_duplicate(pattern, pattern_size);
+    if (!command->pattern) {
         zepi_fail_no_memory();
-        zepi_release(recorded);
+        zepi_release(command);
         return NULL;
     }
-    recorded->to = memory;
-    recorded->pattern_size_bytes = pattern_size;
-    recorded->size_bytes = size;
-    return recorded;
+    command->to = memory;
+    command->pattern_size_bytes = pattern_size;
+    command->size_bytes = size;
+    return command;
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMFillExp(
@@ -84,14 +84,14 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.buffer->context, pMemory, size, "pMemory");
+        result = zepi_ur_check_usm_range(append.graph->context, pMemory, size, "pMemory");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_append_end(&append,
                                     make_fill(&append, pMemory, pPattern, patternSize, size))
                : result;
 }
 
-static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_ur_recorded_kind kind,
+static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_command_kind kind,
                                const void *memory, size_t size, uint32_t flags,
                                uint32_t unknown_flags)
 {
@@ -103,16 +103,16 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_ur_recor
     if (result == UR_RESULT_SUCCESS)
         result = check_some(size);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append->buffer->context, memory, size, "pMemory");
+        result = zepi_ur_check_usm_range(append->graph->context, memory, size, "pMemory");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, kind);
-    if (recorded) {
-        recorded->from = memory;
-        recorded->size_bytes = size;
-        recorded->flags = flags;
+    struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
+    if (command) {
+        command->from = memory;
+        command->size_bytes = size;
+        command->advice = kind == ZEPI_GRAPH_ADVISE ? zepi_ur_advice_bits(flags) : 0;
     }
-    return zepi_ur_append_end(append, recorded);
+    return zepi_ur_append_end(append, command);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
@@ -123,8 +123,10 @@ ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    return append_hint(&append, ZEPI_UR_RECORDED_PREFETCH, pMemory, size, flags,
-                       UR_USM_MIGRATION_FLAGS_MASK);
+    // Level Zero moves memory to devices only.
+    const enum zepi_graph_command_kind kind =
+        flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST ? ZEPI_GRAPH_NOTHING : ZEPI_GRAPH_PREFETCH;
+    return append_hint(&append, kind, pMemory, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
@@ -135,8 +137,7 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    return append_hint(&append, ZEPI_UR_RECORDED_ADVISE, pMemory, size, advice,
-                       UR_USM_ADVICE_FLAGS_MASK);
+    return append_hint(&append, ZEPI_GRAPH_ADVISE, pMemory, size, advice, UR_USM_ADVICE_FLAGS_MASK);
 }
 
 // ---- Buffers ----
@@ -152,15 +153,15 @@ static ur_result_t check_end(const struct zepi_ur_append *append, struct end *en
 {
     if (!end->mem)
         return zepi_ur_check_pointer(end->memory, "the host's memory");
-    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->buffer->context);
+    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
     return result == UR_RESULT_SUCCESS
-               ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->buffer->device, &end->memory)
+               ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory)
                : result;
 }
 
-static struct zepi_ur_mem *retain_mem(const struct end *end)
+static struct zepi_graph_memory memory_of(const struct end *end)
 {
-    return end->mem ? zepi_retain(zepi_ur_mem(end->mem)) : NULL;
+    return zepi_ur_hold_graph_memory(zepi_ur_mem(end->mem));
 }
 
 static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
@@ -177,15 +178,15 @@ static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, st
         result = zepi_ur_check_buffer_range(zepi_ur_mem(to->mem), to->offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_COPY);
-    if (recorded) {
-        recorded->to = to->memory + to->offset;
-        recorded->from = from->memory + from->offset;
-        recorded->size_bytes = size;
-        recorded->mems[0] = retain_mem(to);
-        recorded->mems[1] = retain_mem(from);
+    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY);
+    if (command) {
+        command->to = to->memory + to->offset;
+        command->from = from->memory + from->offset;
+        command->size_bytes = size;
+        command->memory[0] = memory_of(to);
+        command->memory[1] = memory_of(from);
     }
-    return zepi_ur_append_end(append, recorded);
+    return zepi_ur_append_end(append, command);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
@@ -248,7 +249,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
     struct zepi_ur_append append = APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hBuffer, append.buffer->context);
+        result = zepi_ur_check_buffer(hBuffer, append.graph->context);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS)
@@ -257,14 +258,14 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
         return result;
     char *memory;
     struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
-    result = zepi_ur_buffer_address(mem, append.buffer->device, &memory);
+    result = zepi_ur_buffer_address(mem, append.graph->device, &memory);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded =
+    struct zepi_graph_command *command =
         make_fill(&append, memory + offset, pPattern, patternSize, size);
-    if (recorded)
-        recorded->mems[0] = zepi_retain(mem);
-    return zepi_ur_append_end(&append, recorded);
+    if (command)
+        command->memory[0] = zepi_ur_hold_graph_memory(mem);
+    return zepi_ur_append_end(&append, command);
 }
 
 // ---- Rectangles ----
@@ -299,19 +300,19 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, s
         result = read_rect(append, to, region, &to_rect);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(append, ZEPI_UR_RECORDED_COPY_RECT);
-    if (recorded) {
-        recorded->to = to->end.memory;
-        recorded->from = from->end.memory;
-        recorded->to_rect = to_rect;
-        recorded->from_rect = from_rect;
-        recorded->box[0] = region.width;
-        recorded->box[1] = region.height;
-        recorded->box[2] = region.depth;
-        recorded->mems[0] = retain_mem(&to->end);
-        recorded->mems[1] = retain_mem(&from->end);
+    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
+    if (command) {
+        command->to = to->end.memory;
+        command->from = from->end.memory;
+        command->to_rect = to_rect;
+        command->from_rect = from_rect;
+        command->box[0] = region.width;
+        command->box[1] = region.height;
+        command->box[2] = region.depth;
+        command->memory[0] = memory_of(&to->end);
+        command->memory[1] = memory_of(&from->end);
     }
-    return zepi_ur_append_end(append, recorded);
+    return zepi_ur_append_end(append, command);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(

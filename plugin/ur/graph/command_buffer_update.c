@@ -3,30 +3,29 @@
 #include "core/alloc.h"
 #include "launch/device_kernel.h"
 #include "ur/graph/command_buffer.h"
-#include "ur/graph/recorded_launch.h"
 
 // A launch between the old and the new one.
 struct draft {
     struct zepi_kernel *kernel;
     zepi_launch_desc_t desc;
-    zepi_argument_t *arguments; // owned
-    void **held;                // owned list, borrowed objects
+    zepi_argument_t *arguments;       // owned
+    struct zepi_graph_memory *memory; // owned list, borrowed objects
 };
 
 static void draft_finish(struct draft *draft)
 {
     zepi_free(draft->arguments);
-    zepi_free(draft->held);
+    zepi_free(draft->memory);
 }
 
-static ur_result_t choose_kernel(struct draft *draft, const struct zepi_ur_recorded *recorded,
+static ur_result_t choose_kernel(struct draft *draft, const struct zepi_graph_command *command,
                                  ur_kernel_handle_t handle)
 {
     if (!handle)
         return UR_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < recorded->kernel_count; i++) {
-        if (recorded->kernels[i] == zepi_ur_kernel(handle)) {
-            draft->kernel = recorded->kernels[i];
+    for (uint32_t i = 0; i < command->kernel_count; i++) {
+        if (command->kernels[i] == zepi_ur_kernel(handle)) {
+            draft->kernel = command->kernels[i];
             draft->desc.kernel = draft->kernel;
             return UR_RESULT_SUCCESS;
         }
@@ -36,8 +35,8 @@ static ur_result_t choose_kernel(struct draft *draft, const struct zepi_ur_recor
 }
 
 // As many arguments as the kernel has; the old ones as far as they go.
-static ur_result_t keep_arguments(struct draft *draft, const struct zepi_ur_command_buffer *buffer,
-                                  const struct zepi_ur_recorded_launch *old)
+static ur_result_t keep_arguments(struct draft *draft, const struct zepi_graph *buffer,
+                                  const struct zepi_graph_launch *old)
 {
     struct zepi_device_kernel *device_kernel;
     const uint32_t device_index = zepi_context_device_index(buffer->context, buffer->device);
@@ -47,12 +46,12 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_ur_comm
         return result;
     const uint32_t count = device_kernel->argument_count;
     draft->arguments = zepi_allocate(count, sizeof(zepi_argument_t));
-    draft->held = zepi_allocate(count, sizeof(void *));
-    if (!draft->arguments || !draft->held)
+    draft->memory = zepi_allocate(count, sizeof(draft->memory[0]));
+    if (!draft->arguments || !draft->memory)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && i < old->desc.argument_count; i++) {
         draft->arguments[i] = old->arguments[i];
-        draft->held[i] = old->held[i];
+        draft->memory[i] = old->memory[i];
     }
     draft->desc.arguments = draft->arguments;
     draft->desc.argument_count = count;
@@ -60,19 +59,19 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_ur_comm
 }
 
 static ur_result_t set_argument(struct draft *draft, uint32_t index, zepi_argument_t argument,
-                                void *held)
+                                struct zepi_ur_mem *mem)
 {
     if (index >= draft->desc.argument_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index,
                               draft->desc.argument_count);
     draft->arguments[index] = argument;
-    draft->held[index] = held;
+    draft->memory[index] = zepi_ur_graph_memory(mem);
     return UR_RESULT_SUCCESS;
 }
 
 static ur_result_t
-set_mem_arguments(struct draft *draft, const struct zepi_ur_command_buffer *buffer,
+set_mem_arguments(struct draft *draft, const struct zepi_graph *buffer,
                   const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     ur_result_t result = update->numNewMemObjArgs > 0 && !update->pNewMemObjArgList
@@ -84,7 +83,8 @@ set_mem_arguments(struct draft *draft, const struct zepi_ur_command_buffer *buff
         result = zepi_ur_mem_as_argument(from->hNewMemObjArg, buffer->context, buffer->device,
                                          &argument);
         if (result == UR_RESULT_SUCCESS)
-            result = set_argument(draft, from->argIndex, argument, from->hNewMemObjArg);
+            result =
+                set_argument(draft, from->argIndex, argument, zepi_ur_mem(from->hNewMemObjArg));
     }
     return result;
 }
@@ -161,14 +161,14 @@ static ur_result_t set_sizes(struct draft *draft,
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t make_launch(const struct zepi_ur_recorded *recorded,
-                               const struct zepi_ur_recorded_launch *old,
+static ur_result_t make_launch(const struct zepi_graph_command *command,
+                               const struct zepi_graph_launch *old,
                                const ur_exp_command_buffer_update_kernel_launch_desc_t *update,
-                               struct zepi_ur_recorded_launch **out_launch)
+                               struct zepi_graph_launch **out_launch)
 {
-    const struct zepi_ur_command_buffer *buffer = recorded->buffer;
+    const struct zepi_graph *buffer = command->graph;
     struct draft draft = {.kernel = old->kernel, .desc = old->desc};
-    ur_result_t result = choose_kernel(&draft, recorded, update->hNewKernel);
+    ur_result_t result = choose_kernel(&draft, command, update->hNewKernel);
     if (result == UR_RESULT_SUCCESS)
         result = keep_arguments(&draft, buffer, old);
     if (result == UR_RESULT_SUCCESS)
@@ -180,47 +180,40 @@ static ur_result_t make_launch(const struct zepi_ur_recorded *recorded,
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(&draft, update);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_recorded_launch_create(draft.kernel, buffer->context, buffer->device,
-                                                &draft.desc, draft.held, out_launch);
+        result =
+            zepi_ur_make_graph_launch(buffer, draft.kernel, &draft.desc, draft.memory, out_launch);
     draft_finish(&draft);
     return result;
 }
 
-static struct zepi_ur_recorded *command_of(ur_exp_command_buffer_command_handle_t handle)
+static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
 {
-    return (struct zepi_ur_recorded *)handle;
+    return (struct zepi_graph_command *)handle;
 }
 
-static ur_result_t check_command(const struct zepi_ur_command_buffer *buffer,
+static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
-    const ur_result_t result = zepi_ur_check(handle, &zepi_ur_recorded_type, wrong);
+    const ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (command_of(handle)->buffer != buffer)
+    if (command_of(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");
-    if (command_of(handle)->kind != ZEPI_UR_RECORDED_LAUNCH)
+    if (command_of(handle)->kind != ZEPI_GRAPH_LAUNCH)
         return zepi_ur_refuse(wrong, "a command that is no launch");
     return UR_RESULT_SUCCESS;
 }
 
 // The launch that update number `count` starts from: an earlier one's of this call, or the
 // command's. New reference.
-static struct zepi_ur_recorded_launch *
-find_old(struct zepi_ur_command_buffer *buffer, uint32_t count,
-         const ur_exp_command_buffer_update_kernel_launch_desc_t *updates,
-         struct zepi_ur_recorded_launch *const *launches)
+static struct zepi_graph_launch *find_old(uint32_t count, const struct zepi_graph_change *changes)
 {
     for (uint32_t i = count; i-- > 0;) {
-        if (updates[i].hCommand == updates[count].hCommand)
-            return zepi_ur_recorded_launch_retain(launches[i]);
+        if (changes[i].command == changes[count].command)
+            return zepi_graph_launch_retain(changes[i].launch);
     }
-    zepi_mutex_lock(&buffer->mutex);
-    struct zepi_ur_recorded_launch *old =
-        zepi_ur_recorded_launch_retain(command_of(updates[count].hCommand)->launch);
-    zepi_mutex_unlock(&buffer->mutex);
-    return old;
+    return zepi_graph_get_launch(changes[count].command);
 }
 
 static ur_result_t check_update(ur_exp_command_buffer_handle_t handle, uint32_t count,
@@ -233,11 +226,8 @@ static ur_result_t check_update(ur_exp_command_buffer_handle_t handle, uint32_t 
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(handle);
-    zepi_mutex_lock(&buffer->mutex);
-    const bool is_finalized = buffer->is_finalized;
-    zepi_mutex_unlock(&buffer->mutex);
-    if (!buffer->is_updatable || !is_finalized)
+    struct zepi_graph *buffer = zepi_ur_command_buffer(handle);
+    if (!buffer->is_updatable || !zepi_graph_is_finalized(buffer))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
                               buffer->is_updatable ? "was not finalized yet"
                                                    : "was not made to be updatable");
@@ -254,28 +244,19 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     ur_result_t result = check_update(hCommandBuffer, numKernelUpdates, pUpdateKernelLaunch);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(hCommandBuffer);
-    struct zepi_ur_recorded_launch **launches =
-        zepi_allocate(numKernelUpdates, sizeof(struct zepi_ur_recorded_launch *));
-    if (!launches)
+    struct zepi_graph_change *changes = zepi_allocate(numKernelUpdates, sizeof(*changes));
+    if (!changes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
-        struct zepi_ur_recorded_launch *old = find_old(buffer, i, pUpdateKernelLaunch, launches);
-        result = make_launch(command_of(pUpdateKernelLaunch[i].hCommand), old,
-                             &pUpdateKernelLaunch[i], &launches[i]);
-        zepi_ur_recorded_launch_release(old);
+        changes[i].command = command_of(pUpdateKernelLaunch[i].hCommand);
+        struct zepi_graph_launch *old = find_old(i, changes);
+        result = make_launch(changes[i].command, old, &pUpdateKernelLaunch[i], &changes[i].launch);
+        zepi_graph_launch_release(old);
     }
-    // The new ones go in, the old ones come out.
-    zepi_mutex_lock(&buffer->mutex);
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
-        struct zepi_ur_recorded *recorded = command_of(pUpdateKernelLaunch[i].hCommand);
-        struct zepi_ur_recorded_launch *old = recorded->launch;
-        recorded->launch = launches[i];
-        launches[i] = old;
-    }
-    zepi_mutex_unlock(&buffer->mutex);
+    if (result == UR_RESULT_SUCCESS)
+        zepi_graph_update(zepi_ur_command_buffer(hCommandBuffer), numKernelUpdates, changes);
     for (uint32_t i = 0; i < numKernelUpdates; i++)
-        zepi_ur_recorded_launch_release(launches[i]);
-    zepi_free(launches);
+        zepi_graph_launch_release(changes[i].launch);
+    zepi_free(changes);
     return result;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Work that the host does through Level Zero itself, in the order of a queue or a command buffer.
-#include "queue/native_list.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
@@ -60,37 +59,8 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
 
 // ---- Command buffers ----
 
-// The list that urCommandBufferGetNativeHandleExp answers from now on; NULL: none. False: another
-// function is recording.
-static bool set_native(struct zepi_ur_command_buffer *buffer, struct zepi_native_list *native)
-{
-    zepi_mutex_lock(&buffer->mutex);
-    const bool is_free = !native || !buffer->native;
-    if (is_free)
-        buffer->native = native;
-    zepi_mutex_unlock(&buffer->mutex);
-    return is_free;
-}
-
-// Has the function record its commands to the list of `recorded`.
-static ur_result_t record(struct zepi_ur_recorded *recorded,
-                          ur_exp_command_buffer_native_command_function_t function, void *data)
-{
-    struct zepi_ur_command_buffer *buffer = recorded->buffer;
-    const ur_result_t result =
-        zepi_ur_result(zepi_native_list_create(buffer->context, buffer->device, &recorded->native));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (!set_native(buffer, recorded->native))
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
-                              "another native command is being appended to the command buffer");
-    function(data);
-    set_native(buffer, NULL);
-    return zepi_ur_result(zepi_native_list_close(recorded->native));
-}
-
-// The function is called once, now, and records to a command list of Level Zero, which replays run.
-// A child command buffer is for backends without such lists.
+// The function is called once, now, and records to a command list of Level Zero, which executions
+// run. A child command buffer is for backends without such lists.
 ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
     ur_exp_command_buffer_handle_t hCommandBuffer,
     ur_exp_command_buffer_native_command_function_t pfnNativeCommand, void *pData,
@@ -109,13 +79,15 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
         result = zepi_ur_refuse_null("pfnNativeCommand");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_recorded *recorded = zepi_ur_append_make(&append, ZEPI_UR_RECORDED_NATIVE);
-    result = recorded ? record(recorded, pfnNativeCommand, pData) : UR_RESULT_SUCCESS;
-    if (result != UR_RESULT_SUCCESS) {
-        zepi_release(recorded);
-        return result;
+    struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_NATIVE);
+    const zepi_result_t recorded =
+        command ? zepi_graph_record_native(command, pfnNativeCommand, pData) : ZEPI_SUCCESS;
+    if (recorded != ZEPI_SUCCESS) {
+        zepi_release(command);
+        return recorded == ZEPI_ERROR_WRONG_STATE ? UR_RESULT_ERROR_INVALID_OPERATION
+                                                  : zepi_ur_fail(recorded);
     }
-    return zepi_ur_append_end(&append, recorded);
+    return zepi_ur_append_end(&append, command);
 }
 
 ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_t hCommandBuffer,
@@ -126,14 +98,12 @@ ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_
         result = zepi_ur_check_pointer(phNativeCommandBuffer, "phNativeCommandBuffer");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_command_buffer *buffer = zepi_ur_command_buffer(hCommandBuffer);
-    zepi_mutex_lock(&buffer->mutex);
-    const ze_command_list_handle_t native = buffer->native ? buffer->native->ze : NULL;
-    zepi_mutex_unlock(&buffer->mutex);
-    if (!native)
+    const ze_command_list_handle_t list =
+        zepi_graph_open_list(zepi_ur_command_buffer(hCommandBuffer));
+    if (!list)
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                              "a command buffer is no command list: zepi enqueues its commands one "
-                              "by one; only a native command has a list, while it is appended");
-    *phNativeCommandBuffer = (ur_native_handle_t)native;
+                              "a command buffer is several command lists, which zepi records anew; "
+                              "only a native command has one of its own, while it is appended");
+    *phNativeCommandBuffer = (ur_native_handle_t)list;
     return UR_RESULT_SUCCESS;
 }

@@ -111,9 +111,9 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
                                UR_COMMAND_USM_FILL);
 }
 
-zepi_result_t zepi_ur_prefetch(zepi_queue_t queue, const void *memory, size_t size,
-                               ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
-                               zepi_event_t *out_event)
+static zepi_result_t prefetch(zepi_queue_t queue, const void *memory, size_t size,
+                              ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
+                              zepi_event_t *out_event)
 {
     // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
     return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
@@ -139,15 +139,13 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_ur_prefetch(command.queue, pMem, size, flags, command.wait,
-                                                zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_PREFETCH);
+    return zepi_ur_command_end(
+        &command,
+        prefetch(command.queue, pMem, size, flags, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_USM_PREFETCH);
 }
 
-zepi_result_t zepi_ur_advise(zepi_queue_t queue, const void *memory, size_t size,
-                             ur_usm_advice_flags_t advice, zepi_wait_list_t wait,
-                             zepi_event_t *out_event)
+uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice)
 {
     static const struct {
         ur_usm_advice_flags_t ur;
@@ -162,13 +160,24 @@ zepi_result_t zepi_ur_advise(zepi_queue_t queue, const void *memory, size_t size
         {UR_USM_ADVICE_FLAG_BIAS_CACHED, ZEPI_ADVICE_BIAS_CACHED},
         {UR_USM_ADVICE_FLAG_BIAS_UNCACHED, ZEPI_ADVICE_BIAS_UNCACHED},
     };
+    uint32_t bits = 0;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        bits |= advice & table[i].ur ? 1u << table[i].zepi : 0;
+    return bits;
+}
+
+static zepi_result_t advise(zepi_queue_t queue, const void *memory, size_t size,
+                            ur_usm_advice_flags_t advice, zepi_event_t *out_event)
+{
+    const uint32_t bits = zepi_ur_advice_bits(advice);
     zepi_result_t result = ZEPI_SUCCESS;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && result == ZEPI_SUCCESS; i++) {
-        if (advice & table[i].ur)
-            result = zepi_queue_advise(queue, memory, size, table[i].zepi, NULL);
+    for (unsigned bit = 0; bits >> bit && result == ZEPI_SUCCESS; bit++) {
+        if (bits & (1u << bit))
+            result = zepi_queue_advise(queue, memory, size, (zepi_advice_t)bit, NULL);
     }
-    // The other flags, hints as well, have no counterpart.
-    return result == ZEPI_SUCCESS && out_event ? zepi_queue_marker(queue, wait, out_event) : result;
+    return result == ZEPI_SUCCESS && out_event
+               ? zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, out_event)
+               : result;
 }
 
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
@@ -186,10 +195,9 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_ur_advise(command.queue, pMem, size, advice, command.wait,
-                                              zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_ADVISE);
+    return zepi_ur_command_end(
+        &command, advise(command.queue, pMem, size, advice, zepi_ur_command_event(&command)),
+        UR_COMMAND_USM_ADVISE);
 }
 
 // Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.

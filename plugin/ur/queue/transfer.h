@@ -16,13 +16,8 @@ ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t 
 // A pattern that fits `size`.
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size);
 
-// Commands.
-zepi_result_t zepi_ur_prefetch(zepi_queue_t queue, const void *memory, size_t size,
-                               ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
-                               zepi_event_t *out_event);
-// One hint after the other, then the event.
-zepi_result_t zepi_ur_advise(zepi_queue_t queue, const void *memory, size_t size,
-                             ur_usm_advice_flags_t advice, zepi_wait_list_t wait,
-                             zepi_event_t *out_event);
+// The core's advices among these flags, a bit for each. The other flags are hints without a
+// counterpart.
+uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice);
 
 #endif

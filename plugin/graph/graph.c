@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+#include "graph/graph.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "graph/recording.h"
+#include "queue/event.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+// ---- Commands ----
+
+// The list that zepi_graph_open_list answers from now on; NULL: none. False: another function is
+// recording.
+static bool set_open(struct zepi_graph *graph, ze_command_list_handle_t list)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const bool is_free = !list || !graph->open;
+    if (is_free)
+        graph->open = list;
+    zepi_mutex_unlock(&graph->mutex);
+    return is_free;
+}
+
+ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const ze_command_list_handle_t list = graph->open;
+    zepi_mutex_unlock(&graph->mutex);
+    return list;
+}
+
+zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
+                                       void (*function)(void *data), void *data)
+{
+    struct zepi_graph *graph = command->graph;
+    const zepi_result_t result =
+        zepi_graph_native_create(graph->context, graph->device, &command->native);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!set_open(graph, command->native->ze))
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "another native command is being recorded");
+    function(data);
+    set_open(graph, NULL);
+    return ZEPI_ZE(zeCommandListClose, command->native->ze);
+}
+
+static zepi_result_t check_add_locked(const struct zepi_graph *graph, uint32_t wait_count,
+                                      const uint32_t *waits)
+{
+    if (graph->is_finalized)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized: nothing can be added any more");
+    if (graph->commands.count == UINT32_MAX)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "too many commands");
+    for (uint32_t i = 0; i < wait_count && !graph->commands.is_in_order; i++) {
+        if (waits[i] >= graph->commands.count)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "sync point %u, of %zu commands", waits[i],
+                             graph->commands.count);
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count,
+                                   const uint32_t *waits)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const zepi_result_t result = check_add_locked(graph, wait_count, waits);
+    zepi_mutex_unlock(&graph->mutex);
+    return result;
+}
+
+struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
+                                                   enum zepi_graph_command_kind kind,
+                                                   uint32_t wait_count, const uint32_t *waits)
+{
+    return zepi_graph_command_create(graph, graph->context, kind,
+                                     graph->commands.is_in_order ? 0 : wait_count, waits);
+}
+
+static zepi_result_t add_locked(struct zepi_graph *graph, struct zepi_graph_command *command)
+{
+    // The graph may have been finalized meanwhile.
+    const zepi_result_t result = check_add_locked(graph, command->wait_count, command->waits);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_graph_commands *commands = &graph->commands;
+    struct zepi_graph_command **list =
+        zepi_grow(commands->list, commands->count, &commands->capacity, sizeof(list[0]));
+    if (!list)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        list[command->waits[i]]->is_awaited = true;
+    if (command->wait_count > commands->most_waits)
+        commands->most_waits = command->wait_count;
+    if (command->kind == ZEPI_GRAPH_NATIVE)
+        commands->native_count++;
+    list[commands->count++] = command;
+    commands->list = list;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number)
+{
+    struct zepi_graph *graph = command->graph;
+    zepi_mutex_lock(&graph->mutex);
+    const size_t number = graph->commands.count;
+    const zepi_result_t result = add_locked(graph, command);
+    zepi_mutex_unlock(&graph->mutex);
+    if (result == ZEPI_SUCCESS)
+        *out_number = (uint32_t)number;
+    else
+        zepi_release(command);
+    return result;
+}
+
+// ---- Graphs ----
+
+static void graph_destroy(void *object)
+{
+    struct zepi_graph *graph = object;
+    // Executions follow each other: with the last one all are over.
+    if (graph->last && graph->last->last)
+        zepi_event_wait(1, &graph->last->last, UINT64_MAX);
+    for (uint32_t i = 0; i < graph->recording_count; i++)
+        zepi_recording_destroy(graph->recordings[i]);
+    for (size_t i = 0; i < graph->commands.count; i++)
+        zepi_release(graph->commands.list[i]);
+    zepi_free(graph->commands.list);
+    zepi_release(graph->context);
+}
+
+ZEPI_DEFINE_TYPE(graph, graph_destroy);
+
+struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_device *device)
+{
+    struct zepi_graph *graph = zepi_object_create(&zepi_graph_type);
+    if (!graph)
+        return NULL;
+    graph->context = zepi_retain(context);
+    graph->device = device;
+    graph->version = 1;
+    return graph;
+}
+
+bool zepi_graph_is_finalized(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const bool is_finalized = graph->is_finalized;
+    zepi_mutex_unlock(&graph->mutex);
+    return is_finalized;
+}
+
+// False: it was so before.
+static bool set_finalized(struct zepi_graph *graph, bool is_finalized)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const bool changes = graph->is_finalized != is_finalized;
+    graph->is_finalized = is_finalized;
+    zepi_mutex_unlock(&graph->mutex);
+    return changes;
+}
+
+// The launches at this moment, one reference each, by command. NULL without memory (noted).
+static struct zepi_graph_launch **take_launches(struct zepi_graph *graph, uint64_t *out_version)
+{
+    const size_t count = graph->commands.count;
+    struct zepi_graph_launch **launches = zepi_allocate(count, sizeof(launches[0]));
+    if (!launches) {
+        zepi_fail_no_memory();
+        return NULL;
+    }
+    zepi_mutex_lock(&graph->mutex);
+    for (size_t i = 0; i < count; i++)
+        launches[i] = zepi_graph_launch_retain(graph->commands.list[i]->launch);
+    *out_version = graph->version;
+    zepi_mutex_unlock(&graph->mutex);
+    return launches;
+}
+
+static zepi_result_t record(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    uint64_t version;
+    struct zepi_graph_launch **launches = take_launches(graph, &version);
+    return launches ? zepi_recording_record(recording, &graph->commands, launches, version)
+                    : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
+{
+    struct zepi_recording *recording = NULL;
+    zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
+    if (result == ZEPI_SUCCESS)
+        result = record(graph, recording);
+    if (result != ZEPI_SUCCESS) {
+        zepi_recording_destroy(recording);
+        return result;
+    }
+    graph->recordings[graph->recording_count++] = recording;
+    *out_recording = recording;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
+{
+    struct zepi_recording *recording;
+    zepi_mutex_lock(&graph->turn);
+    zepi_result_t result = set_finalized(graph, true)
+                               ? add_recording(graph, &recording)
+                               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized before");
+    if (result != ZEPI_SUCCESS && graph->recording_count == 0)
+        set_finalized(graph, false);
+    zepi_mutex_unlock(&graph->turn);
+    return result;
+}
+
+// ---- Updates ----
+
+struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command)
+{
+    struct zepi_graph *graph = command->graph;
+    zepi_mutex_lock(&graph->mutex);
+    struct zepi_graph_launch *launch = zepi_graph_launch_retain(command->launch);
+    zepi_mutex_unlock(&graph->mutex);
+    return launch;
+}
+
+// What is recorded of earlier launches, and does not run, gives up what these used.
+static void clear_outdated_locked(struct zepi_graph *graph, uint64_t version)
+{
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        struct zepi_recording *recording = graph->recordings[i];
+        bool is_idle;
+        if (recording->version != 0 && recording->version != version &&
+            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle)
+            zepi_recording_clear(recording);
+    }
+}
+
+void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes)
+{
+    zepi_mutex_lock(&graph->turn);
+    zepi_mutex_lock(&graph->mutex);
+    for (uint32_t i = 0; i < count; i++) {
+        struct zepi_graph_launch *old = changes[i].command->launch;
+        changes[i].command->launch = changes[i].launch;
+        changes[i].launch = old;
+    }
+    const uint64_t version = ++graph->version;
+    zepi_mutex_unlock(&graph->mutex);
+    clear_outdated_locked(graph, version);
+    zepi_mutex_unlock(&graph->turn);
+}
+
+// ---- Executions ----
+
+// One that does not run, if there is any: with the launches as they are, if possible. Else the one
+// that began first, which is over first.
+static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
+                                    struct zepi_recording **out_idle,
+                                    struct zepi_recording **out_oldest)
+{
+    *out_idle = NULL;
+    *out_oldest = NULL;
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        bool is_idle;
+        struct zepi_recording *recording = graph->recordings[i];
+        const zepi_result_t result = zepi_recording_ask_idle(recording, &is_idle);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (is_idle && (!*out_idle || recording->version == version))
+            *out_idle = recording;
+        if (*out_idle && (*out_idle)->version == version)
+            return ZEPI_SUCCESS;
+        if (!is_idle && (!*out_oldest || recording->number < (*out_oldest)->number))
+            *out_oldest = recording;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// One that does not run, with the launches as they are.
+static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version,
+                                      struct zepi_recording **out_recording)
+{
+    // A host's own list cannot be recorded once more.
+    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
+    struct zepi_recording *recording;
+    struct zepi_recording *oldest;
+    zepi_result_t result = find_recording(graph, version, &recording, &oldest);
+    if (result == ZEPI_SUCCESS && !recording && graph->recording_count < most)
+        return add_recording(graph, out_recording);
+    if (result == ZEPI_SUCCESS && !recording) {
+        recording = oldest;
+        result = zepi_event_wait(1, &recording->last, UINT64_MAX);
+    }
+    if (result == ZEPI_SUCCESS && recording->version != version)
+        result = record(graph, recording);
+    *out_recording = recording;
+    return result;
+}
+
+#define INLINE_WAITS 16
+
+// The execution waits for the one before it, too.
+static zepi_result_t execute_after(struct zepi_graph *graph, struct zepi_recording *recording,
+                                   struct zepi_queue *queue, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    zepi_event_t inline_events[INLINE_WAITS];
+    zepi_event_t *events = inline_events;
+    const zepi_event_t before = graph->last ? graph->last->last : NULL;
+    if (!before || !zepi_event_must_be_awaited(before, queue))
+        return zepi_recording_execute(recording, queue, wait, out_event);
+    if (wait.count > 0 && !wait.events)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
+                         wait.count);
+    if (wait.count >= INLINE_WAITS)
+        events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
+    if (!events)
+        return zepi_fail_no_memory();
+    if (wait.count > 0)
+        memcpy(events, wait.events, wait.count * sizeof(events[0]));
+    events[wait.count] = before;
+    const zepi_result_t result = zepi_recording_execute(
+        recording, queue, (zepi_wait_list_t){events, wait.count + 1}, out_event);
+    if (events != inline_events)
+        zepi_free(events);
+    return result;
+}
+
+static zepi_result_t execute_locked(struct zepi_graph *graph, struct zepi_queue *queue,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_recording *recording;
+    zepi_mutex_lock(&graph->mutex);
+    const bool is_finalized = graph->is_finalized;
+    const uint64_t version = graph->version;
+    zepi_mutex_unlock(&graph->mutex);
+    if (!is_finalized)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
+    zepi_result_t result = choose_recording(graph, version, &recording);
+    if (result == ZEPI_SUCCESS)
+        result = execute_after(graph, recording, queue, wait, out_event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    recording->number = ++graph->execution_count;
+    graph->last = recording;
+    clear_outdated_locked(graph, version);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    zepi_mutex_lock(&graph->turn);
+    const zepi_result_t result = execute_locked(graph, queue, wait, out_event);
+    zepi_mutex_unlock(&graph->turn);
+    return result;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_GRAPH_GRAPH_H
+#define ZEPI_GRAPH_GRAPH_H
+
+#include "graph/graph_command.h"
+
+struct zepi_recording;
+
+// Commands that are described once and executed often. Finalizing records them to closed command
+// lists (recording.h); an execution is one call of the driver, whatever the number of commands. A
+// graph keeps alive what its commands use: kernels and memory objects.
+
+// Recordings of one graph. A driver may write to a command list as it is submitted (Intel's writes
+// to the end of each), so a list runs at most once at a time, and is never changed while it may
+// run: an execution that is enqueued while all recordings run gets one more, and the last of these
+// many waits until the oldest is over.
+#define ZEPI_GRAPH_RECORDINGS 8
+
+struct zepi_graph {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
+    bool is_updatable;
+    bool is_profiled;
+    // Guards what is below; allocation alone under it.
+    struct zepi_mutex mutex;
+    bool is_finalized;                   // the commands do not change any more
+    struct zepi_graph_commands commands; // but for its is_in_order
+    uint64_t version;                    // of the launches: the next one with each update
+    ze_command_list_handle_t open; // borrowed; what a host's function records to at the moment
+    // Guards what is below. Held while an execution is enqueued: the next one follows it, on
+    // whatever queue.
+    struct zepi_mutex turn;
+    struct zepi_recording *recordings[ZEPI_GRAPH_RECORDINGS]; // owned
+    uint32_t recording_count;
+    struct zepi_recording *last; // of the last execution; NULL: there was none
+    uint64_t execution_count;
+};
+
+extern const struct zepi_type zepi_graph_type;
+
+// A graph for a device of a context, which have been checked. NULL without memory (noted).
+struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_device *device);
+
+// Whether a command that waits for these may be added: the graph is not finalized, and has them.
+// ZEPI_ERROR_WRONG_STATE: it is; ZEPI_ERROR_INVALID_VALUE: it lacks one.
+zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count,
+                                   const uint32_t *waits);
+// A command that waits for these, to be filled in and added. NULL without memory (noted).
+struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
+                                                   enum zepi_graph_command_kind kind,
+                                                   uint32_t wait_count, const uint32_t *waits);
+// Consumes the command. *out_number: what a later one waits for.
+zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number);
+
+// Has the command list of a native command, which is not added yet, recorded by a function of the
+// host's: meanwhile it is zepi_graph_open_list. One function at a time; another one is
+// ZEPI_ERROR_WRONG_STATE.
+zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
+                                       void (*function)(void *data), void *data);
+ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL: none is recorded
+
+// Records what was added. ZEPI_ERROR_WRONG_STATE: that was done before. Another error leaves the
+// graph as it was.
+zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
+bool zepi_graph_is_finalized(struct zepi_graph *graph);
+
+struct zepi_graph_change {
+    struct zepi_graph_command *command; // borrowed; a launch of the graph
+    struct zepi_graph_launch *launch;   // owned reference
+};
+// The commands get these launches: all of them at once, with regard to executions that are enqueued
+// after this. Each change gets what its command had.
+void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes);
+// The state of a launch at this moment, a new reference.
+struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command);
+
+// Enqueues an execution to a queue of the graph's context and device. It follows the one before it.
+// If all recordings run, this waits for the oldest. ZEPI_ERROR_WRONG_STATE: the graph is not
+// finalized.
+zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event);
+
+#endif

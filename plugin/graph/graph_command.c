@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "graph/graph_command.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "ze/ze.h"
+
+static void destroy_native(struct zepi_deferred *deferred)
+{
+    struct zepi_graph_native *native = (struct zepi_graph_native *)deferred;
+    zepi_ze.zeCommandListDestroy(native->ze);
+    zepi_free(native);
+}
+
+zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
+                                       struct zepi_graph_native **out_native)
+{
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                         .commandQueueGroupOrdinal = device->compute_ordinal};
+    struct zepi_graph_native *native = zepi_allocate(1, sizeof(*native));
+    if (!native)
+        return zepi_fail_no_memory();
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandListCreate, context->ze, device->ze, &desc, &native->ze);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(native);
+        return result;
+    }
+    native->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
+    native->deferred.destroy = destroy_native;
+    *out_native = native;
+    return ZEPI_SUCCESS;
+}
+
+static void command_destroy(void *object)
+{
+    struct zepi_graph_command *command = object;
+    zepi_graph_launch_release(command->launch);
+    for (uint32_t i = 0; i < command->kernel_count; i++)
+        zepi_release(command->kernels[i]);
+    zepi_free(command->kernels);
+    if (command->native)
+        zepi_defer_free(command->context, &command->native->deferred);
+    for (int i = 0; i < 2; i++)
+        zepi_release(command->memory[i].object);
+    zepi_free(command->pattern);
+    zepi_free(command->waits);
+}
+
+ZEPI_DEFINE_TYPE(graph_command, command_destroy);
+
+struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
+                                                     struct zepi_context *context,
+                                                     enum zepi_graph_command_kind kind,
+                                                     uint32_t wait_count, const uint32_t *waits)
+{
+    struct zepi_graph_command *command = zepi_object_create(&zepi_graph_command_type);
+    if (!command)
+        return NULL;
+    command->graph = graph;
+    command->context = context;
+    command->kind = kind;
+    if (wait_count == 0)
+        return command;
+    command->waits = zepi_duplicate(waits, wait_count * sizeof(waits[0]));
+    if (!command->waits) {
+        zepi_fail_no_memory();
+        zepi_release(command);
+        return NULL;
+    }
+    command->wait_count = wait_count;
+    return command;
+}

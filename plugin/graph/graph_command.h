@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_GRAPH_GRAPH_COMMAND_H
+#define ZEPI_GRAPH_GRAPH_COMMAND_H
+
+#include "graph/graph_launch.h"
+
+struct zepi_graph;
+
+enum zepi_graph_command_kind {
+    ZEPI_GRAPH_COPY,
+    ZEPI_GRAPH_COPY_RECT,
+    ZEPI_GRAPH_FILL,
+    ZEPI_GRAPH_PREFETCH,
+    ZEPI_GRAPH_ADVISE,
+    ZEPI_GRAPH_LAUNCH,
+    ZEPI_GRAPH_NATIVE,
+    ZEPI_GRAPH_NOTHING, // what a hint without a counterpart is
+};
+
+// A command, whose handle the host may have for updates. It goes with its graph. Written only
+// before it is added, but for `launch` and `is_awaited`.
+struct zepi_graph_command {
+    struct zepi_object object;
+    struct zepi_graph *graph;     // borrowed: holds the command
+    struct zepi_context *context; // borrowed from it
+    enum zepi_graph_command_kind kind;
+    bool is_awaited;     // by a later command
+    uint32_t wait_count; // in graphs that are not in order
+    uint32_t *waits;     // owned: numbers of earlier commands
+    // Copies, fills, hints. Of the memory, the first is written and the second read; `to` and
+    // `from` are in them.
+    struct zepi_graph_memory memory[2];
+    char *to;
+    const char *from;
+    size_t size_bytes;
+    size_t box[3]; // rectangles
+    zepi_rect_t to_rect;
+    zepi_rect_t from_rect;
+    void *pattern; // owned
+    size_t pattern_size_bytes;
+    uint32_t advice; // a bit for each zepi_advice_t
+    // Launches. Replaced by updates, under the graph's mutex.
+    struct zepi_graph_launch *launch; // one reference
+    struct zepi_kernel **kernels;     // owned list of references: that it may be of
+    uint32_t kernel_count;
+    struct zepi_graph_native *native; // owned
+};
+
+// What a host recorded itself, through Level Zero.
+struct zepi_graph_native {
+    struct zepi_deferred deferred;
+    ze_command_list_handle_t ze; // owned; closed once the command is added
+};
+
+extern const struct zepi_type zepi_graph_command_type;
+
+// The commands of a graph in the order in which they were added, and what recording them needs to
+// know of all.
+struct zepi_graph_commands {
+    struct zepi_graph_command **list; // owned list of references
+    size_t count;
+    size_t capacity;
+    size_t native_count; // of these: lists of the host's own
+    uint32_t most_waits; // of any command
+    bool is_in_order;    // each after the one before; else after those that it waits for
+};
+
+// A command that waits for these, to be filled in and added to a graph. NULL without memory
+// (noted).
+struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
+                                                     struct zepi_context *context,
+                                                     enum zepi_graph_command_kind kind,
+                                                     uint32_t wait_count, const uint32_t *waits);
+// A list for a native command, to be recorded by the host, which closes it.
+zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
+                                       struct zepi_graph_native **out_native);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "graph/list_run.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "queue/event.h"
+#include "ze/ze.h"
+
+// ---- What it is made of ----
+
+// Not a wait for the command queue: runs that wait for the host may have followed. Twice, as lists
+// that are still being executed cannot be changed or destroyed: a failure may be of the moment.
+zepi_result_t zepi_list_run_wait(struct zepi_list_run *run)
+{
+    if (!run->is_submitted)
+        return ZEPI_SUCCESS;
+    ze_result_t ze = zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+    if (ze != ZE_RESULT_SUCCESS)
+        ze = zepi_ze.zeFenceHostSynchronize(run->fence, UINT64_MAX);
+    run->is_submitted = ze != ZE_RESULT_SUCCESS;
+    return zepi_check_ze(ze, "zeFenceHostSynchronize");
+}
+
+void zepi_list_run_destroy(struct zepi_list_run *run)
+{
+    if (!run)
+        return;
+    // The last event is signalled, but the command queue may not be done with the lists.
+    zepi_list_run_wait(run);
+    if (run->fence)
+        zepi_ze.zeFenceDestroy(run->fence);
+    if (run->queue)
+        zepi_ze.zeCommandQueueDestroy(run->queue);
+    if (run->before)
+        zepi_ze.zeCommandListDestroy(run->before);
+    if (run->after)
+        zepi_ze.zeCommandListDestroy(run->after);
+    zepi_free(run);
+}
+
+static zepi_result_t create_list(const struct zepi_list_run *run,
+                                 ze_command_list_handle_t *out_list)
+{
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                         .commandQueueGroupOrdinal = run->device->compute_ordinal};
+    ze_command_list_handle_t ze;
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandListCreate, run->context->ze, run->device->ze, &desc, &ze);
+    if (result == ZEPI_SUCCESS)
+        *out_list = ze;
+    return result;
+}
+
+static zepi_result_t create_queue(const struct zepi_list_run *run,
+                                  ze_command_queue_handle_t *out_queue)
+{
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .ordinal = run->device->compute_ordinal,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_queue_handle_t ze;
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandQueueCreate, run->context->ze, run->device->ze, &desc, &ze);
+    if (result == ZEPI_SUCCESS)
+        *out_queue = ze;
+    return result;
+}
+
+static zepi_result_t create_fence(const struct zepi_list_run *run, ze_fence_handle_t *out_fence)
+{
+    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_fence_handle_t ze;
+    const zepi_result_t result = ZEPI_ZE(zeFenceCreate, run->queue, &desc, &ze);
+    if (result == ZEPI_SUCCESS)
+        *out_fence = ze;
+    return result;
+}
+
+zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_device *device,
+                                   struct zepi_list_run **out_run)
+{
+    struct zepi_list_run *run = zepi_allocate(1, sizeof(*run));
+    if (!run)
+        return zepi_fail_no_memory();
+    run->context = context;
+    run->device = device;
+    zepi_result_t result = create_list(run, &run->before);
+    if (result == ZEPI_SUCCESS)
+        result = create_list(run, &run->after);
+    if (result == ZEPI_SUCCESS)
+        result = create_queue(run, &run->queue);
+    if (result == ZEPI_SUCCESS)
+        result = create_fence(run, &run->fence);
+    if (result != ZEPI_SUCCESS) {
+        zepi_list_run_destroy(run);
+        return result;
+    }
+    *out_run = run;
+    return ZEPI_SUCCESS;
+}
+
+// ---- A run ----
+
+// The first list waits for an event of the queue that the run belongs to, the last signals one that
+// this queue waits for. A driver may write to lists as they are submitted: so the last run has to
+// be over.
+static zepi_result_t begin_run(struct zepi_list_run *run)
+{
+    const zepi_result_t result = zepi_list_run_wait(run);
+    return result == ZEPI_SUCCESS ? ZEPI_ZE(zeFenceReset, run->fence) : result;
+}
+
+// A list of one barrier: its own commands and those of lists around it keep to its sides.
+static zepi_result_t record_barrier(ze_command_list_handle_t ze, ze_event_handle_t signal,
+                                    ze_event_handle_t wait)
+{
+    zepi_result_t result = ZEPI_ZE(zeCommandListReset, ze);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, ze, signal, wait ? 1 : 0, wait ? &wait : NULL);
+    return result == ZEPI_SUCCESS ? ZEPI_ZE(zeCommandListClose, ze) : result;
+}
+
+static zepi_result_t record_barriers(struct zepi_list_run *run, struct zepi_event *before,
+                                     struct zepi_event *after)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (before) {
+        // A command waits for it that no queue of ours knows of.
+        atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
+        result = record_barrier(run->before, NULL, before->ze);
+    }
+    return result == ZEPI_SUCCESS ? record_barrier(run->after, after->ze, NULL) : result;
+}
+
+static zepi_result_t execute(struct zepi_list_run *run, bool has_before, uint32_t count,
+                             const ze_command_list_handle_t *lists)
+{
+    ze_command_list_handle_t *all = zepi_allocate((size_t)count + 2, sizeof(lists[0]));
+    uint32_t total = 0;
+    if (!all)
+        return zepi_fail_no_memory();
+    if (has_before)
+        all[total++] = run->before;
+    for (uint32_t i = 0; i < count; i++)
+        all[total++] = lists[i];
+    all[total++] = run->after;
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandQueueExecuteCommandLists, run->queue, total, all, run->fence);
+    zepi_free(all);
+    run->is_submitted = result == ZEPI_SUCCESS;
+    return result;
+}
+
+// Has the queue wait for the run.
+static zepi_result_t follow_run(struct zepi_list_run *run, struct zepi_queue *queue,
+                                struct zepi_event *after, zepi_event_t *out_event)
+{
+    const zepi_wait_list_t wait = {&after, 1};
+    const zepi_result_t result = zepi_queue_marker(queue, wait, out_event);
+    // A caller that gets no event needs none, nor its memory, for the queue to know when the run is
+    // over. A wait may never end: what the run waits for may be this thread's to do.
+    if (result != ZEPI_SUCCESS &&
+        (!out_event || zepi_queue_marker(queue, wait, NULL) != ZEPI_SUCCESS)) {
+        struct zepi_error error;
+        zepi_error_save(&error);
+        zepi_list_run_wait(run);
+        zepi_error_restore(&error);
+    }
+    return result;
+}
+
+zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *queue,
+                                  uint32_t count, const ze_command_list_handle_t *lists,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    // Times begin with the first of the barriers.
+    const bool is_timed = out_event && (queue->flags & ZEPI_QUEUE_PROFILING);
+    const bool follows = wait.count > 0 || (queue->flags & ZEPI_QUEUE_IN_ORDER) || is_timed;
+    zepi_event_t before = NULL;
+    zepi_event_t after = NULL;
+    zepi_result_t result = begin_run(run);
+    if (result == ZEPI_SUCCESS && follows)
+        result = zepi_queue_marker(queue, wait, &before);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_create(queue->context, &after);
+    if (result == ZEPI_SUCCESS)
+        result = record_barriers(run, before, after);
+    if (result == ZEPI_SUCCESS)
+        result = execute(run, before != NULL, count, lists);
+    if (result == ZEPI_SUCCESS)
+        result = follow_run(run, queue, after, out_event);
+    if (result == ZEPI_SUCCESS && is_timed)
+        zepi_event_set_begin(*out_event, before);
+    zepi_release(before);
+    zepi_release(after);
+    return result;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "graph/recorder.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "launch/emulation.h"
+#include "memory/usm.h"
+#include "queue/copy.h"
+#include "ze/ze.h"
+
+void zepi_recorded_uses_release(struct zepi_recorded_uses *uses)
+{
+    // Instances before the kernels that they are of.
+    for (size_t i = 0; i < uses->instance_count; i++)
+        zepi_kernel_instance_give(uses->instances[i].kernel, uses->instances[i].instance);
+    for (size_t i = 0; i < uses->value_count; i++)
+        zepi_usm_give(uses->context, uses->values[i]);
+    for (size_t i = 0; i < uses->launch_count; i++)
+        zepi_graph_launch_release(uses->launches[i]);
+    zepi_free(uses->launches);
+    uses->launches = NULL;
+    uses->launch_count = 0;
+    uses->instance_count = 0;
+    uses->value_count = 0;
+}
+
+void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses)
+{
+    zepi_recorded_uses_release(uses);
+    zepi_free(uses->instances);
+    zepi_free(uses->values);
+}
+
+static zepi_result_t append_barrier(const struct zepi_recorder *recorder)
+{
+    return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, recorder->signal,
+                   recorder->wait_count, recorder->waits);
+}
+
+static zepi_result_t wait_for_all(const struct zepi_recorder *recorder)
+{
+    return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, NULL, 0, NULL);
+}
+
+// ---- Copies and fills ----
+
+static zepi_result_t append_copy(const struct zepi_recorder *recorder, void *to, const void *from,
+                                 size_t size_bytes)
+{
+    return ZEPI_ZE(zeCommandListAppendMemoryCopy, recorder->list, to, from, size_bytes,
+                   recorder->signal, recorder->wait_count, recorder->waits);
+}
+
+static zepi_result_t append_rect(const struct zepi_recorder *recorder,
+                                 const struct zepi_graph_command *command)
+{
+    struct zepi_copy_regions regions;
+    const zepi_result_t result =
+        zepi_copy_regions_init(&regions, &command->to_rect, &command->from_rect, command->box);
+    return result == ZEPI_SUCCESS
+               ? ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, recorder->list, command->to,
+                         &regions.to, regions.to_pitch, regions.to_slice_pitch, command->from,
+                         &regions.from, regions.from_pitch, regions.from_slice_pitch,
+                         recorder->signal, recorder->wait_count, recorder->waits)
+               : result;
+}
+
+static zepi_result_t keep_values(struct zepi_recorded_uses *uses, void *values)
+{
+    void **grown =
+        zepi_grow(uses->values, uses->value_count, &uses->value_capacity, sizeof(uses->values[0]));
+    if (!grown) {
+        zepi_usm_give(uses->context, values);
+        return zepi_fail_no_memory();
+    }
+    uses->values = grown;
+    uses->values[uses->value_count++] = values;
+    return ZEPI_SUCCESS;
+}
+
+// A pattern that the driver has no command for: copies of what is filled already.
+static zepi_result_t fill_by_copies(const struct zepi_recorder *recorder,
+                                    const struct zepi_graph_command *command)
+{
+    struct zepi_recorded_uses *uses = recorder->uses;
+    const size_t pattern_size = command->pattern_size_bytes;
+    void *pattern;
+    zepi_result_t result =
+        zepi_usm_allocate(uses->context, NULL, ZEPI_USM_HOST, pattern_size, 0, &pattern);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(pattern, command->pattern, pattern_size);
+    result = keep_values(uses, pattern);
+    // The first one waits, a barrier after the last one signals.
+    struct zepi_recorder copy = *recorder;
+    copy.signal = NULL;
+    for (size_t done = 0; done < command->size_bytes && result == ZEPI_SUCCESS;) {
+        const size_t ready = done == 0 ? pattern_size : done;
+        const size_t left = command->size_bytes - done;
+        const size_t size = ready < left ? ready : left;
+        result = append_copy(&copy, command->to + done, done == 0 ? pattern : command->to, size);
+        if (result == ZEPI_SUCCESS)
+            result = wait_for_all(&copy);
+        copy.wait_count = 0;
+        copy.waits = NULL;
+        done += size;
+    }
+    copy.signal = recorder->signal;
+    return result == ZEPI_SUCCESS && copy.signal ? append_barrier(&copy) : result;
+}
+
+static zepi_result_t append_fill(const struct zepi_recorder *recorder,
+                                 const struct zepi_graph_command *command)
+{
+    return zepi_has_fill_command(recorder->uses->device, command->pattern_size_bytes)
+               ? ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, command->to,
+                         command->pattern, command->pattern_size_bytes, command->size_bytes,
+                         recorder->signal, recorder->wait_count, recorder->waits)
+               : fill_by_copies(recorder, command);
+}
+
+// ---- Hints ----
+
+// Hints take no events: barriers stand for them.
+static zepi_result_t append_hint(const struct zepi_recorder *recorder,
+                                 const struct zepi_graph_command *command)
+{
+    struct zepi_recorder before = *recorder;
+    struct zepi_recorder after = *recorder;
+    zepi_result_t result = ZEPI_SUCCESS;
+    before.signal = NULL;
+    after.wait_count = 0;
+    if (recorder->wait_count > 0)
+        result = append_barrier(&before);
+    if (result == ZEPI_SUCCESS && command->kind == ZEPI_GRAPH_PREFETCH)
+        result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, recorder->list, command->from,
+                         command->size_bytes);
+    for (unsigned bit = 0; command->advice >> bit && result == ZEPI_SUCCESS; bit++) {
+        if (command->advice & (1u << bit))
+            result = zepi_append_advice(recorder->list, recorder->uses->device, command->from,
+                                        command->size_bytes, (zepi_advice_t)bit);
+    }
+    return result == ZEPI_SUCCESS && recorder->signal ? append_barrier(&after) : result;
+}
+
+// ---- Launches ----
+
+// The recording's instance of the kernel. Launches of one kernel often follow each other.
+static zepi_result_t get_instance(struct zepi_recorded_uses *uses,
+                                  struct zepi_device_kernel *kernel,
+                                  struct zepi_kernel_instance **out_instance)
+{
+    for (size_t i = uses->instance_count; i-- > 0;) {
+        if (uses->instances[i].kernel == kernel) {
+            *out_instance = uses->instances[i].instance;
+            return ZEPI_SUCCESS;
+        }
+    }
+    struct zepi_recorded_instance *grown =
+        zepi_grow(uses->instances, uses->instance_count, &uses->instance_capacity,
+                  sizeof(uses->instances[0]));
+    if (!grown)
+        return zepi_fail_no_memory();
+    uses->instances = grown;
+    const zepi_result_t result = zepi_kernel_instance_take(kernel, out_instance);
+    if (result == ZEPI_SUCCESS)
+        grown[uses->instance_count++] = (struct zepi_recorded_instance){kernel, *out_instance};
+    return result;
+}
+
+static zepi_result_t append_launch(const struct zepi_recorder *recorder,
+                                   struct zepi_device_kernel *kernel,
+                                   const struct zepi_launch *launch)
+{
+    struct zepi_kernel_instance *instance;
+    zepi_result_t result = get_instance(recorder->uses, kernel, &instance);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_instance_prepare(instance, kernel, recorder->uses->device, launch);
+    if (result == ZEPI_NOTHING_TO_LAUNCH)
+        return append_barrier(recorder);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (launch->flags & ZEPI_LAUNCH_COOPERATIVE)
+        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, recorder->list, instance->ze,
+                       &instance->group_count, recorder->signal, recorder->wait_count,
+                       recorder->waits);
+    return ZEPI_ZE(zeCommandListAppendLaunchKernel, recorder->list, instance->ze,
+                   &instance->group_count, recorder->signal, recorder->wait_count, recorder->waits);
+}
+
+// Specialization constants that reach the kernel through memory, which the recording keeps.
+static zepi_result_t append_emulated_launch(const struct zepi_recorder *recorder,
+                                            const struct zepi_target *target,
+                                            const struct zepi_launch *launch)
+{
+    struct zepi_emulation emulation;
+    struct zepi_launch emulated = *launch;
+    struct zepi_recorded_uses *uses = recorder->uses;
+    zepi_result_t result =
+        zepi_emulation_init(&emulation, uses->context, target, &launch->arguments);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = keep_values(uses, emulation.values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
+    return append_launch(recorder, zepi_device_kernel_of(target->device_kernel), &emulated);
+}
+
+static zepi_result_t record_launch(const struct zepi_recorder *recorder,
+                                   const struct zepi_graph_launch *launch)
+{
+    const struct zepi_recorded_uses *uses = recorder->uses;
+    const struct zepi_kernel *kernel = launch->kernel;
+    const uint32_t index = zepi_context_device_index(uses->context, uses->device);
+    const struct zepi_launch asked =
+        zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
+    if (!kernel->is_emulated)
+        return append_launch(recorder, zepi_device_kernel_of(kernel->pools[index]), &asked);
+    const struct zepi_target target = zepi_kernel_target(kernel, index, NULL);
+    return target.image
+               ? append_emulated_launch(recorder, &target, &asked)
+               : append_launch(recorder, zepi_device_kernel_of(target.device_kernel), &asked);
+}
+
+zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
+                                  const struct zepi_graph_command *command,
+                                  const struct zepi_graph_launch *launch)
+{
+    switch (command->kind) {
+    case ZEPI_GRAPH_COPY:
+        return append_copy(recorder, command->to, command->from, command->size_bytes);
+    case ZEPI_GRAPH_COPY_RECT:
+        return append_rect(recorder, command);
+    case ZEPI_GRAPH_FILL:
+        return append_fill(recorder, command);
+    case ZEPI_GRAPH_PREFETCH:
+    case ZEPI_GRAPH_ADVISE:
+        return append_hint(recorder, command);
+    case ZEPI_GRAPH_LAUNCH:
+        return record_launch(recorder, launch);
+    default:
+        return append_barrier(recorder);
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_GRAPH_RECORDING_H
+#define ZEPI_GRAPH_RECORDING_H
+
+#include "graph/recorder.h"
+
+struct zepi_list_run;
+
+// A graph's commands as closed command lists: one list, and one more behind each native command's
+// list. Commands of a graph in order have barriers between them, others events of the recording's
+// own where one waits for another; the last thing in the lists is to reset these. Every native
+// command has a barrier on both sides. Under the graph's `turn`, but for the deferred free.
+
+// A buffer that moves: it is brought to the device before each execution.
+struct zepi_recording_move {
+    struct zepi_buffer_part part; // borrowed from a command or a launch
+    enum zepi_buffer_access access;
+};
+
+struct zepi_recording {
+    struct zepi_deferred deferred;   // once the graph is gone
+    uint64_t version;                // of the graph's launches that is recorded; 0: none
+    zepi_event_t last;               // owned; of the last execution; NULL: it is over
+    uint64_t number;                 // of that execution in the graph
+    ze_command_list_handle_t *own;   // owned list of owned lists
+    ze_command_list_handle_t *lists; // owned list: what an execution gets, native commands' too
+    uint32_t own_count;
+    uint32_t list_count;
+    ze_event_pool_handle_t pool; // owned; NULL: no events
+    ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
+    size_t event_count;          // that of commands, once `events` is there
+    struct zepi_list_run *run;   // owned; NULL: the driver appends closed lists
+    struct zepi_recorded_uses uses;
+    struct zepi_recording_move *moves; // owned list
+    size_t move_count;
+    size_t move_capacity;
+};
+
+// With nothing recorded.
+zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_device *device,
+                                    struct zepi_recording **out_recording);
+// Its executions are over, or will be once the queues are empty: gives up what it uses, and its
+// lists when no command can use them any more. NULL is fine.
+void zepi_recording_destroy(struct zepi_recording *recording);
+
+// Whether it may be changed and executed: nothing of it runs.
+zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording, bool *out_is_idle);
+
+// Nothing of it runs: forgets what is recorded, and gives up what that uses.
+void zepi_recording_clear(struct zepi_recording *recording);
+// Nothing of it runs: records the commands with these launches, an owned list of references by
+// command, which it consumes. The commands are always the same. On failure nothing is recorded.
+zepi_result_t zepi_recording_record(struct zepi_recording *recording,
+                                    const struct zepi_graph_commands *commands,
+                                    struct zepi_graph_launch **launches, uint64_t version);
+
+// Nothing of it runs: enqueues an execution.
+zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
+                                     zepi_wait_list_t wait, zepi_event_t *out_event);
+
+#endif
