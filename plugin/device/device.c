@@ -130,9 +130,9 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
 
 static zepi_result_t query_images(struct zepi_device *device)
 {
-    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
-    const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &images);
-    device->has_images = ze == ZE_RESULT_SUCCESS && images.maxImageDims2D > 0;
+    device->images.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
+    const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &device->images);
+    device->has_images = ze == ZE_RESULT_SUCCESS && device->images.maxImageDims2D > 0;
     return zepi_check_ze_answer(ze, "zeDeviceGetImageProperties");
 }
 

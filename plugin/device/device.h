@@ -20,6 +20,7 @@ struct zepi_device {
     uint64_t global_memory_bytes;
     uint64_t memory_bandwidth; // bytes a second, of the fastest memory; 0: the driver does not tell
     bool has_images;
+    ze_device_image_properties_t images; // limits; of no use without images
     bool has_shared_usm;
     uint32_t ip_version;      // 0: unknown
     uint32_t compute_ordinal; // of the command queue group for everything

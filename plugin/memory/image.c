@@ -6,6 +6,8 @@
 #include "sync/deferred_free.h"
 #include "ze/ze.h"
 
+#include <inttypes.h>
+
 // What outlives the object until commands are over.
 struct zepi_image_place {
     struct zepi_deferred deferred;
@@ -68,6 +70,28 @@ static uint64_t most_bytes_of(const ze_image_desc_t *desc)
     return bytes * (desc->arraylevels > 0 ? desc->arraylevels : 1);
 }
 
+// Intel's driver ends the process where the sizes are beyond the device's limits.
+static zepi_result_t check_sizes(const struct zepi_device *device, const ze_image_desc_t *desc)
+{
+    const ze_device_image_properties_t *images = &device->images;
+    const bool is_array =
+        desc->type == ZE_IMAGE_TYPE_1DARRAY || desc->type == ZE_IMAGE_TYPE_2DARRAY;
+    const bool is_line = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
+    const bool is_space = desc->type == ZE_IMAGE_TYPE_3D;
+    const uint32_t most = is_line    ? images->maxImageDims1D
+                          : is_space ? images->maxImageDims3D
+                                     : images->maxImageDims2D;
+    if (!device->has_images || (desc->width <= most && (is_line || desc->height <= most) &&
+                                (!is_space || desc->depth <= most) &&
+                                (!is_array || desc->arraylevels <= images->maxImageArraySlices)))
+        return ZEPI_SUCCESS;
+    return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                     "an image of %" PRIu64 " x %u x %u with %u layers; the device has at most %u "
+                     "in each dimension, and %u layers",
+                     desc->width, desc->height, desc->depth, desc->arraylevels, most,
+                     images->maxImageArraySlices);
+}
+
 static zepi_result_t create_image(struct zepi_image *image, const ze_image_desc_t *desc)
 {
     struct zepi_context *context = image->context;
@@ -98,6 +122,8 @@ zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_des
     image->place = place_create();
     if (!image->place)
         result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS && !native_handle)
+        result = check_sizes(image->device, desc);
     if (result == ZEPI_SUCCESS && !native_handle)
         result = create_image(image, desc);
     if (result != ZEPI_SUCCESS) {
