@@ -76,6 +76,11 @@ import sys, dpctl, dpctl.program
 bytes = open(sys.argv[1], 'rb').read()
 bundle = dpctl.program.create_program_from_spirv(dpctl.SyclQueue(), bytes)
 bundle.get_sycl_kernel('negate')" "$(dirname "$zepi")/../tests/data/negate.spv"
+data=$(dirname "$zepi")/../tests/data
+"$zepi" build --intel-driver "$data/scaled_copy.spv" --spec 7=5 -o "$scratch/native" >/dev/null 2>&1
+expect 'native code of another process has its constants' 0 '^argument 1: 5 10 15 20$' \
+    "$zepi" run --intel-driver "$scratch/native" --kernel scaled_copy_int --global 4 \
+    --arg buffer:i32:4,ramp=1:1 --arg buffer:i32:4,out
 expect "the exit code is the command's" 5 '' "$zepi" exec --intel-driver -- "$python" -c 'import sys; sys.exit(5)'
 expect 'a command that is not there' 127 'No such file' "$zepi" exec --intel-driver -- there-is-no-such-program
 expect 'scripts that name each other' 126 'symbolic links' "$zepi" exec --intel-driver -- "$scratch/loop"

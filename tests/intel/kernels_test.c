@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ITEMS 64
@@ -382,6 +383,39 @@ static void modules_outlive_others_that_are_destroyed(void)
     tear_down();
 }
 
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+// A fill is one of the driver's own kernels, which is built at its first launch: that takes as long
+// as a thousand launches.
+static void builds_are_in_no_timestamp(void)
+{
+    const uint32_t pattern[4] = {1, 2, 3, 4};
+    zepi_event_times_t times = {.size = sizeof(times)};
+    zepi_event_t event;
+    test_plugin_load();
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING);
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, sizeof(*out), 0,
+                              (void **)&out));
+    const uint64_t begin = wall_ns();
+    TEST_OK(zepi.queue_fill(gear.queue, out, pattern, sizeof(pattern), sizeof(*out), TEST_NO_WAIT,
+                            &event));
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    const uint64_t wall = wall_ns() - begin;
+    INTEL_EXPECT(out->words[ITEMS - 1] == 4, "not filled");
+    TEST_OK(zepi.event_get_times(event, &times));
+    INTEL_EXPECT(times.end_ns - times.start_ns < wall / 2, "%llu of %llu ns",
+                 (unsigned long long)(times.end_ns - times.start_ns), (unsigned long long)wall);
+    zepi.release(event);
+    TEST_OK(zepi.usm_free(gear.context, out));
+    test_gear_destroy(&gear);
+    test_plugin_unload();
+}
+
 // ---- Text ----
 
 static char text[8192]; // what was written to a descriptor meanwhile
@@ -537,6 +571,23 @@ static void machine_code_without_spirv_is_refused_by_name(void)
     expect_refusal("negate is refused: machine code without SPIR-V");
 }
 
+// The SPIR-V in native code has default values, whatever was set when it was built.
+static void native_code_of_unknown_constants_is_refused_by_name(void)
+{
+    setenv("DRM_SHIM_RECORDS", "/dev/null/none", 1);
+    set_up("spec_types");
+    zepi_device_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
+    zepi.release(module);
+    TEST_OK(zepi.cache_clear(gear.context));
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &module));
+    const zepi_kernel_t kernel = kernel_of("show_types");
+    const zepi_argument_t argument = TEST_POINTER(out);
+    const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+    begin_text(STDERR_FILENO);
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    expect_refusal("show_types is refused: native code of unknown values");
+}
+
 // ze_cpu has pointers to some functions alone.
 static void a_function_that_the_cpu_lacks_has_no_pointer(void)
 {
@@ -576,11 +627,13 @@ static const struct intel_story stories[] = {
     STORY(modules_linked_dynamically_share_functions_and_variables, EXECUTED, "ZEPI_LINK=dynamic"),
     STORY(variables_are_the_host_s_too, EXECUTED),
     STORY(modules_outlive_others_that_are_destroyed, EXECUTED),
+    STORY(builds_are_in_no_timestamp, EXECUTED),
     STORY(pixels_of_images_are_read_and_written, EXECUTED),
     STORY(prints_reach_the_standard_output, EXECUTED),
     STORY(a_failed_assertion_says_where_and_ends_the_process, EXECUTED),
     STORY(an_image_that_the_cpu_lacks_is_refused_by_name, REFUSED),
     STORY(machine_code_without_spirv_is_refused_by_name, REFUSED),
+    STORY(native_code_of_unknown_constants_is_refused_by_name, REFUSED),
     STORY(a_function_that_the_cpu_lacks_has_no_pointer, REFUSED),
     {0}};
 

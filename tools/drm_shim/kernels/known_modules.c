@@ -150,6 +150,12 @@ bool shim_known_kernel_build(struct shim_known_kernel *kernel)
                                                     : "machine code without SPIR-V");
         return false;
     }
+    if (kernel->module->lacks_constants) {
+        shim_error("%s is refused: native code of unknown values of specialization constants: "
+                   "there is no record of its build",
+                   kernel->native->name);
+        return false;
+    }
     if (!build_module(kernel->module)) {
         shim_error("%s is refused: its module cannot be built for the CPU", kernel->native->name);
         return false;
@@ -182,9 +188,9 @@ static void find_inputs(struct shim_known_module *module, const ze_module_desc_t
         if (shim_module_inputs_init(&module->inputs, desc, message, sizeof(message)))
             shim_module_inputs_store(&module->inputs, digest);
     } else if (!shim_module_inputs_load(&module->inputs, digest) && module->code.spirv) {
-        // Right unless values of specialization constants were set.
-        shim_module_inputs_init_plain(&module->inputs, module->code.spirv, module->code.spirv_bytes,
-                                      message, sizeof(message));
+        if (shim_module_inputs_init_plain(&module->inputs, module->code.spirv,
+                                          module->code.spirv_bytes, message, sizeof(message)))
+            module->lacks_constants = module->inputs.inputs[0].walk.constant_count > 0;
     }
     if (message[0])
         shim_error("a module's SPIR-V is not executed: %s", message);

@@ -30,6 +30,7 @@ struct shim_known_module {
     ze_module_handle_t handle; // the driver's; NULL: one of the driver's own
     struct shim_native_code code;
     struct shim_module_inputs inputs;  // none: native code of unknown origin
+    bool lacks_constants; // of that origin all is known but the values of specialization constants
     struct shim_known_kernel *kernels; // owned; as many as `code` has
     pthread_mutex_t mutex; // guards what follows; a build happens under it: others wait for it
     bool was_tried;
