@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/event.h"
+#include "queue/event_times.h"
 #include "ze/ze.h"
 
 // ---- What it is made of ----

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "launch/emulation.h"
+#include "launch/kernel_instance.h"
 #include "memory/usm.h"
 #include "queue/copy.h"
 #include "ze/ze.h"

@@ -4,6 +4,28 @@
 
 #include "launch/device_kernel.h"
 
+// The arguments of a launch as the host has them: zepi_argument_t, or the part of another
+// interface's structure that has the same members. Borrowed for one call.
+struct zepi_argument_list {
+    const void *first;   // the first one's kind
+    size_t stride_bytes; // from one to the next
+    uint32_t count;
+    // The index takes the place of `reserved`; a pointer has any size, local memory any value.
+    bool is_indexed;
+};
+
+// A launch of a kernel as both front doors have it. Borrowed for one call.
+struct zepi_launch {
+    struct zepi_argument_list arguments;
+    uint32_t work_dim; // 1 to 3: checked by the front door
+    zepi_launch_flags_t flags;
+    const size_t *global_size;
+    const size_t *group_size;    // NULL or zeros: suggested by the driver
+    const size_t *global_offset; // NULL: zeros
+    zepi_wait_list_t wait;
+    zepi_event_t *out_event; // or NULL
+};
+
 struct zepi_device;
 
 // Arguments as the host has them, borrowed for one launch by one thread.

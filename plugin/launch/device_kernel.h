@@ -3,7 +3,6 @@
 #define ZEPI_LAUNCH_DEVICE_KERNEL_H
 
 #include "cache/build_result.h"
-#include "launch/kernel_instance.h"
 #include "program/build/device_module.h"
 #include "sync/completion_point.h"
 #include "sync/deferred_free.h"
@@ -16,6 +15,9 @@
 
 #define ZEPI_DEVICE_KERNEL_SLOTS 8
 #define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel
+
+struct zepi_kernel_instance;
+typedef _Atomic(struct zepi_kernel_instance *) zepi_kernel_instance_slot;
 
 // What is known about an argument before a launch.
 struct zepi_kernel_argument {

@@ -10,11 +10,6 @@ struct zepi_queue;
 // or a selector, for the thread that launches (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch
 // has the order).
 
-struct zepi_dispatch {
-    struct zepi_target target;     // kept alive by `held`, or by what the launch names
-    struct zepi_held_target *held; // owned reference, or NULL
-};
-
 // The caller releases out_dispatch->held.
 zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                  struct zepi_dispatch *out_dispatch);

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_DISPATCH_MEMO_H
 #define ZEPI_LAUNCH_DISPATCH_MEMO_H
 
-#include "launch/dispatch.h"
+#include "launch/target.h"
 
 struct zepi_module;
 struct zepi_queue;

@@ -6,6 +6,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/emulation.h"
+#include "launch/kernel_instance.h"
 #include "launch/work_size.h"
 #include "program/module.h"
 #include "ze/ze.h"

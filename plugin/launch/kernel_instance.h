@@ -8,28 +8,7 @@
 
 struct zepi_device;
 struct zepi_device_kernel;
-
-// The arguments of a launch as the host has them: zepi_argument_t, or the part of another
-// interface's structure that has the same members. Borrowed for one call.
-struct zepi_argument_list {
-    const void *first;   // the first one's kind
-    size_t stride_bytes; // from one to the next
-    uint32_t count;
-    // The index takes the place of `reserved`; a pointer has any size, local memory any value.
-    bool is_indexed;
-};
-
-// A launch of a kernel as both front doors have it. Borrowed for one call.
-struct zepi_launch {
-    struct zepi_argument_list arguments;
-    uint32_t work_dim; // 1 to 3: checked by the front door
-    zepi_launch_flags_t flags;
-    const size_t *global_size;
-    const size_t *group_size;    // NULL or zeros: suggested by the driver
-    const size_t *global_offset; // NULL: zeros
-    zepi_wait_list_t wait;
-    zepi_event_t *out_event; // or NULL
-};
+struct zepi_launch;
 
 // One ze_kernel, and what is set on it: a launch sets what differs. One thread at a time uses an
 // instance: that which has the mutex of the queue that it belongs to, or took it from the pool.
@@ -57,8 +36,6 @@ struct zepi_kernel_instance {
     uint64_t usm_generation; // since which the arguments are what `arguments` says
     struct zepi_argument_state arguments[];
 };
-
-typedef _Atomic(struct zepi_kernel_instance *) zepi_kernel_instance_slot;
 
 // Makes an instance, which is in no pool yet.
 zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,

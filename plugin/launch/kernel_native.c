@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/context.h"
 #include "launch/kernel.h"
+#include "launch/kernel_instance.h"
 #include "program/module.h"
 
 static void destroy_export(void *user, uint32_t index, void *item)

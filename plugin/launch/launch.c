@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "launch/dispatch.h"
 #include "launch/emulation.h"
+#include "launch/kernel_instance.h"
 #include "launch/work_size.h"
 #include "queue/buffer_use.h"
 #include "queue/submit.h"

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_REQUEST_H
 #define ZEPI_LAUNCH_REQUEST_H
 
-#include "launch/dispatch.h"
+#include "launch/target.h"
 #include "program/module.h"
 #include "program/this_module.h"
 #include "queue/queue.h"

@@ -34,4 +34,9 @@ static inline struct zepi_held_target *zepi_held_target_retain(struct zepi_held_
     return held;
 }
 
+struct zepi_dispatch {
+    struct zepi_target target;     // kept alive by `held`, or by what the launch names
+    struct zepi_held_target *held; // owned reference, or NULL
+};
+
 #endif

@@ -26,7 +26,7 @@ static struct zepi_command_lists *lists_of(const struct zepi_context *context)
 static void command_list_destroy(void *object)
 {
     struct zepi_command_list *list = object;
-    zepi_event_cache_finish(&list->events, list);
+    zepi_event_cache_finish(&list->events, list->ownership);
     if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeCommandListDestroy(list->ze);
 }
@@ -89,6 +89,7 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     list->ze = ze;
     list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
     list->events.kind = kind->events;
+    list->events.list = list;
     *out_list = list;
     return ZEPI_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include "cache/mutex.h"
 #include "core/object.h"
 #include "queue/event_cache.h"
+#include "queue/queue.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -42,10 +43,20 @@ struct zepi_command_list {
 
 extern const struct zepi_type zepi_command_list_type;
 
-// The list that the events belong to.
-static inline struct zepi_command_list *zepi_event_cache_list(struct zepi_event_cache *cache)
+// The list has got a command that signals the event, of a slot that is not one of its own.
+static inline void zepi_event_slot_note_list(struct zepi_event_slot *slot,
+                                             struct zepi_command_list *list)
 {
-    return (struct zepi_command_list *)((char *)cache - offsetof(struct zepi_command_list, events));
+    slot->list = zepi_retain(list);
+    slot->list_ownership = list->ownership;
+}
+
+// Under the queue's mutex: the list for the next command.
+static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *queue)
+{
+    struct zepi_command_list *list = queue->next_list;
+    queue->next_list = list->next;
+    return list;
 }
 
 // A free list of this kind, or a new one, with one reference.

@@ -3,6 +3,7 @@
 #define ZEPI_QUEUE_COPY_H
 
 #include "device/context.h"
+#include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
 

@@ -5,48 +5,8 @@
 #include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
-
-// Of no queue's cache: of the host, of several commands, or with times that its queue does not
-// have.
-static void event_destroy(void *object)
-{
-    struct zepi_event *event = object;
-    if (event->slot) {
-        // What was seen to be complete, and no command waits for, is free at once.
-        if (zepi_event_is_known_complete(event) &&
-            !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
-            zepi_event_slot_give(event->slot);
-        else
-            zepi_event_slot_defer(event->slot);
-    }
-    zepi_release(event->begin);
-    if (event->queue)
-        zepi_release(event->queue);
-    else
-        zepi_release(event->context);
-}
-
-static __attribute__((noinline)) zepi_result_t destroy_and_discard(struct zepi_event *event)
-{
-    event_destroy(event);
-    zepi_object_discard(event);
-    return ZEPI_SUCCESS;
-}
-
-static zepi_result_t event_recycle(void *object)
-{
-    struct zepi_event *event = object;
-    struct zepi_queue *queue = event->queue;
-    if (__builtin_expect(!event->cache, 0))
-        return destroy_and_discard(event);
-    zepi_event_cache_return(event->cache, event);
-    return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
-}
-
-ZEPI_DEFINE_RECYCLED_TYPE(event, event_destroy, event_recycle);
 
 void zepi_event_abandon(struct zepi_event *event)
 {
@@ -77,14 +37,6 @@ void zepi_event_note_submit(struct zepi_event *event)
 {
     event->submit_ns = zepi_clock_ns();
     atomic_store_explicit(&event->submit_ticks, 0, memory_order_relaxed);
-}
-
-void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
-{
-    zepi_event_slot_note_list(event->slot, zepi_event_cache_list(event->cache));
-    event->cache = NULL;
-    event->begin = zepi_retain(begin);
-    event->submit_ns = begin->submit_ns;
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)

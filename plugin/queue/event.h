@@ -50,9 +50,6 @@ void zepi_event_note_submit(struct zepi_event *event);
 
 // Releases an event that was given to no command: it is never signalled.
 void zepi_event_abandon(struct zepi_event *event);
-// An event of several commands: they began when that of `begin`, another timed one of the queue,
-// was over. No other thread has the event yet.
-void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {

@@ -2,11 +2,49 @@
 #include "queue/event_cache.h"
 
 #include "device/context.h"
-#include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
 
 #include <stddef.h>
+
+// Of no queue's cache: of the host, of several commands, or with times that its queue does not
+// have.
+static void event_destroy(void *object)
+{
+    struct zepi_event *event = object;
+    if (event->slot) {
+        // What was seen to be complete, and no command waits for, is free at once.
+        if (zepi_event_is_known_complete(event) &&
+            !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
+            zepi_event_slot_give(event->slot);
+        else
+            zepi_event_slot_defer(event->slot);
+    }
+    zepi_release(event->begin);
+    if (event->queue)
+        zepi_release(event->queue);
+    else
+        zepi_release(event->context);
+}
+
+static __attribute__((noinline)) zepi_result_t destroy_and_discard(struct zepi_event *event)
+{
+    event_destroy(event);
+    zepi_object_discard(event);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t event_recycle(void *object)
+{
+    struct zepi_event *event = object;
+    struct zepi_queue *queue = event->queue;
+    if (__builtin_expect(!event->cache, 0))
+        return destroy_and_discard(event);
+    zepi_event_cache_return(event->cache, event);
+    return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
+}
+
+ZEPI_DEFINE_RECYCLED_TYPE(event, event_destroy, event_recycle);
 
 // Made at once when there are none: as many as there are, but for these limits.
 #define LEAST_NEW_EVENTS 8
@@ -72,7 +110,7 @@ static void give_deferred(struct zepi_deferred *deferred)
     struct zepi_event_cache *cache = first->cache;
     const struct chain chain = chain_of(first);
     push_chain(&cache->usable, &chain);
-    zepi_release(zepi_event_cache_list(cache));
+    zepi_release(cache->list);
 }
 
 // No command uses them once all queues have come past this point.
@@ -80,10 +118,10 @@ static void defer_chain(struct zepi_event_cache *cache, const struct chain *chai
 {
     if (!chain->first)
         return;
-    struct zepi_command_list *list = zepi_retain(zepi_event_cache_list(cache));
+    zepi_retain(cache->list);
     chain->first->deferred.weight = (chain->count + 1) * ZEPI_DEFERRED_WEIGHT_EVENT;
     chain->first->deferred.destroy = give_deferred;
-    zepi_defer_free(list->context, &chain->first->deferred);
+    zepi_defer_free(chain->first->context, &chain->first->deferred);
 }
 
 // ---- What came back ----
@@ -286,23 +324,23 @@ void zepi_event_cache_settle(struct zepi_event_cache *cache)
     defer_chain(cache, &others);
 }
 
-static void destroy_events(struct zepi_event *event, const struct zepi_command_list *list)
+static void destroy_events(struct zepi_event *event, zepi_ownership_t ownership)
 {
     while (event) {
         struct zepi_event *next = event->next;
-        zepi_event_slot_give_from(event->slot, list);
+        zepi_event_slot_give_from(event->slot, ownership);
         zepi_object_discard_resting(event, &zepi_event_type);
         event = next;
     }
 }
 
-void zepi_event_cache_finish(struct zepi_event_cache *cache, const struct zepi_command_list *list)
+void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ownership)
 {
     for (struct zepi_event *first = cache->pending; first; first = cache->pending) {
         cache->pending = first->next_chain;
-        destroy_events(first, list);
+        destroy_events(first, ownership);
     }
-    destroy_events(cache->free, list);
-    destroy_events(take_all(&cache->usable), list);
-    destroy_events(take_all(&cache->in_use), list);
+    destroy_events(cache->free, ownership);
+    destroy_events(take_all(&cache->usable), ownership);
+    destroy_events(take_all(&cache->in_use), ownership);
 }

@@ -24,7 +24,8 @@ struct zepi_event_cache {
     struct zepi_event *pending; // chains of an in-order queue, oldest first
     struct zepi_event *last_pending;
     uint32_t made_count;
-    uint32_t taken_count; // since the last look at what came back
+    uint32_t taken_count;           // since the last look at what came back
+    struct zepi_command_list *list; // borrowed: the one that this is part of
     // Pushed by any thread, taken as a whole: those that may be used again, or reset, and those
     // whose commands may not be over.
     _Atomic(struct zepi_event *) usable;
@@ -81,7 +82,7 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
 // The list's queue goes, and all commands are complete.
 void zepi_event_cache_settle(struct zepi_event_cache *cache);
 
-// The list goes, and no command uses its events.
-void zepi_event_cache_finish(struct zepi_event_cache *cache, const struct zepi_command_list *list);
+// The list, with this ownership, goes, and no command uses its events.
+void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ownership);
 
 #endif

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "queue/command_list.h"
 #include "ze/ze.h"
 #include "ze/ze_optional.h"
 
@@ -202,11 +201,6 @@ static void drop_adopted(struct zepi_event_slot *slot)
     zepi_free(slot);
 }
 
-void zepi_event_slot_note_list(struct zepi_event_slot *slot, struct zepi_command_list *list)
-{
-    slot->list = zepi_retain(list);
-}
-
 ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
 {
     // For the status of an event with times of an in-order list, Intel's driver waits up to 5
@@ -216,12 +210,11 @@ ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
                : zepi_ze.zeEventQueryStatus(slot->ze);
 }
 
-void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_command_list *list)
+enum reuse { RESET, REMAKE };
+
+static void give_unsignalled(struct zepi_event_slot *slot, enum reuse reuse)
 {
-    // Events of the counter cannot be reset, and a host may have destroyed its list.
-    const bool is_stale =
-        list && (slot->kind & ZEPI_EVENT_COUNTER || list->ownership == ZEPI_OWNERSHIP_KEEP);
-    if (is_stale) {
+    if (reuse == REMAKE) {
         destroy_event(slot);
     } else if (!(slot->kind & ZEPI_EVENT_COUNTER) &&
                zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS) {
@@ -231,6 +224,18 @@ void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_c
     push_free(slot);
 }
 
+// Events of the counter cannot be reset, and a host may have destroyed its list.
+static enum reuse reuse_after(const struct zepi_event_slot *slot, zepi_ownership_t list_ownership)
+{
+    return slot->kind & ZEPI_EVENT_COUNTER || list_ownership == ZEPI_OWNERSHIP_KEEP ? REMAKE
+                                                                                    : RESET;
+}
+
+void zepi_event_slot_give_from(struct zepi_event_slot *slot, zepi_ownership_t ownership)
+{
+    give_unsignalled(slot, reuse_after(slot, ownership));
+}
+
 void zepi_event_slot_give(struct zepi_event_slot *slot)
 {
     struct zepi_command_list *list = slot->list;
@@ -238,7 +243,7 @@ void zepi_event_slot_give(struct zepi_event_slot *slot)
     if (slot->is_adopted)
         drop_adopted(slot);
     else
-        zepi_event_slot_give_from(slot, list);
+        give_unsignalled(slot, list ? reuse_after(slot, slot->list_ownership) : RESET);
     zepi_release(list);
 }
 

@@ -32,6 +32,7 @@ struct zepi_event_slot {
     // Retained: what signals the event, of a slot that is not the list's own. Intel's driver writes
     // to that list when the event is reset, or first seen to be complete.
     struct zepi_command_list *list;
+    zepi_ownership_t list_ownership;
     struct zepi_event_slot *next; // free ones
     bool is_adopted;              // the host's event, of no pool: gone once it is given back
     zepi_ownership_t ownership;   // of an adopted event
@@ -58,14 +59,12 @@ zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_eve
 // A slot around the host's own event.
 zepi_result_t zepi_event_slot_adopt(struct zepi_event_pools *pools, ze_event_handle_t ze,
                                     zepi_ownership_t ownership, struct zepi_event_slot **out_slot);
-// The list has got a command that signals the event.
-void zepi_event_slot_note_list(struct zepi_event_slot *slot, struct zepi_command_list *list);
 // Whether the event is complete, at once: ZE_RESULT_NOT_READY if not.
 ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot);
 // Gives back one that no command uses.
 void zepi_event_slot_give(struct zepi_event_slot *slot);
 // The same for one of the list's own, as the list is destroyed.
-void zepi_event_slot_give_from(struct zepi_event_slot *slot, const struct zepi_command_list *list);
+void zepi_event_slot_give_from(struct zepi_event_slot *slot, zepi_ownership_t ownership);
 // Gives back one that commands may still signal or wait for.
 void zepi_event_slot_defer(struct zepi_event_slot *slot);
 

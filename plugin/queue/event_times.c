@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/list.h"
 #include "device/device.h"
+#include "queue/command_list.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
@@ -18,6 +19,14 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since)
     const uint64_t before = (since - ticks) & mask;
     return before <= mask / 16 && before <= since ? since - before
                                                   : zepi_timestamp_after(mask, ticks, since);
+}
+
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
+{
+    zepi_event_slot_note_list(event->slot, event->cache->list);
+    event->cache = NULL;
+    event->begin = zepi_retain(begin);
+    event->submit_ns = begin->submit_ns;
 }
 
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks)

@@ -20,6 +20,10 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
 // then, since that costs little; the device's is read at the first question, and the answer kept.
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks);
 
+// An event of several commands: they began when that of `begin`, another timed one of the queue,
+// was over. No other thread has the event yet.
+void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin);
+
 zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times);
 
 #endif

@@ -2,17 +2,10 @@
 #ifndef ZEPI_QUEUE_HOLD_H
 #define ZEPI_QUEUE_HOLD_H
 
-#include <stdatomic.h>
-
-struct zepi_held;
-struct zepi_queue;
+#include "queue/queue.h"
 
 // Objects of another context that commands of a queue use: events in wait lists, memory. Their own
 // context does not know these commands; so the queue keeps a reference until they are complete.
-struct zepi_holds {
-    struct zepi_held *first; // owned; under the queue's mutex
-    atomic_uint count;
-};
 
 // Keeps `object` until what was submitted to the queue up to now is complete. Without memory it
 // waits for that. Under no lock.

@@ -2,6 +2,7 @@
 #include "queue/probe.h"
 
 #include "device/context.h"
+#include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
 

@@ -4,14 +4,14 @@
 
 #include "cache/mutex.h"
 #include "core/object.h"
-#include "queue/command_list.h"
-#include "queue/hold.h"
-#include "queue/probe.h"
 #include "sync/deferred_free.h"
 #include "ze/ze_optional.h"
 
+struct zepi_command_list;
 struct zepi_context;
 struct zepi_device;
+struct zepi_event_slot;
+struct zepi_held;
 
 // Immediate command lists of an out-of-order queue: independent commands overlap. An in-order queue
 // has one.
@@ -19,6 +19,22 @@ struct zepi_device;
 
 // Events of a wait list that need no memory.
 #define ZEPI_QUEUE_WAITS 16
+
+// Objects that commands of the queue use (hold.h).
+struct zepi_holds {
+    struct zepi_held *first; // owned; under the queue's mutex
+    atomic_uint count;
+};
+
+// A look at the queue that is under way (probe.h).
+#define ZEPI_PROBE_EVENTS 3 // one for each list of a queue
+
+struct zepi_probe {
+    atomic_bool is_in_use; // by a thread, which owns what is below
+    uint32_t count;        // of events; 0: none is on its way
+    struct zepi_event_slot *slots[ZEPI_PROBE_EVENTS];
+    struct zepi_completion_mark mark; // what will be complete when they are
+};
 
 // What a queue's commands go to. Filled at creation; what changes has a lock.
 struct zepi_queue {
@@ -46,14 +62,6 @@ struct zepi_queue {
 };
 
 extern const struct zepi_type zepi_queue_type;
-
-// Under the mutex: the list for the next command.
-static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *queue)
-{
-    struct zepi_command_list *list = queue->next_list;
-    queue->next_list = list->next;
-    return list;
-}
 
 // Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
 // the wait.

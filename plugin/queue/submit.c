@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "queue/hold.h"
 #include "ze/ze.h"
 
 void zepi_submit_finish_lists(struct zepi_submit *submit)

@@ -2,6 +2,7 @@
 #ifndef ZEPI_QUEUE_SUBMIT_H
 #define ZEPI_QUEUE_SUBMIT_H
 
+#include "queue/command_list.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 

@@ -4,7 +4,6 @@
 
 #include "core/object.h"
 #include "program/device_image/blob.h"
-#include "program/device_image/module_images.h"
 #include "program/device_image/spec_values.h"
 
 struct zepi_build_result;

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "launch/arguments.h"
 #include "launch/launch.h"
+#include "queue/hold.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 

@@ -5,6 +5,9 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "queue/command_list.h"
+#include "queue/hold.h"
+#include "queue/probe.h"
 #include "ze/ze.h"
 
 static void give_list(struct zepi_command_list *list, bool is_idle)
