@@ -44,9 +44,10 @@ static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, 
 static zepi_result_t fail_no_driver(void)
 {
     return zepi_fail(ZEPI_ERROR_UNINITIALIZED,
-                     "there is no Level Zero driver: install the GPU's (libze-intel-gpu1 or "
+                     "no Level Zero driver comes up: install the GPU's (libze-intel-gpu1 or "
                      "intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to the path of ze_cpu, "
-                     "libze_cpu.so.1, which needs no GPU");
+                     "libze_cpu.so.1, which needs no GPU but an OpenCL runtime (pip install "
+                     "intel-opencl-rt)");
 }
 
 typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,

@@ -52,6 +52,8 @@ expect 1 'out[1] is 4' env LD_LIBRARY_PATH="$HOME/zepi/lib" ./wrong
 expect 1 'ZE_ENABLE_ALT_DRIVERS' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
 expect 1 'ze_cpu' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
 
+expect 3 'pip install intel-opencl-rt' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
+
 # An empty file in place of the loader, which the dynamic linker finds first.
 mkdir "$scratch/empty" && : >"$scratch/empty/libze_loader.so.1"
 expect 1 'install libze1' env LD_LIBRARY_PATH="$scratch/empty" build/first
