@@ -111,7 +111,7 @@ bool test_env_is_on_intel_driver(void)
 
 void test_env_use_ze_cpu(void)
 {
-    use_driver(test_env_is_on_intel_driver() ? NULL : TEST_ZE_CPU);
+    use_driver(test_env_is_on_intel_driver() ? "libze_intel_gpu.so.1" : TEST_ZE_CPU);
 }
 
 void test_env_use_null_driver(void)

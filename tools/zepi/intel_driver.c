@@ -119,7 +119,7 @@ static int find_place(struct place *place)
     return EXIT_OK;
 }
 
-static void set_environment(void)
+static void set_environment(const struct place *place)
 {
     char path[PATH_MAX];
     const char *preload = getenv("LD_PRELOAD");
@@ -130,7 +130,12 @@ static void set_environment(void)
         setenv("DRM_SHIM_ARENA_GIB", "8", 0);
     if (host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path))
         setenv("DRM_SHIM_ZE_CPU", path, 0);
-    unsetenv("ZE_ENABLE_ALT_DRIVERS");
+    // The loader lists drivers of the system's folders alone; by its name this one is found in
+    // ours.
+    if (place->folder[0])
+        setenv("ZE_ENABLE_ALT_DRIVERS", "libze_intel_gpu.so.1", 1);
+    else
+        unsetenv("ZE_ENABLE_ALT_DRIVERS");
     unsetenv("ZE_ENABLE_NULL_DRIVER");
     // So that what this program starts comes up in the same way.
     if (host_program(path))
@@ -305,7 +310,7 @@ static int start(char *const arguments[])
     memcpy(command.first, arguments, count * sizeof(char *));
     code = resolve(&command, path, &kind);
     if (code == 0) {
-        set_environment();
+        set_environment(&place);
         // A program without a dynamic loader cannot have the shim, nor does it load drivers.
         code = kind == KIND_DYNAMIC && place.folder[0] ? exec_with_loader(&place, &command, path)
                                                        : exec_directly(&place, &command, path);
