@@ -28,19 +28,15 @@ if [ "$hang" = --hang ]; then
     exit
 fi
 
-expect 0 'Every number is right' "$zepi" report --cpu
-[ -s zepi-report.txt ] || fail 'there is no zepi-report.txt'
-expect 0 'report.txt is written' "$zepi" report --cpu -o report.txt
-for words in '==== machine' '==== zepi info' 'zepi CPU driver' '==== zepi demo' 'convolution' \
-    '==== zepi bench' 'copy of 64 bytes' '==== messages of the kernel' 'libze_loader.so.1' 'libze_cpu.so.1' \
-    'C library: glibc' 'Every number is right'; do
-    has "$words"
-done
 mkdir -p environment/lib/python3.11/site-packages/dpctl-1.2.3.dist-info
 : >environment/lib/libsycl.so.9
-expect 0 'is written' env VIRTUAL_ENV="$scratch/environment" "$zepi" report --cpu -o report.txt
-has "$scratch/environment/lib/libsycl.so.9"
-has 'dpctl-1.2.3'
+expect 0 'Every number is right' env VIRTUAL_ENV="$scratch/environment" "$zepi" report --cpu
+mv zepi-report.txt report.txt || exit 1
+for words in '==== machine' '==== zepi info' 'zepi CPU driver' '==== zepi demo' 'convolution' \
+    '==== zepi bench' 'copy of 64 bytes' '==== messages of the kernel' 'libze_loader.so.1' 'libze_cpu.so.1' \
+    'C library: glibc' 'Every number is right' "$scratch/environment/lib/libsycl.so.9" 'dpctl-1.2.3'; do
+    has "$words"
+done
 
 # A driver that completes launches without executing them gives wrong numbers.
 expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" report --cpu -o report.txt

@@ -26,6 +26,10 @@
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 24
+// A part may take half of what is left, but this much at least: together less than two minutes,
+// even if all of them hang.
+#define ALL_SECONDS 110
+#define PART_SECONDS 15
 #define KERNEL_LOG_BYTES ((size_t)1 << 20)
 #define KERNEL_LOG_LINES 80
 #define READ_ALL_MESSAGES 3 // of klogctl
@@ -52,6 +56,7 @@ static const char usage[] =
 
 struct report {
     FILE *text; // all parts
+    uint64_t end_ns;
     char *bytes;
     size_t size;
     char flag[32];      // of the driver, "" if it is chosen
@@ -115,10 +120,18 @@ static pid_t start(char *const arguments[], int output)
     _exit(127);
 }
 
+static unsigned part_seconds(const struct report *report)
+{
+    const uint64_t now_ns = host_now_ns();
+    const uint64_t left = now_ns < report->end_ns ? (report->end_ns - now_ns) / 1000000000u : 0;
+    return left / 2 > PART_SECONDS ? (unsigned)(left / 2) : PART_SECONDS;
+}
+
 // Runs this program with arguments, and puts what it prints into the text. Returns its exit code,
 // or EXIT_FAILED.
-static int run_self(struct report *report, unsigned seconds, const char *const words[])
+static int run_self(struct report *report, const char *const words[])
 {
+    const unsigned seconds = part_seconds(report);
     char self[PATH_MAX];
     const char *arguments[MAX_ARGUMENTS];
     int count = 0;
@@ -374,19 +387,19 @@ static int fill(struct report *report)
     print_machine(report);
     print_gpus(report);
     begin_part(report, "driver and loader: libraries of zepi info");
-    run_self(report, 15, libraries);
+    run_self(report, libraries);
     print_runtimes(report);
     print_environment(report);
     begin_part(report, "zepi info");
-    const int code = run_self(report, 15, info);
+    const int code = run_self(report, info);
     if (code != EXIT_NO_DEVICE) {
         begin_part(report, "zepi demo");
         fflush(report->text);
         const size_t start = report->size;
-        run_self(report, 30, demo);
+        run_self(report, demo);
         find_wrong_numbers(report, start);
         begin_part(report, "zepi bench, a part of it");
-        run_self(report, 30, bench);
+        run_self(report, bench);
     }
     print_kernel_messages(report);
     return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
@@ -473,6 +486,7 @@ int command_report(int argc, char **argv)
         enum host_driver chosen = HOST_DRIVER_AUTO;
         return host_choose(&chosen, driver) ? print_libraries(driver) : EXIT_USAGE;
     }
+    report.end_ns = host_now_ns() + (uint64_t)ALL_SECONDS * 1000000000u;
     // A GPU if there is one, and then in every part.
     if (driver == HOST_DRIVER_AUTO && host_has_gpu())
         snprintf(report.flag, sizeof(report.flag), "--gpu");
