@@ -33,6 +33,7 @@ static void tear_down(void)
 static void bring_up_two_with_halves(void)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("CreateMultipleRootDevices", "2", 1); // of Intel's driver
     setenv("ZE_CPU_SUB_DEVICES", "2", 1);
     bring_up();
 }

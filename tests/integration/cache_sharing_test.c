@@ -13,6 +13,7 @@
 static void set_up_two_devices(void)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("CreateMultipleRootDevices", "2", 1); // of Intel's driver
     gear_set_up();
 }
 

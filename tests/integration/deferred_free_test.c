@@ -88,6 +88,7 @@ Test(deferred_free, a_queue_that_goes_waits_for_a_look_at_it_that_another_thread
 {
     zepi_queue_t queue;
     zepi_buffer_t buffer;
+    test_ze_cpu_require();
     zepi_event_t gate = create_gate();
     float *memory = queue_allocate_filled(1);
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
@@ -254,12 +255,12 @@ Test(deferred_free, what_commands_are_done_with_is_handed_out_again)
 Test(deferred_free, a_kernel_that_never_ends_does_not_make_memory_grow)
 {
     zepi_queue_t other;
+    test_ze_cpu_require();
     zepi_event_t gate = create_gate();
     float *one = queue_allocate_filled(1);
     TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
     queue_add(gear.queue, one, one, one, WAIT_FOR(gate), NULL);
     uint64_t warm_bytes = 0;
-    ze_cpu.reset_counts();
     for (int round = 0; round < 3000; round++) {
         float *memory = allocate(sizes[round % SIZES]);
         float *idle = allocate(sizes[round % SIZES]);
@@ -287,6 +288,7 @@ Test(deferred_free, a_free_appends_no_command)
 {
     enum { COUNT = 200 };
     static float *memory[COUNT];
+    test_ze_cpu_require();
     zepi_event_t gate = create_gate();
     for (int i = 0; i < COUNT; i++) {
         memory[i] = allocate(sizes[i % 4]);

@@ -17,6 +17,7 @@ static void set_up(void)
 {
     uint32_t count;
     setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("CreateMultipleRootDevices", "2", 1); // of Intel's driver
     ze_cpu = test_ze_cpu_use();
     test_plugin_load();
     TEST_OK(zepi.platform_get(1, &platform, &count));

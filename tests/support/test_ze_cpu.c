@@ -30,6 +30,12 @@ static void skip(void)
     test_env_skip("counts calls of ze_cpu or makes them fail");
 }
 
+void test_ze_cpu_require(void)
+{
+    if (test_env_is_on_intel_driver())
+        skip();
+}
+
 static int skip_set_fail(const char *failures)
 {
     (void)failures;
@@ -63,8 +69,8 @@ static uint64_t no_live_objects(void)
 
 struct test_ze_cpu test_ze_cpu_use(void)
 {
-    struct test_ze_cpu control = {skip_set_fail, skip_get_count, skip, skip_set_hook,
-                                  no_live_objects, skip_get_live_bytes};
+    struct test_ze_cpu control = {skip_set_fail, skip_get_count,  skip,
+                                  skip_set_hook, no_live_objects, skip_get_live_bytes};
     if (test_env_is_on_intel_driver()) {
         test_env_use_ze_cpu();
         return control;

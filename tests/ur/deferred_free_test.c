@@ -83,15 +83,15 @@ Test(device_of_1_gib, has_room_for_memory_of_any_kind_after_another)
     const ur_image_format_t format = {UR_IMAGE_CHANNEL_ORDER_RGBA, UR_IMAGE_CHANNEL_TYPE_FLOAT};
     const ur_image_desc_t desc = {.stype = UR_STRUCTURE_TYPE_IMAGE_DESC,
                                   .type = UR_MEM_TYPE_IMAGE2D,
-                                  .width = 2048,
-                                  .height = 2048};
+                                  .width = 4096,
+                                  .height = 4096};
     const ur_rect_region_t pixel = {1, 1, 1};
     static float values[4];
     for (int round = 0; round < 3; round++) {
         ur_mem_handle_t image;
         ur_physical_mem_handle_t physical;
         ur_event_handle_t event;
-        void *memory = ur_device_memory(980 * MIB);
+        void *memory = ur_device_memory(800 * MIB);
         add(queue, kernel, memory);
         ur_free(memory);
         UR_OK(urMemImageCreate(gear.context, UR_MEM_FLAG_READ_WRITE, &format, &desc, NULL, &image));
@@ -99,7 +99,7 @@ Test(device_of_1_gib, has_room_for_memory_of_any_kind_after_another)
                                      values, 0, NULL, &event));
         wait_for(event);
         UR_OK(urMemRelease(image));
-        UR_OK(urPhysicalMemCreate(gear.context, gear.device, 980 * MIB, NULL, &physical));
+        UR_OK(urPhysicalMemCreate(gear.context, gear.device, 800 * MIB, NULL, &physical));
         UR_OK(urPhysicalMemRelease(physical));
     }
     UR_OK(urQueueRelease(queue));

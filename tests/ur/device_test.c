@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Devices: their identity, next to what zepi's own table says; sub-devices; types.
+#include "test_env.h"
 #include "test_plugin.h"
 #include "tools/ze_cpu/ze_newer.h"
 #include "ur_fixture.h"
@@ -81,7 +82,8 @@ Test(device, is_what_zepis_own_table_says)
     expect_text(UR_DEVICE_INFO_IL_VERSION, text);
     snprintf(text, sizeof(text), "%u.%u", platform.api_version >> 16,
              platform.api_version & 0xffff);
-    expect_text(UR_DEVICE_INFO_VERSION, text);
+    if (!test_env_is_on_intel_driver()) // else the version of the GPU (intel.ur_device)
+        expect_text(UR_DEVICE_INFO_VERSION, text);
     expect_u32(UR_DEVICE_INFO_VENDOR_ID, info.vendor_id);
     expect_u32(UR_DEVICE_INFO_DEVICE_ID, info.device_id);
     expect(UR_DEVICE_INFO_UUID, info.uuid, sizeof(info.uuid));
@@ -140,9 +142,12 @@ static void find_questions(void)
     find_in_loader("zeDeviceGetCacheProperties", &ask.caches);
     find_in_loader("zeDriverGetExtensionFunctionAddress", &find);
     UR_OK(urPlatformGetNativeHandle(gear.platform, &driver));
-    cr_assert_eq(find((ze_driver_handle_t)driver, "zeDeviceGetVectorWidthPropertiesExt", &function),
-                 ZE_RESULT_SUCCESS);
-    memcpy(&ask.widths, &function, sizeof(function));
+    // ze_cpu's are found under Debian's loader, too; Intel's with a loader that has them alone.
+    if (find((ze_driver_handle_t)driver, "zeDeviceGetVectorWidthPropertiesExt", &function) ==
+        ZE_RESULT_SUCCESS)
+        memcpy(&ask.widths, &function, sizeof(function));
+    else
+        find_in_loader("zeDeviceGetVectorWidthPropertiesExt", &ask.widths);
 }
 
 // What Level Zero's extensions tell, not a guess.
@@ -191,6 +196,8 @@ Test(device, is_what_its_driver_says)
     UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_GLOBAL_MEM_FREE, sizeof(free_bytes),
                           &free_bytes, NULL));
     cr_expect_gt(free_bytes, 0);
+    if (test_env_is_on_intel_driver())
+        return;
     // What ze_cpu does not know is no answer.
     cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH,
                                  sizeof(free_bytes), &free_bytes, NULL),
