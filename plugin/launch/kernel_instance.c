@@ -9,6 +9,7 @@
 #include "launch/work_size.h"
 #include "memory/buffer.h"
 #include "memory/usm_table.h"
+#include "queue/submit.h"
 #include "ze/ze.h"
 
 void zepi_kernel_instance_free(struct zepi_kernel_instance *instance)
@@ -46,6 +47,8 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
         zepi_kernel_instance_free(instance);
         return result;
     }
+    for (uint32_t i = 0; i < device_kernel->argument_count; i++)
+        instance->arguments[i].index = i;
     forget_arguments(instance, device_kernel->argument_count);
     *out_instance = instance;
     return ZEPI_SUCCESS;
@@ -89,13 +92,14 @@ static inline bool is_comparable(const struct zepi_device_kernel *device_kernel,
            device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
 }
 
-static zepi_result_t set_argument(struct zepi_kernel_instance *instance, uint32_t index,
-                                  size_t size_bytes, const void *value)
+static zepi_result_t set_argument(struct zepi_kernel_instance *instance,
+                                  const struct zepi_argument_state *state, size_t size_bytes,
+                                  const void *value)
 {
     const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, size_bytes, value);
+        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, state->index, size_bytes, value);
     if (__builtin_expect(result != ZEPI_SUCCESS, 0))
-        zepi_error_append(", for argument %u of %zu bytes", index, size_bytes);
+        zepi_error_append(", for argument %u of %zu bytes", state->index, size_bytes);
     return result;
 }
 
@@ -130,7 +134,7 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
         size_bytes = sizeof(argument.value);
     }
     state->head = ZEPI_ARGUMENT_NOT_SET;
-    result = set_argument(instance, index, size_bytes, value);
+    result = set_argument(instance, state, size_bytes, value);
     if (result != ZEPI_SUCCESS)
         return result;
     const bool is_local = argument.kind == ZEPI_ARGUMENT_LOCAL;
@@ -144,42 +148,47 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
-                                   const struct zepi_device_kernel *device_kernel,
-                                   const struct zepi_device *device,
-                                   const struct zepi_argument_list *list)
+// Of an argument of the kind and size that was set. The same bits are not set again.
+static inline zepi_result_t compare_and_set_argument(struct zepi_kernel_instance *instance,
+                                                     const struct zepi_device_kernel *device_kernel,
+                                                     struct zepi_argument_state *state,
+                                                     uint64_t bits, size_t size_bytes,
+                                                     const void *value)
+{
+    if (bits == state->bits)
+        return ZEPI_SUCCESS;
+    state->bits = bits;
+    if (!is_comparable(device_kernel, state->index, size_bytes, bits))
+        state->head = ZEPI_ARGUMENT_NOT_SET;
+    return set_argument(instance, state, size_bytes, value);
+}
+
+// Compares the arguments with what is set, and sets those that differ.
+static inline zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
+                                          const struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_device *device,
+                                          const struct zepi_argument_list *list)
 {
     struct zepi_argument_state *state = instance->arguments;
     const struct zepi_argument_record *record = list->first;
-    for (uint32_t i = 0; i < list->count; i++, state++) {
-        const void *value = record->value;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t left = list->count; left > 0; left--) {
         const uint32_t kind = (uint32_t)record->head;
-        size_t size_bytes = record->size_bytes;
-        uint64_t bits = (uintptr_t)value;
-        zepi_result_t result;
+        const size_t size_bytes = record->size_bytes;
+        const void *value = record->value;
         const bool is_same = record->head == state->head && size_bytes == state->size_bytes;
-        if (is_same && kind == ZEPI_ARGUMENT_VALUE && value) {
-            bits = read_bits(value, size_bytes);
-        } else if (is_same && kind == ZEPI_ARGUMENT_POINTER) {
-            value = &record->value;
-            size_bytes = sizeof(record->value);
-        } else if (is_same && kind == ZEPI_ARGUMENT_LOCAL && (!value || list->is_indexed)) {
-            bits = state->bits;
-        } else {
-            result = check_and_set_argument(instance, device_kernel, device, list, i);
-            if (result != ZEPI_SUCCESS)
-                return result;
-            bits = state->bits;
-        }
-        if (bits != state->bits) {
-            state->bits = bits;
-            if (!is_comparable(device_kernel, i, size_bytes, bits))
-                state->head = ZEPI_ARGUMENT_NOT_SET;
-            result = set_argument(instance, i, size_bytes, value);
-            if (result != ZEPI_SUCCESS)
-                return result;
-        }
+        if (is_same && kind == ZEPI_ARGUMENT_VALUE && value)
+            result = compare_and_set_argument(instance, device_kernel, state,
+                                              read_bits(value, size_bytes), size_bytes, value);
+        else if (is_same && kind == ZEPI_ARGUMENT_POINTER)
+            result = compare_and_set_argument(instance, device_kernel, state, (uintptr_t)value,
+                                              sizeof(value), &record->value);
+        else if (!is_same || kind != ZEPI_ARGUMENT_LOCAL || (value && !list->is_indexed))
+            result = check_and_set_argument(instance, device_kernel, device, list, state->index);
+        if (__builtin_expect(result != ZEPI_SUCCESS, 0))
+            return result;
         record = (const void *)((const char *)record + list->stride_bytes);
+        state++;
     }
     return ZEPI_SUCCESS;
 }
@@ -191,15 +200,25 @@ static inline size_t size_in(const size_t *sizes, uint32_t dimension)
     return sizes ? sizes[dimension] : 0;
 }
 
-static inline bool sizes_match(const struct zepi_kernel_instance *instance,
-                               const struct zepi_launch *launch)
+// Whether dimensions, group size and offset are those of the last launch.
+static inline bool shape_matches(const struct zepi_kernel_instance *instance,
+                                 const struct zepi_launch *launch)
 {
     if (launch->work_dim != instance->work_dim)
         return false;
     for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (launch->global_size[i] != instance->global_size[i] ||
-            size_in(launch->group_size, i) != instance->asked_group_size[i] ||
+        if (size_in(launch->group_size, i) != instance->asked_group_size[i] ||
             size_in(launch->global_offset, i) != instance->asked_offset[i])
+            return false;
+    }
+    return true;
+}
+
+static inline bool global_size_matches(const struct zepi_kernel_instance *instance,
+                                       const struct zepi_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        if (launch->global_size[i] != instance->global_size[i])
             return false;
     }
     return true;
@@ -269,14 +288,49 @@ check_and_set_sizes(struct zepi_kernel_instance *instance,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
-                                           const struct zepi_device_kernel *device_kernel,
-                                           const struct zepi_device *device,
-                                           const struct zepi_launch *launch)
+// With groups that were found right. Group sizes that the driver suggests are for one global size.
+static __attribute__((noinline)) zepi_result_t
+set_global_size(struct zepi_kernel_instance *instance,
+                const struct zepi_device_kernel *device_kernel, const struct zepi_device *device,
+                const struct zepi_launch *launch)
+{
+    uint32_t counts[3] = {1, 1, 1};
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        const size_t global = launch->global_size[i];
+        const uint32_t group = instance->group_size[i];
+        if (instance->asked_group_size[i] != group || global == 0 || global > UINT32_MAX ||
+            (uint32_t)global % group != 0)
+            return check_and_set_sizes(instance, device_kernel, device, launch);
+        counts[i] = (uint32_t)global / group;
+    }
+    for (uint32_t i = 0; i < launch->work_dim; i++)
+        instance->global_size[i] = launch->global_size[i];
+    instance->group_count = (ze_group_count_t){counts[0], counts[1], counts[2]};
+    return ZEPI_SUCCESS;
+}
+
+static inline zepi_result_t set_sizes(struct zepi_kernel_instance *instance,
+                                      const struct zepi_device_kernel *device_kernel,
+                                      const struct zepi_device *device,
+                                      const struct zepi_launch *launch)
+{
+    if (!shape_matches(instance, launch))
+        return check_and_set_sizes(instance, device_kernel, device, launch);
+    return global_size_matches(instance, launch)
+               ? ZEPI_SUCCESS
+               : set_global_size(instance, device_kernel, device, launch);
+}
+
+// ---- A launch ----
+
+// Part of every launch: as a call of its own it costs 20 instructions.
+static inline __attribute__((always_inline)) zepi_result_t
+prepare(struct zepi_kernel_instance *instance, const struct zepi_device_kernel *device_kernel,
+        const struct zepi_device *device, const struct zepi_launch *launch)
 {
     const struct zepi_argument_list *list = &launch->arguments;
     const uint64_t generation = zepi_usm_generation();
-    if (list->count != device_kernel->argument_count || (!list->first && list->count > 0))
+    if (list->count != device_kernel->argument_count)
         return zepi_arguments_check_count(device_kernel, list);
     if (instance->usm_generation != generation) {
         forget_arguments(instance, list->count);
@@ -289,7 +343,45 @@ zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance
         forget_arguments(instance, list->count);
         return result;
     }
-    return sizes_match(instance, launch)
-               ? ZEPI_SUCCESS
-               : check_and_set_sizes(instance, device_kernel, device, launch);
+    return set_sizes(instance, device_kernel, device, launch);
+}
+
+zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
+                                           const struct zepi_device_kernel *device_kernel,
+                                           const struct zepi_device *device,
+                                           const struct zepi_launch *launch)
+{
+    return prepare(instance, device_kernel, device, launch);
+}
+
+static inline zepi_result_t append(const struct zepi_submit *submit,
+                                   const struct zepi_kernel_instance *instance,
+                                   zepi_launch_flags_t flags)
+{
+    ze_group_count_t *count = (ze_group_count_t *)&instance->group_count;
+    if (__builtin_expect(flags & ZEPI_LAUNCH_COOPERATIVE, 0))
+        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, instance->ze,
+                       count, submit->signal, submit->wait_count, submit->waits);
+    return ZEPI_ZE(zeCommandListAppendLaunchKernel, submit->list, instance->ze, count,
+                   submit->signal, submit->wait_count, submit->waits);
+}
+
+zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
+                                          const struct zepi_device_kernel *device_kernel,
+                                          struct zepi_queue *queue,
+                                          const struct zepi_launch *launch)
+{
+    struct zepi_submit submit;
+    zepi_result_t result =
+        zepi_submit_begin(&submit, queue, launch->wait, launch->out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = prepare(instance, device_kernel, queue->device, launch);
+    if (__builtin_expect(result == ZEPI_SUCCESS, 1))
+        return zepi_submit_end(&submit, append(&submit, instance, launch->flags),
+                               launch->out_event);
+    zepi_submit_cancel(&submit);
+    return result == ZEPI_NOTHING_TO_LAUNCH
+               ? zepi_queue_marker(queue, launch->wait, launch->out_event)
+               : result;
 }

@@ -9,6 +9,7 @@
 struct zepi_device;
 struct zepi_device_kernel;
 struct zepi_launch;
+struct zepi_queue;
 
 // One ze_kernel, and what is set on it: a launch sets what differs. One thread at a time uses an
 // instance: that which has the mutex of the queue that it belongs to, or took it from the pool.
@@ -18,6 +19,7 @@ struct zepi_argument_state {
     uint64_t head; // as zepi_argument_record has it; ZEPI_ARGUMENT_NOT_SET: to be set in any case
     size_t size_bytes;
     uint64_t bits; // of a value of up to 8 bytes, or the address
+    uint32_t index;
 };
 #define ZEPI_ARGUMENT_NOT_SET UINT64_MAX
 
@@ -50,5 +52,12 @@ zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance
                                            const struct zepi_device *device,
                                            const struct zepi_launch *launch);
 #define ZEPI_NOTHING_TO_LAUNCH ((zepi_result_t)0x7ffe)
+
+// The launch itself: prepares the instance and appends the command, under the mutex of the queue
+// that the instance belongs to.
+zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
+                                          const struct zepi_device_kernel *device_kernel,
+                                          struct zepi_queue *queue,
+                                          const struct zepi_launch *launch);
 
 #endif

@@ -8,43 +8,9 @@
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"
 #include "queue/buffer_use.h"
-#include "queue/submit.h"
 #include "ze/ze.h"
 
 // ---- A kernel on the queue's device ----
-
-static inline zepi_result_t append(const struct zepi_submit *submit,
-                                   const struct zepi_kernel_instance *instance,
-                                   zepi_launch_flags_t flags)
-{
-    ze_group_count_t *count = (ze_group_count_t *)&instance->group_count;
-    if (__builtin_expect(flags & ZEPI_LAUNCH_COOPERATIVE, 0))
-        return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, instance->ze,
-                       count, submit->signal, submit->wait_count, submit->waits);
-    return ZEPI_ZE(zeCommandListAppendLaunchKernel, submit->list, instance->ze, count,
-                   submit->signal, submit->wait_count, submit->waits);
-}
-
-// Under the queue's mutex until the end: what differs is set, and the command appended.
-static inline zepi_result_t launch_instance(struct zepi_queue *queue,
-                                            const struct zepi_device_kernel *device_kernel,
-                                            struct zepi_kernel_instance *instance,
-                                            const struct zepi_launch *launch)
-{
-    struct zepi_submit submit;
-    zepi_result_t result =
-        zepi_submit_begin(&submit, queue, launch->wait, launch->out_event, ZEPI_ENGINE_COMPUTE);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_kernel_instance_prepare(instance, device_kernel, queue->device, launch);
-    if (__builtin_expect(result == ZEPI_SUCCESS, 1))
-        return zepi_submit_end(&submit, append(&submit, instance, launch->flags),
-                               launch->out_event);
-    zepi_submit_cancel(&submit);
-    return result == ZEPI_NOTHING_TO_LAUNCH
-               ? zepi_queue_marker(queue, launch->wait, launch->out_event)
-               : result;
-}
 
 static __attribute__((noinline)) zepi_result_t
 launch_new_instance(struct zepi_queue *queue, struct zepi_device_kernel *device_kernel,
@@ -56,9 +22,9 @@ launch_new_instance(struct zepi_queue *queue, struct zepi_device_kernel *device_
         return result;
     if (queue->number != ZEPI_NO_QUEUE_NUMBER) {
         instance = zepi_kernel_instance_keep(device_kernel, queue->number, instance);
-        return launch_instance(queue, device_kernel, instance, launch);
+        return zepi_kernel_instance_launch(instance, device_kernel, queue, launch);
     }
-    result = launch_instance(queue, device_kernel, instance, launch);
+    result = zepi_kernel_instance_launch(instance, device_kernel, queue, launch);
     zepi_kernel_instance_give(device_kernel, instance);
     return result;
 }
@@ -70,7 +36,7 @@ static zepi_result_t launch_pool(struct zepi_queue *queue, struct zepi_device_ke
     struct zepi_kernel_instance *instance =
         atomic_load_explicit(&device_kernel->of_queue[queue->number], memory_order_acquire);
     return __builtin_expect(instance != NULL, 1)
-               ? launch_instance(queue, device_kernel, instance, launch)
+               ? zepi_kernel_instance_launch(instance, device_kernel, queue, launch)
                : launch_new_instance(queue, device_kernel, launch);
 }
 
@@ -174,6 +140,8 @@ static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
     if (desc->work_dim < 1 || desc->work_dim > 3)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
                          desc->work_dim);
+    if (desc->argument_count > 0 && !desc->arguments)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
     if (desc->flags & ~ZEPI_LAUNCH_COOPERATIVE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "launch flags 0x%x: only 0x%x is known",
                          desc->flags, ZEPI_LAUNCH_COOPERATIVE);

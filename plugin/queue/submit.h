@@ -111,15 +111,13 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
     if (event) {
         event->number = number;
         event->has_failed = appended != ZEPI_SUCCESS;
+        if (appended == ZEPI_SUCCESS)
+            *out_event = event;
     }
     zepi_mutex_unlock(&queue->mutex);
     if (__builtin_expect(submit->has_lists, 0))
         zepi_submit_finish_lists(submit);
-    if (!event)
-        return appended;
-    if (appended == ZEPI_SUCCESS)
-        *out_event = event;
-    else
+    if (__builtin_expect(appended != ZEPI_SUCCESS, 0))
         // Not known to be complete, so that it is kept from others until the queue is empty.
         zepi_release(event);
     return appended;

@@ -278,11 +278,12 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     zepi_ur_launch_init(&launch, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
                         numArgs, pArgs, numEventsInWaitList, phEventWaitList, phEvent);
-    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) ||
-                             !zepi_object_is(kernel, &zepi_kernel_type) ||
-                             (numEventsInWaitList == 0) != (phEventWaitList == NULL) ||
-                             !zepi_ur_sizes_are_right(&launch) || (numArgs > 0 && !pArgs),
-                         0))
+    if (__builtin_expect(
+            !zepi_object_is(queue, &zepi_queue_type) ||
+                !zepi_object_is(kernel, &zepi_kernel_type) ||
+                (numEventsInWaitList > 0 ? !phEventWaitList : phEventWaitList != NULL) ||
+                !zepi_ur_sizes_are_right(&launch) || (!pArgs && numArgs > 0),
+            0))
         return refuse_launch(queue, kernel, &launch);
     if (__builtin_expect(launchPropList != NULL, 0)) {
         const ur_result_t result = read_properties(launchPropList, &launch.flags);

@@ -226,3 +226,18 @@ Test(kernel_instance, refuses_an_argument_of_another_size_than_the_kernel_takes)
     gear.declared[1].size_bytes = 4;
     cr_assert_eq(prepare(), ZEPI_SUCCESS);
 }
+
+Test(kernel_instance, checks_each_global_size_against_the_group_size)
+{
+    cr_assert_eq(prepare(), ZEPI_SUCCESS);
+    gear.global_size[0] = 72;
+    cr_assert_eq(prepare(), ZEPI_SUCCESS);
+    cr_assert_eq(gear.instance->group_count.groupCountX, 9);
+    gear.global_size[0] = 73;
+    cr_assert_eq(prepare(), ZEPI_ERROR_INVALID_SIZE);
+    gear.global_size[0] = (size_t)UINT32_MAX + 1;
+    cr_assert_eq(prepare(), ZEPI_ERROR_INVALID_SIZE);
+    gear.global_size[0] = 32;
+    cr_assert_eq(prepare(), ZEPI_SUCCESS);
+    cr_assert_eq(gear.instance->group_count.groupCountX, 4);
+}
