@@ -3,6 +3,7 @@
 #define ZEPI_TOOL_BENCH_H
 
 #include "../host.h"
+#include "graphs.h"
 #include "transfers.h"
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ enum bench_operation {
     BENCH_DISK,
     BENCH_COLD,
 #define OPERATION(constant, ...) BENCH_##constant,
-    BENCH_TRANSFERS(OPERATION)
+    BENCH_TRANSFERS(OPERATION) BENCH_GRAPHS(OPERATION)
 #undef OPERATION
         BENCH_OPERATION_COUNT,
 };
@@ -83,6 +84,7 @@ struct bench_operation_info {
     bool is_beside;             // with --intel-driver, measured if nothing is asked for
     bool is_extra;              // measured only if it is asked for; without a limit
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
+    unsigned shortening;        // loops are so many times shorter, as the operation is a long one
     enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
 };
 extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];

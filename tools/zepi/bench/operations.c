@@ -81,6 +81,16 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     [BENCH_##constant] = {name, title, NULL, .is_extra = true, .plain = BENCH_##constant},
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
+#define GRAPH(constant, name, title, less, launches, action)                                       \
+    [BENCH_##constant] = {name,                                                                    \
+                          title,                                                                   \
+                          NULL,                                                                    \
+                          .is_extra = true,                                                        \
+                          .is_long = (less) == 1,                                                  \
+                          .shortening = (less),                                                    \
+                          .plain = BENCH_##constant},
+        BENCH_GRAPHS(GRAPH)
+#undef GRAPH
 };
 
 const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
@@ -165,8 +175,12 @@ bool bench_prepare(const struct bench_row *row, enum bench_operation operation, 
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
                            unsigned length)
 {
-    return bench->driver != HOST_DRIVER_CPU && bench_operations[operation].is_long ? length / 20
-                                                                                   : length;
+    const struct bench_operation_info *info = &bench_operations[operation];
+    if (bench->driver != HOST_DRIVER_CPU && info->is_long)
+        length /= 20;
+    if (info->shortening > 1)
+        length /= info->shortening;
+    return length > 0 ? length : 1;
 }
 
 bool bench_asks_for_threads(const struct bench *bench)

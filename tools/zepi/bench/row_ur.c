@@ -14,6 +14,7 @@
     X(Context)                                                                                     \
     X(Event)                                                                                       \
     X(EventExp)                                                                                    \
+    X(CommandBufferExp)                                                                            \
     X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Mem) X(Device)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
@@ -116,6 +117,8 @@ void ur_row_close(struct ur_row *ur)
     if (!ur)
         return;
     const ur_dditable_t *table = &ur->table;
+    for (int i = 0; i < BENCH_UR_GRAPHS; i++)
+        ur_row_graph_release(ur, &ur->graphs[i]);
     for (int i = 0; i < BENCH_MEMORIES; i++) {
         if (ur->memory[i])
             table->USM.pfnFree(ur->context, ur->memory[i]);
@@ -312,4 +315,7 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
 #define TRANSFER(constant, ...) [BENCH_##constant] = {.run = ur_row_transfer_##constant},
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
+#define GRAPH(constant, ...) [BENCH_##constant] = {.run = ur_row_##constant},
+        BENCH_GRAPHS(GRAPH)
+#undef GRAPH
 };

@@ -11,6 +11,13 @@
 #include <unified-runtime/ur_api.h>
 #include <unified-runtime/ur_ddi.h>
 
+// A command buffer, and the launch in its middle if it is updated.
+struct ur_row_graph {
+    ur_exp_command_buffer_handle_t handle; // NULL: not made yet
+    ur_exp_command_buffer_command_handle_t command;
+};
+#define BENCH_UR_GRAPHS 8
+
 struct ur_row {
     ur_dditable_t table;
     ur_adapter_handle_t adapter;
@@ -24,7 +31,8 @@ struct ur_row {
     ur_kernel_handle_t kernels[BENCH_KERNEL_COUNT];
     void *memory[BENCH_MEMORIES];
     ur_mem_handle_t buffer;
-    uint32_t host[16]; // known to no driver
+    struct ur_row_graph graphs[BENCH_UR_GRAPHS]; // of each size two, the second updatable
+    uint32_t host[16];                           // known to no driver
 };
 
 // Of row_ur_launch.c.
@@ -35,5 +43,11 @@ bench_crew_fn ur_row_launch_together;
 #define TRANSFER(constant, ...) bench_loop_fn ur_row_transfer_##constant;
 BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
+
+// Command buffers, of row_ur_graph.c.
+#define GRAPH(constant, ...) bench_loop_fn ur_row_##constant;
+BENCH_GRAPHS(GRAPH)
+#undef GRAPH
+void ur_row_graph_release(const struct ur_row *ur, struct ur_row_graph *graph);
 
 #endif

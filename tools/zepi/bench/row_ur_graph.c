@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "row_ur_state.h"
+
+enum action { EXECUTE, UPDATE, FIRST };
+
+// A graph that is kept between loops, in struct ur_row.
+static struct ur_row_graph *kept_graph(struct ur_row *ur, unsigned launches, bool is_updatable)
+{
+    unsigned place = 0;
+    for (unsigned size = 1; size < launches; size *= 10)
+        place++;
+    return &ur->graphs[2 * place + (is_updatable ? 1 : 0)];
+}
+
+static ur_exp_kernel_arg_properties_t argument(const struct ur_row *ur, uint32_t index)
+{
+    static const uint32_t value = 7;
+    const struct bench_argument *from = &bench_arguments[index];
+    ur_exp_kernel_arg_properties_t argument = {.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
+                                               .index = index};
+    if (from->size_bytes > 0) {
+        argument.type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
+        argument.size = from->size_bytes;
+        argument.value.value = &value;
+    } else {
+        argument.type = UR_EXP_KERNEL_ARG_TYPE_POINTER;
+        argument.size = sizeof(void *);
+        argument.value.pointer = ur->memory[from->memory];
+    }
+    return argument;
+}
+
+// What fails on the way is released by the caller.
+static bool record(const struct ur_row *ur, unsigned launches, bool is_updatable,
+                   struct ur_row_graph *graph)
+{
+    const ur_dditable_t *table = &ur->table;
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .isUpdatable = is_updatable,
+                                               .isInOrder = true};
+    const ur_exp_kernel_arg_properties_t arguments[] = {argument(ur, 0), argument(ur, 1),
+                                                        argument(ur, 2)};
+    const size_t global = 1024;
+    const size_t group = 64;
+    bool is_good = table->CommandBufferExp.pfnCreateExp(ur->context, ur->device, &desc,
+                                                        &graph->handle) == UR_RESULT_SUCCESS;
+    for (unsigned i = 0; i < launches && is_good; i++)
+        is_good =
+            table->CommandBufferExp.pfnAppendKernelLaunchWithArgsExp(
+                graph->handle, ur->kernels[BENCH_THREE], 1, NULL, &global, &group, 3, arguments, 0,
+                NULL, 0, NULL, 0, NULL, NULL, NULL,
+                is_updatable && i == launches / 2 ? &graph->command : NULL) == UR_RESULT_SUCCESS;
+    return is_good && table->CommandBufferExp.pfnFinalizeExp(graph->handle) == UR_RESULT_SUCCESS;
+}
+
+static bool execute(const struct ur_row *ur, const struct ur_row_graph *graph)
+{
+    return ur->table.EnqueueExp.pfnCommandBufferExp(ur->queue, graph->handle, 0, NULL, NULL) ==
+           UR_RESULT_SUCCESS;
+}
+
+static bool update(const struct ur_row *ur, const struct ur_row_graph *graph, unsigned turn)
+{
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = {
+        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_POINTER_ARG_DESC,
+        .argIndex = 0,
+        .pNewPointerArg = &ur->memory[bench_memory(&bench_arguments[0], turn & 1)]};
+    const ur_exp_command_buffer_update_kernel_launch_desc_t desc = {
+        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_KERNEL_LAUNCH_DESC,
+        .hCommand = graph->command,
+        .newWorkDim = 1,
+        .numNewPointerArgs = 1,
+        .pNewPointerArgList = &pointer};
+    return ur->table.CommandBufferExp.pfnUpdateKernelLaunchExp(graph->handle, 1, &desc) ==
+           UR_RESULT_SUCCESS;
+}
+
+static bool run_kept(struct ur_row *ur, unsigned count, unsigned launches, bool is_updated)
+{
+    struct ur_row_graph *graph = kept_graph(ur, launches, is_updated);
+    bool is_good = graph->handle || record(ur, launches, is_updated, graph);
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = (!is_updated || update(ur, graph, i)) && execute(ur, graph);
+    return is_good;
+}
+
+static bool run_first(const struct ur_row *ur, unsigned count, unsigned launches)
+{
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++) {
+        struct ur_row_graph graph = {0};
+        is_good = record(ur, launches, false, &graph) && execute(ur, &graph) &&
+                  ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS;
+        ur_row_graph_release(ur, &graph);
+    }
+    return is_good;
+}
+
+void ur_row_graph_release(const struct ur_row *ur, struct ur_row_graph *graph)
+{
+    if (graph->handle)
+        ur->table.CommandBufferExp.pfnReleaseExp(graph->handle);
+    graph->handle = NULL;
+}
+
+#define GRAPH(constant, name, title, less, launches, action)                                       \
+    bool ur_row_##constant(void *state, unsigned count)                                            \
+    {                                                                                              \
+        return (action) == FIRST ? run_first(state, count, launches)                               \
+                                 : run_kept(state, count, launches, (action) == UPDATE);           \
+    }
+BENCH_GRAPHS(GRAPH)
