@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "host.h"
 #include "intel_driver.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -57,7 +58,7 @@ static int prepare(enum host_driver driver)
             return EXIT_NO_DEVICE;
         }
         snprintf(adapter, sizeof(adapter), "%s", other_adapter);
-    } else if (!host_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", adapter)) {
+    } else if (!path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", adapter)) {
         fprintf(stderr,
                 "zepi: %s: %s; ZEPI_UR_ADAPTER says where libur_adapter_zepi.so is (it is built "
                 "where Unified Runtime's headers are)\n",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host.h"
 #include "intel_driver.h"
+#include "paths.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,43 +39,11 @@ bool host_choose(enum host_driver *driver, enum host_driver choice)
     return true;
 }
 
-bool host_program(char *path)
-{
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0)
-        return false;
-    path[length] = '\0';
-    // A program that a dynamic loader was told to load has the loader's file, and its own as name.
-    const char *slash = strrchr(path, '/');
-    return !slash || strncmp(slash, "/ld-linux", strlen("/ld-linux")) != 0 ||
-           realpath(program_invocation_name, path);
-}
-
-bool host_find_library(const char *variable, const char *name, char *path)
-{
-    char program[PATH_MAX];
-    const char *set = getenv(variable);
-    if (set && set[0])
-        return snprintf(path, PATH_MAX, "%s", set) < PATH_MAX && access(path, R_OK) == 0;
-    snprintf(path, PATH_MAX, "../lib/%s", name);
-    char *slash = host_program(program) ? strrchr(program, '/') : NULL;
-    if (!slash)
-        return false;
-    *slash = '\0';
-    // In the build folder, and where the package has them.
-    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib"};
-    bool is_there = false;
-    for (int i = 0; i < 2 && !is_there; i++)
-        is_there = snprintf(path, PATH_MAX, "%s/../%s/%s", program, folders[i], name) < PATH_MAX &&
-                   access(path, R_OK) == 0;
-    return is_there;
-}
-
 static int load_plugin(void)
 {
     char path[PATH_MAX];
     zepi_plugin_init_fn *init;
-    if (!host_find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
+    if (!path_find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
         fprintf(stderr, "zepi: %s: %s; ZEPI_PLUGIN says where libzepi.so is\n", path,
                 strerror(errno));
         return EXIT_NO_DEVICE;
@@ -197,7 +166,7 @@ int host_prepare(enum host_driver driver)
     } else if (driver == HOST_DRIVER_GPU || (driver == HOST_DRIVER_AUTO && host_has_gpu())) {
         description = "the installed Level Zero drivers";
     } else {
-        if (!host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {
+        if (!path_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path)) {
             fprintf(stderr, "zepi: %s%s: %s; ZEPI_ZE_CPU says where libze_cpu.so.1 is\n",
                     driver == HOST_DRIVER_CPU ? "" : "no GPU was found; ", path, strerror(errno));
             return EXIT_NO_DEVICE;

@@ -2,20 +2,14 @@
 #ifndef ZEPI_TOOL_HOST_H
 #define ZEPI_TOOL_HOST_H
 
+#include "exit_code.h"
+
 #include <zepi/zepi.h>
 
 #include <stdbool.h>
 
 // This program as a host of the plugin: finds libzepi.so and a driver, loads the plugin, and brings
 // one device up.
-
-// What the program answers to its caller.
-enum exit_code {
-    EXIT_OK = 0,
-    EXIT_FAILED = 1,    // a build failed, or a number is wrong
-    EXIT_USAGE = 2,     // the command line
-    EXIT_NO_DEVICE = 3, // no plugin, no driver or no device
-};
 
 enum host_driver {
     HOST_DRIVER_AUTO,  // a GPU if one comes up, else the CPU
@@ -33,13 +27,6 @@ bool host_choose(enum host_driver *driver, enum host_driver choice);
 
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
-
-// The path of this program, in `path` of PATH_MAX bytes; false: it cannot be found.
-bool host_program(char *path);
-
-// A library beside this program: NAME in ../lib (or where it is installed), or what the variable says. `path` (of PATH_MAX
-// bytes) says where it would be even if it is not there.
-bool host_find_library(const char *variable, const char *name, char *path);
 
 // Looks for a GPU in a process of its own: the loader reads the environment once a process, and a
 // driver that fails to come up must not take this program with it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "intel_driver.h"
-#include "host.h"
+#include "exit_code.h"
+#include "paths.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -109,7 +110,7 @@ static int find_place(struct place *place)
                 root);
         return EXIT_NO_DEVICE;
     }
-    if (!host_find_library("ZEPI_DRM_SHIM", "libdrm_shim.so", place->shim)) {
+    if (!path_find_library("ZEPI_DRM_SHIM", "libdrm_shim.so", place->shim)) {
         fprintf(stderr,
                 "zepi: %s: %s; ZEPI_DRM_SHIM says where libdrm_shim.so is (it is built where "
                 "tools/setup --intel-driver was run before)\n",
@@ -128,7 +129,7 @@ static void set_environment(const struct place *place)
     // Valgrind has less room for addresses.
     if (preload && strstr(preload, "vgpreload"))
         setenv("DRM_SHIM_ARENA_GIB", "8", 0);
-    if (host_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path))
+    if (path_find_library("ZEPI_ZE_CPU", "libze_cpu.so.1", path))
         setenv("DRM_SHIM_ZE_CPU", path, 0);
     // The loader lists drivers of the system's folders alone; by its name this one is found in
     // ours.
@@ -138,7 +139,7 @@ static void set_environment(const struct place *place)
         unsetenv("ZE_ENABLE_ALT_DRIVERS");
     unsetenv("ZE_ENABLE_NULL_DRIVER");
     // So that what this program starts comes up in the same way.
-    if (host_program(path))
+    if (path_of_program(path))
         setenv("DRM_SHIM_LAUNCHER", path, 1);
 }
 
@@ -331,7 +332,7 @@ int intel_driver_enter(char *const arguments[])
     while (arguments[count])
         count++;
     char **command = calloc(count + 1, sizeof(*command));
-    if (!command || !host_program(program)) {
+    if (!command || !path_of_program(program)) {
         free(command);
         return fail("/proc/self/exe", errno);
     }

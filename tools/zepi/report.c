@@ -5,6 +5,7 @@
 // too.
 #include "commands.h"
 #include "host.h"
+#include "paths.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -137,7 +138,7 @@ static int run_self(struct report *report, const char *const words[])
     int count = 0;
     int pipes[2];
     int status = 0;
-    if (!host_program(self) || pipe2(pipes, O_CLOEXEC) != 0) {
+    if (!path_of_program(self) || pipe2(pipes, O_CLOEXEC) != 0) {
         find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
         return EXIT_FAILED;
     }
@@ -240,7 +241,7 @@ static void print_runtimes(struct report *report)
     begin_part(report, "runtime of DPC++ (VIRTUAL_ENV, CONDA_PREFIX, CMPLR_ROOT, and beside zepi)");
     for (size_t i = 0; i < 4; i++) {
         const char *prefix = i < 3 ? getenv(variables[i]) : NULL;
-        if (i == 3 && host_program(self) && strrchr(self, '/')) {
+        if (i == 3 && path_of_program(self) && strrchr(self, '/')) {
             snprintf(strrchr(self, '/'), 4, "/..");
             prefix = self;
         }

@@ -2,6 +2,7 @@
 #include "counts.h"
 
 #include "../host.h"
+#include "../paths.h"
 #include "callgrind_file.h"
 #include "progress.h"
 #include "times.h"
@@ -221,7 +222,7 @@ static pid_t start_counting(const struct bench *bench, const char *folder, FILE 
     char log[PATH_MAX];
     const char *arguments[12 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
     int count = 0;
-    if (!host_program(self))
+    if (!path_of_program(self))
         return 0;
     // Valgrind is no program for Intel's driver; what it runs comes up on that driver by itself.
     unsetenv("DRM_SHIM_LAUNCHER");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "row_ur.h"
 #include "row_ur_state.h"
 
 #include <dlfcn.h>

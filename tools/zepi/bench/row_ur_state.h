@@ -3,7 +3,7 @@
 #define ZEPI_TOOL_BENCH_ROW_UR_STATE_H
 
 #include "../kernels.h"
-#include "row_ur.h"
+#include "bench.h"
 
 // ur_api.h uses bool without including it.
 #include <stdbool.h>

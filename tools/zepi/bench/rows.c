@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rows.h"
 
+#include "../paths.h"
 #include "row_plain.h"
 #include "row_ur.h"
 #include "row_zepi.h"
@@ -179,7 +180,7 @@ int bench_rows_open(struct bench *bench)
     if (!open_plain(bench, row))
         return EXIT_FAILED;
     // It is not there where Unified Runtime's headers are not.
-    if (host_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) &&
+    if (path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) &&
         !open_ur(bench, BENCH_ROW_UR, path))
         return EXIT_FAILED;
     for (int i = 0; i < bench->adapter_count; i++)

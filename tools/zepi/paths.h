@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_PATHS_H
+#define ZEPI_TOOL_PATHS_H
+
+#include <stdbool.h>
+
+// Where the command and its libraries are.
+
+// The path of this program, in `path` of PATH_MAX bytes; false: it cannot be found.
+bool path_of_program(char *path);
+
+// A library beside this program: NAME in ../lib (or where it is installed), or what the variable
+// says. `path` (of PATH_MAX bytes) says where it would be even if it is not there.
+bool path_find_library(const char *variable, const char *name, char *path);
+
+#endif
