@@ -26,13 +26,13 @@ struct zepi_holds {
     atomic_uint count;
 };
 
-// A look at the queue that is under way (probe.h).
-#define ZEPI_PROBE_EVENTS 3 // one for each list of a queue
+// Events that tell how far the queue is (completion_events.h).
+#define ZEPI_COMPLETION_EVENTS 3 // one for each list of a queue
 
-struct zepi_probe {
+struct zepi_completion_events {
     atomic_bool is_in_use; // by a thread, which owns what is below
-    uint32_t count;        // of events; 0: none is on its way
-    struct zepi_event_slot *slots[ZEPI_PROBE_EVENTS];
+    uint32_t count;        // of events; 0: none is appended
+    struct zepi_event_slot *slots[ZEPI_COMPLETION_EVENTS];
     struct zepi_completion_mark mark; // what will be complete when they are
 };
 
@@ -56,7 +56,7 @@ struct zepi_queue {
     struct zepi_command_list *next_list;
     struct zepi_holds holds;
     struct zepi_completion_point *completion; // of the context; NULL: not there yet
-    struct zepi_probe probe;
+    struct zepi_completion_events completion_events;
     struct zepi_mutex memo_mutex; // guards `memo`; nothing is called under it
     struct zepi_attached *memo;   // owned; of launches by name; NULL: there was none yet
 };

@@ -6,8 +6,8 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "queue/command_list.h"
+#include "queue/completion_events.h"
 #include "queue/hold.h"
-#include "queue/probe.h"
 #include "ze/ze.h"
 
 static void give_list(struct zepi_command_list *list, bool is_idle)
@@ -24,9 +24,9 @@ static void queue_destroy(void *object)
     if (queue->completion) {
         zepi_queue_wait(queue);
         zepi_completion_point_leave(zepi_completion_points_of(queue->context), queue->completion);
-        // For a probe that another thread sent meanwhile.
+        // For completion events that another thread appended meanwhile.
         zepi_queue_wait(queue);
-        zepi_probe_finish(queue);
+        zepi_completion_events_finish(queue);
         is_idle = zepi_completion_point_is_idle(queue->completion);
         zepi_deferred_remove_point(queue->context, queue->completion);
     }

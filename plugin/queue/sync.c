@@ -4,8 +4,8 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "queue/command_list.h"
+#include "queue/completion_events.h"
 #include "queue/hold.h"
-#include "queue/probe.h"
 #include "queue/queue.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
@@ -150,8 +150,8 @@ zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
     zepi_result_t result = ZEPI_SUCCESS;
     if (zepi_completion_point_is_idle(queue->completion) ||
         !optional->command_list_host_synchronize)
-        // Looks at the last probe, and sends another one if that is not back.
-        zepi_probe_look(queue, 0);
+        // Looks at the last completion events, and appends others if there are none.
+        zepi_completion_events_look(queue, 0);
     else
         result = ask(queue, optional);
     if (result == ZEPI_SUCCESS)
@@ -171,7 +171,7 @@ void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns)
     zepi_error_restore(&error);
     // Of a queue that never runs dry, too.
     if (patience_ns < UINT64_MAX && !zepi_completion_point_is_idle(queue->completion))
-        zepi_probe_look(queue, patience_ns);
+        zepi_completion_events_look(queue, patience_ns);
 }
 
 zepi_result_t zepi_queue_finish(zepi_queue_t queue)
