@@ -416,6 +416,27 @@ static void builds_are_in_no_timestamp(void)
     test_plugin_unload();
 }
 
+// The OpenCL runtime's compiler would install its own.
+static void handlers_of_crashes_stay_what_they_were(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    enum { COUNT = sizeof(signals) / sizeof(signals[0]) };
+    struct sigaction before[COUNT], after;
+    set_up("negate");
+    for (int i = 0; i < COUNT; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    out->numbers[0] = 3;
+    run("negate", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
+    INTEL_EXPECT(out->numbers[0] == -3, "negated to %d", out->numbers[0]);
+    for (int i = 0; i < COUNT; i++) {
+        sigaction(signals[i], NULL, &after);
+        INTEL_EXPECT(after.sa_handler == before[i].sa_handler &&
+                         after.sa_flags == before[i].sa_flags,
+                     "signal %d has another handler", signals[i]);
+    }
+    tear_down();
+}
+
 // ---- Text ----
 
 static char text[8192]; // what was written to a descriptor meanwhile
@@ -627,6 +648,7 @@ static const struct intel_story stories[] = {
     STORY(modules_linked_dynamically_share_functions_and_variables, EXECUTED, "ZEPI_LINK=dynamic"),
     STORY(variables_are_the_host_s_too, EXECUTED),
     STORY(modules_outlive_others_that_are_destroyed, EXECUTED),
+    STORY(handlers_of_crashes_stay_what_they_were, EXECUTED),
     STORY(builds_are_in_no_timestamp, EXECUTED),
     STORY(pixels_of_images_are_read_and_written, EXECUTED),
     STORY(prints_reach_the_standard_output, EXECUTED),
