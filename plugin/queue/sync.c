@@ -118,14 +118,18 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
     return result;
 }
 
+// Under the mutex: while another thread appends to an in-order list, Intel's driver may take the
+// command for complete that is being appended, and waits for its event end at once.
 static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_optional *optional,
                                bool *out_is_empty)
 {
     struct zepi_command_list *lists[MAX_LISTS];
     const uint32_t count = get_lists(queue, lists);
     ze_result_t ze = ZE_RESULT_SUCCESS;
+    zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
         ze = synchronize(optional, lists[i], 0);
+    zepi_mutex_unlock(&queue->mutex);
     *out_is_empty = ze == ZE_RESULT_SUCCESS;
     return ze == ZE_RESULT_NOT_READY ? ZEPI_SUCCESS
                                      : zepi_check_ze(ze, "zeCommandListHostSynchronize");

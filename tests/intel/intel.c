@@ -254,11 +254,21 @@ size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kin
     return count;
 }
 
-void intel_set_kernel_time(unsigned microseconds)
+static void set_time(const char *function, unsigned microseconds)
 {
     void (*set)(uint64_t);
-    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_set_kernel_us");
-    INTEL_EXPECT(symbol, "%s has no drm_shim_set_kernel_us", TEST_DRM_SHIM);
+    void *symbol = dlsym(RTLD_DEFAULT, function);
+    INTEL_EXPECT(symbol, "%s has no %s", TEST_DRM_SHIM, function);
     memcpy(&set, &symbol, sizeof(symbol));
     set(microseconds);
+}
+
+void intel_set_kernel_time(unsigned microseconds)
+{
+    set_time("drm_shim_set_kernel_us", microseconds);
+}
+
+void intel_set_submit_time(unsigned microseconds)
+{
+    set_time("drm_shim_set_submit_us", microseconds);
 }

@@ -64,6 +64,8 @@ size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kin
 
 // The shim's switches of this process: how long a kernel takes from now on.
 void intel_set_kernel_time(unsigned microseconds);
+// How long a submission takes before the GPU has it.
+void intel_set_submit_time(unsigned microseconds);
 
 // ---- Numbers ----
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "control.h"
 
+#include "engine.h"
 #include "faults.h"
 #include "log.h"
 #include "trace.h"
@@ -19,6 +20,11 @@ bool drm_shim_set_faults(const char *text)
 void drm_shim_set_kernel_us(uint64_t microseconds)
 {
     shim_walkers_set_time(microseconds);
+}
+
+void drm_shim_set_submit_us(uint64_t microseconds)
+{
+    shim_engines_set_submit_time(microseconds);
 }
 
 void drm_shim_mark(const char *text)

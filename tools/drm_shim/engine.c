@@ -24,6 +24,7 @@
 
 // Engines with jobs, and those of them that wait for memory.
 static _Atomic int busy_count, waiting_count;
+static _Atomic uint64_t submit_us;
 
 struct shim_engine {
     struct shim_address_space *space; // one reference is owned
@@ -259,10 +260,25 @@ static bool reserve_job_locked(struct shim_engine *engine)
     return true;
 }
 
+void shim_engines_set_submit_time(uint64_t microseconds)
+{
+    atomic_store(&submit_us, microseconds);
+}
+
+static void take_submit_time(void)
+{
+    const uint64_t microseconds = atomic_load(&submit_us);
+    const struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000),
+                                  .tv_nsec = (long)(microseconds % 1000000) * 1000};
+    if (microseconds > 0)
+        nanosleep(&time, NULL);
+}
+
 int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
 {
     if (atomic_load(&engine->is_lost))
         return ECANCELED;
+    take_submit_time();
     pthread_mutex_lock(&engine->mutex);
     if (!reserve_job_locked(engine)) {
         pthread_mutex_unlock(&engine->mutex);
