@@ -294,18 +294,18 @@ set_global_size(struct zepi_kernel_instance *instance,
                 const struct zepi_device_kernel *device_kernel, const struct zepi_device *device,
                 const struct zepi_launch *launch)
 {
-    uint32_t counts[3] = {1, 1, 1};
+    // Of a dimension that the launch does not have, the count is 1 as before.
+    uint32_t *counts = &instance->group_count.groupCountX;
+    static_assert(sizeof(instance->group_count) == 3 * sizeof(*counts), "one count a dimension");
     for (uint32_t i = 0; i < launch->work_dim; i++) {
         const size_t global = launch->global_size[i];
         const uint32_t group = instance->group_size[i];
-        if (instance->asked_group_size[i] != group || global == 0 || global > UINT32_MAX ||
+        if (instance->asked_group_size[i] != group || global - 1 >= UINT32_MAX ||
             (uint32_t)global % group != 0)
             return check_and_set_sizes(instance, device_kernel, device, launch);
+        instance->global_size[i] = global;
         counts[i] = (uint32_t)global / group;
     }
-    for (uint32_t i = 0; i < launch->work_dim; i++)
-        instance->global_size[i] = launch->global_size[i];
-    instance->group_count = (ze_group_count_t){counts[0], counts[1], counts[2]};
     return ZEPI_SUCCESS;
 }
 

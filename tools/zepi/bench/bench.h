@@ -77,8 +77,7 @@ struct bench_operation_info {
     const char *name;  // for the command line and scripts
     const char *title; // for people
     const char *image; // what is built, see kernels.h, or NULL
-    // The most instructions that an operation may cost on ze_cpu, through zepi's table and through
-    // Unified Runtime.
+    // The most instructions that an operation may cost on ze_cpu through Unified Runtime.
     double limit;
     struct bench_launch launch;
     bool is_beside;             // with --intel-driver, measured if nothing is asked for

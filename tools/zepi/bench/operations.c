@@ -36,39 +36,39 @@ const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
 };
 
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 410,
+    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 355,
                         .launch = {.kernel = BENCH_THREE}, .plain = BENCH_LAUNCH_3, BESIDE},
-    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 700,
+    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 640,
                          .launch = {.kernel = BENCH_TWELVE}, .plain = BENCH_LAUNCH_12, BESIDE},
-    [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1090,
+    [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1030,
                          .launch = {.kernel = BENCH_TWENTY_FOUR}, .plain = BENCH_LAUNCH_24},
-    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 490,
+    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 440,
                             .launch = {.has_event = true}, .plain = BENCH_LAUNCH_EVENT, BESIDE},
-    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 590,
+    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 535,
                             .launch = {.has_event = true, .is_after = true},
                             .plain = BENCH_LAUNCH_AFTER, BESIDE},
-    [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 425,
+    [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 380,
                             .launch = {.kernel = BENCH_WITH_LOCAL}, .plain = BENCH_LAUNCH_LOCAL},
-    [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 610,
+    [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 400,
                               .launch = {.more_sizes = 1}, .plain = BENCH_LAUNCH_2_SIZES},
     [BENCH_LAUNCH_100_SIZES] = {"launch-100-sizes", "in-order launch, 100 sizes in turns", NULL,
-                                610, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
-    [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 410,
+                                400, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
+    [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 355,
                             .launch = {.has_turns = true}, .plain = BENCH_LAUNCH_TURNS},
-    [BENCH_LAUNCH_BUFFER] = {"launch-buffer", "in-order launch with a buffer", NULL, 800,
+    [BENCH_LAUNCH_BUFFER] = {"launch-buffer", "in-order launch with a buffer", NULL, 760,
                              .launch = {.has_buffer = true}, .plain = BENCH_LAUNCH_3},
     [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL, 900,
                             .launch = {.values = 1}, .plain = BENCH_LAUNCH_3},
     [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL, 900,
                              .launch = {.values = 4}, .plain = BENCH_LAUNCH_3},
-    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, 155, .plain = BENCH_COPY, BESIDE},
+    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, 150, .plain = BENCH_COPY, BESIDE},
     [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, 1500, .plain = BENCH_QUEUE,
                      BESIDE, LONG},
     [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, 250, .plain = BENCH_ALLOCATE,
                         BESIDE},
     [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
                              550, .plain = BENCH_ALLOCATE},
-    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 900,
+    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 880,
                       .plain = BENCH_KERNEL, BESIDE},
     [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench_small", 6000,
                        .plain = BENCH_PROGRAM, BESIDE, LONG},
@@ -124,6 +124,9 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
 #define HAS_LIMITS false
 #endif
 
+// Of zepi's table, whose launches are read from a longer description.
+#define TABLE_EXTRA 20
+
 // Kibibytes after a million: less than a byte and a half each.
 #define GROWTH_LIMIT 1024
 
@@ -132,12 +135,13 @@ static bool is_within_limits(const struct bench *bench, int place, int operation
     const struct bench_cell *cell = &bench->cells[place][operation];
     const struct bench_operation_info *info = &bench_operations[operation];
     const char *row = bench->rows[place].name;
+    const double limit = info->limit + (place == BENCH_ROW_ZEPI ? TABLE_EXTRA : 0);
     const bool is_cheap =
-        !HAS_LIMITS || info->is_extra || !cell->has_count || cell->count.whole <= info->limit;
+        !HAS_LIMITS || info->is_extra || !cell->has_count || cell->count.whole <= limit;
     const bool is_small = !cell->has_growth || cell->growth_kib <= GROWTH_LIMIT;
     if (!is_cheap)
         fprintf(stderr, "zepi bench: %s, %s: %.0f instructions, at most %.0f\n", row, info->name,
-                cell->count.whole, info->limit);
+                cell->count.whole, limit);
     if (!is_small)
         fprintf(stderr, "zepi bench: %s, %s: a million leave %ld KiB, at most %d\n", row,
                 info->name, cell->growth_kib, GROWTH_LIMIT);
