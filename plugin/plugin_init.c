@@ -11,8 +11,6 @@
 #include "launch/launch.h"
 #include "memory/buffer.h"
 #include "memory/usm.h"
-#include "memory/usm_pool.h"
-#include "memory/virtual_memory.h"
 #include "program/build/handle_caches.h"
 #include "program/built_image.h"
 #include "program/join.h"
@@ -22,26 +20,11 @@
 #include "program/this_module.h"
 #include "queue/buffer_use.h"
 #include "queue/checked_copy.h"
-#include "queue/command_list.h"
-#include "queue/copy.h"
 #include "queue/event.h"
 #include "queue/event_times.h"
 #include "queue/queue.h"
-#include "sync/deferred_free.h"
 
 #include <string.h>
-
-const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS] = {
-    [ZEPI_PART_DEFERRED] = &zepi_deferred_part,
-    [ZEPI_PART_USM_DRIVER] = &zepi_usm_driver_part,
-    [ZEPI_PART_USM] = &zepi_usm_part,
-    [ZEPI_PART_MAPPINGS] = &zepi_mappings_part,
-    [ZEPI_PART_EVENT_POOLS] = &zepi_event_pools_part,
-    [ZEPI_PART_COMMAND_LISTS] = &zepi_command_lists_part,
-    [ZEPI_PART_COPY] = &zepi_copy_part,
-    [ZEPI_PART_HANDLE_CACHES] = &zepi_handle_caches_part,
-    [ZEPI_PART_UNITS] = &zepi_units_part,
-};
 
 static const zepi_plugin_t table = {
     .size = sizeof(zepi_plugin_t),

@@ -22,17 +22,39 @@ void zepi_object_set_front_door(void *value)
     front_door = value;
 }
 
+static void unload_pool(struct zepi_type_pool *pool)
+{
+    while (pool->slabs) {
+        struct zepi_slab *slab = pool->slabs;
+        pool->slabs = slab->next;
+        zepi_free(slab);
+    }
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++)
+        pool->shards[i].free_first = pool->shards[i].free_last = NULL;
+}
+
 static void unload_pools(void)
 {
-    for (struct zepi_type_pool *pool = pools; pool; pool = pool->next) {
-        while (pool->slabs) {
-            struct zepi_slab *slab = pool->slabs;
-            pool->slabs = slab->next;
-            zepi_free(slab);
+    for (struct zepi_type_pool *pool = pools; pool; pool = pool->next)
+        unload_pool(pool);
+}
+
+void zepi_object_unload_types(const void *begin, const void *end)
+{
+    if (zepi_process_is_ending())
+        return;
+    zepi_mutex_lock(&pools_mutex);
+    for (struct zepi_type_pool **link = &pools; *link;) {
+        struct zepi_type_pool *pool = *link;
+        const uintptr_t type = (uintptr_t)pool->type;
+        if (type >= (uintptr_t)begin && type < (uintptr_t)end) {
+            *link = pool->next;
+            unload_pool(pool);
+        } else {
+            link = &pool->next;
         }
-        for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++)
-            pool->shards[i].free_first = pool->shards[i].free_last = NULL;
     }
+    zepi_mutex_unlock(&pools_mutex);
 }
 
 // The link of a free object lies behind its head.

@@ -72,8 +72,12 @@ struct zepi_attached {
                                                  .recycle = recycle_function,                      \
                                                  .pool = &noun##_pool}
 
-// The value of every later object's front door. Called once, before any object is made.
+// The value of every later object's front door. device/adapter.h sets it.
 void zepi_object_set_front_door(void *front_door);
+
+// Gives back the memory of the types between two addresses: the library that defines them goes, and
+// this one may stay. None of their objects is left.
+void zepi_object_unload_types(const void *begin, const void *end);
 
 // A zeroed object with one reference, or NULL without memory (noted).
 void *zepi_object_create(const struct zepi_type *type);

@@ -129,6 +129,7 @@ static void read_environment(void)
 {
     static const char *const levels[] = {"off", "error", "info", "debug"};
     static const char *const methods[] = {"auto", "program", "dynamic"};
+    static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2"};
     options.log_level = (enum zepi_log_level)read_word(
         "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
     options.cache_is_on =
@@ -149,9 +150,13 @@ static void read_environment(void)
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
     options.usm_pool = read_switch(
         "ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off");
-    options.ur_loader_check = read_switch(
-        "ZEPI_UR_LOADER_CHECK",
-        "give the tables of Unified Runtime to loaders of their layout alone: on or off");
+    options.ur_layout = layouts[read_word(
+        "ZEPI_UR_LAYOUT",
+        "layout of Unified Runtime's tables: auto, that of the loader that asks, or a release of "
+        "DPC++",
+        5, layouts, 0)];
+    if (strcmp(options.ur_layout, layouts[0]) == 0)
+        options.ur_layout = "";
 }
 
 const struct zepi_options *zepi_options(void)

@@ -28,7 +28,7 @@ struct zepi_options {
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
-    bool ur_loader_check;           // ZEPI_UR_LOADER_CHECK, see plugin/ur/loader_check.h
+    const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
 };
 
 // Never NULL. A value that is not understood is reported on stderr, once, and the default counts.

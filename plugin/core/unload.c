@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 static _Atomic(void (*)(void)) functions[ZEPI_UNLOAD_STAGES];
@@ -36,9 +35,14 @@ void zepi_at_unload(enum zepi_unload_stage stage, void (*function)(void))
     atomic_store_explicit(&functions[stage], function, memory_order_release);
 }
 
+bool zepi_process_is_ending(void)
+{
+    return atomic_load_explicit(&is_process_ending, memory_order_relaxed);
+}
+
 __attribute__((destructor)) static void unload(void)
 {
-    if (atomic_load_explicit(&is_process_ending, memory_order_relaxed))
+    if (zepi_process_is_ending())
         return;
     for (int stage = 0; stage < ZEPI_UNLOAD_STAGES; stage++) {
         void (*function)(void) =

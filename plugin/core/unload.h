@@ -2,6 +2,8 @@
 #ifndef ZEPI_CORE_UNLOAD_H
 #define ZEPI_CORE_UNLOAD_H
 
+#include <stdbool.h>
+
 // What dlclose gives back: memory that the process shares, after every object was released. Nothing
 // here calls a driver. The order is that of the enumerators, whatever the order of registration.
 // The end of the process gives back nothing: other threads may still run in the plugin, and the
@@ -19,5 +21,9 @@ enum zepi_unload_stage {
 
 // One function a stage. Thread-safe.
 void zepi_at_unload(enum zepi_unload_stage stage, void (*function)(void));
+
+// Whether the process ends: nothing is given back then. False for one that never asked for
+// anything.
+bool zepi_process_is_ending(void);
 
 #endif

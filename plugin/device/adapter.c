@@ -168,6 +168,25 @@ zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
 }
 
+static void set_front_door(struct zepi_device *const *devices, uint32_t count, void *front_door)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        devices[i]->object.front_door = front_door;
+        set_front_door(devices[i]->sub_devices, devices[i]->sub_device_count, front_door);
+    }
+}
+
+void zepi_adapter_set_front_door(void *front_door)
+{
+    zepi_mutex_lock(&mutex);
+    zepi_object_set_front_door(front_door);
+    for (uint32_t i = 0; i < platform_count; i++) {
+        platforms[i]->object.front_door = front_door;
+        set_front_door(platforms[i]->devices, platforms[i]->device_count, front_door);
+    }
+    zepi_mutex_unlock(&mutex);
+}
+
 zepi_result_t zepi_platform_get(uint32_t capacity, zepi_platform_t *out_platforms,
                                 uint32_t *out_count)
 {

@@ -23,6 +23,7 @@ static void kernel_destroy(void *object)
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
     zepi_release(kernel->program);
+    zepi_release(atomic_load_explicit(&kernel->set_arguments, memory_order_relaxed));
     zepi_release(kernel->module);
 }
 

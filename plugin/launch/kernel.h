@@ -21,9 +21,10 @@ struct zepi_kernel {
     struct zepi_build_result **pools;
     struct zepi_build_result *inline_pools[4]; // if they fit
     zepi_exports_t exports; // owned; each an instance that its pool never gets back
-    // Of a front door: what it asked of, retained, and the handle that it made the kernel around,
-    // owned. Or NULL.
+    // Of a front door: what it asked of and what it keeps with the kernel, both retained, and the
+    // handle that it made the kernel around, owned. Or NULL.
     void *program;
+    _Atomic(void *) set_arguments;
     ze_kernel_handle_t adopted;
     atomic_bool has_object_arguments; // its last launch had objects of the front door among them
 };

@@ -24,8 +24,7 @@ struct zepi_usm_leaf {
 };
 
 // Pages of it that were never read take no memory.
-extern _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS]
-    __attribute__((visibility("hidden")));
+extern _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
 
 enum zepi_usm_entry {
     ZEPI_USM_ENTERED,
@@ -41,7 +40,7 @@ void zepi_usm_table_remove(uintptr_t address, size_t size_bytes);
 
 // How often memory went back to a driver. While this stays the same, an address that the table
 // knows is in the same memory.
-extern atomic_uint_fast64_t zepi_usm_generations __attribute__((visibility("hidden")));
+extern atomic_uint_fast64_t zepi_usm_generations;
 static inline uint64_t zepi_usm_generation(void)
 {
     // Relaxed: memory at an address that was freed comes to this thread through the driver, after

@@ -128,7 +128,7 @@ struct zepi_ze {
 };
 
 // Filled by zepi_ze_open, read-only afterwards.
-extern struct zepi_ze zepi_ze __attribute__((visibility("hidden")));
+extern struct zepi_ze zepi_ze;
 
 // Opens the loader and finds the functions. Called once, before anything else of Level Zero.
 zepi_result_t zepi_ze_open(void);

@@ -136,7 +136,8 @@ Test(no_driver, is_no_error_and_says_why)
 static int add_thread_memory(struct dl_phdr_info *info, size_t size, void *user)
 {
     (void)size;
-    if (!strstr(info->dlpi_name, "zepi.so") && !strstr(info->dlpi_name, "libze_cpu"))
+    if (!strstr(info->dlpi_name, "libzepi") && !strstr(info->dlpi_name, "adapter_zepi.so") &&
+        !strstr(info->dlpi_name, "libze_cpu"))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_TLS)

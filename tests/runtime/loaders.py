@@ -1,53 +1,63 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The real loaders of Unified Runtime with zepi's adapter: as it is, intercepting every call, with
-its validation layer, beside a second adapter, with the runtime's logger; and the loader of release
-2026.0, whose tables have another layout: it gets a message and no adapter, and the program goes on.
+"""The real loaders of Unified Runtime with zepi's adapter: of each release that it serves, with a kernel
+launched and its numbers checked; intercepting every call, with its validation layer, and
+beside a second adapter.
 
-  loaders.py ZEPI PYTHON OLDER
+  loaders.py ZEPI PYTHON RUNTIMES
 
-OLDER: folder of the libraries of release 2026.0 (tools/setup puts them there).
-Exit codes: 0 fine, 1 something is wrong, 77 dpnp or the older release is not there.
+RUNTIMES: folder of older releases (tools/setup puts them there): libraries, and for 2025.3, whose runtime
+is not binary compatible, an environment with programs of it.
+Exit codes: 0 fine, 1 something is wrong, 77 dpctl is not there.
 """
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 
 SCRIPT = """
-import dpctl
-devices = dpctl.get_devices()
-print(*sorted(device.backend.name for device in devices))
-if any(device.backend.name == "level_zero" for device in devices):
-    import dpnp
-    print(float((dpnp.arange(1000, dtype="float32", device="level_zero") * 2 + 1).sum()))
+import sys
+import numpy, dpctl, dpctl.memory, dpctl.program
+print(*sorted(device.backend.name for device in dpctl.get_devices()))
+if any(device.backend.name == "level_zero" for device in dpctl.get_devices()):
+    queue = dpctl.SyclQueue("level_zero", property="in_order")
+    memory = [dpctl.memory.MemoryUSMShared(4000, queue=queue) for i in range(3)]
+    a, b, total = (numpy.ndarray((1000,), dtype="f4", buffer=part) for part in memory)
+    a[:] = numpy.arange(1000)
+    b[:] = 2
+    program = dpctl.program.create_program_from_spirv(queue, open(sys.argv[1], "rb").read())
+    kernel = program.get_sycl_kernel("vector_add")
+    for factor in (1, 3):
+        b[:] = 2 * factor
+        queue.submit(kernel, memory, [1000])
+        queue.wait()
+        print(float(total.sum()))
+    queue.submit(kernel, [memory[2], memory[1], memory[0]], [1000])
+    queue.wait()
+    print(float(a.sum()))
 """
-SUM = "1000000.0"
+NUMBERS = ["501500.0", "505500.0", "511500.0"]
+RIGHT = ["level_zero", *NUMBERS]
 
 
 def main():
     zepi, python = map(os.path.abspath, sys.argv[1:3])
-    older = pathlib.Path(sys.argv[3])
+    runtimes = pathlib.Path(sys.argv[3]).resolve()
     library = pathlib.Path(python).parent.parent / "lib"
-    if subprocess.run([python, "-c", "import dpnp"], capture_output=True).returncode != 0:
-        print(f"{python} has no dpnp: tools/setup installs it")
+    spirv = pathlib.Path(zepi).parent.parent / "tests/data/vector_add.spv"
+    if subprocess.run([python, "-c", "import dpctl"], capture_output=True).returncode != 0:
+        print(f"{python} has no dpctl: tools/setup installs it")
         return 77
-    if not (older / "libur_loader.so.0").exists():
-        print(f"{older} has no runtime of release 2026.0: tools/setup puts it there")
-        return 77
-
-    adapter = pathlib.Path(zepi).parent.parent / "lib" / "libur_adapter_zepi.so"
+    zepi_adapter = pathlib.Path(zepi).parent.parent / "lib/libur_adapter_zepi.so"
     wrong = 0
 
-    def check(story, added, expected, message=""):
+    def check(story, added, expected, message="", interpreter=python):
         nonlocal wrong
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("UR_", "ONEAPI_", "ZE_", "ZEPI_LOG"))}
         # The variables come after zepi exec, which sets one of them itself.
         command = [zepi, "exec", "--cpu", "--", "env", *(f"{k}={v}" for k, v in added.items()),
-                   python, "-c", SCRIPT]
+                   str(interpreter), "-c", SCRIPT, str(spirv)]
         process = subprocess.run(command, env=environment, capture_output=True, text=True,
                                  timeout=300)
         said = process.stdout + process.stderr
@@ -57,18 +67,33 @@ def main():
             wrong += 1
             print(f"  exit code {process.returncode}, expected {expected} and {message!r} in\n{said}")
 
-    check("the loader of 2026.2", {}, ["level_zero", SUM])
-    check("every call intercepted", {"UR_ENABLE_LOADER_INTERCEPT": "1"}, ["level_zero", SUM])
-    check("the validation layer", {"UR_ENABLE_LAYERS": "UR_LAYER_FULL_VALIDATION"},
-          ["level_zero", SUM])
-    # The wheels bring no other adapter that comes up here: a second one of the same code.
-    with tempfile.TemporaryDirectory() as folder:
-        second = shutil.copy(adapter, pathlib.Path(folder) / "libur_adapter_second.so")
-        check("beside a second adapter", {"UR_ADAPTERS_FORCE_LOAD": f"{adapter},{second}"},
-              ["level_zero", "level_zero", SUM])
-    check("the loader of 2026.0",
-          {"LD_PRELOAD": f"{older}/libsycl.so.9", "LD_LIBRARY_PATH": f"{older}:{library}"}, [],
-          "its tables have another layout than this adapter's")
+    def both(story, added, interpreter=python):
+        check(story, added, RIGHT, interpreter=interpreter)
+        # The loader's own objects stand between: it reads the tables at the begin of each handle.
+        check(f"{story}, every call intercepted", {**added, "UR_ENABLE_LOADER_INTERCEPT": "1"}, RIGHT,
+              interpreter=interpreter)
+
+    both("the loader of 2026.2", {})
+    check("the validation layer", {"UR_ENABLE_LAYERS": "UR_LAYER_FULL_VALIDATION"}, RIGHT)
+    check("a release that zepi does not know counts as none", {"ZEPI_UR_LAYOUT": "1999.1"}, RIGHT,
+          "ZEPI_UR_LAYOUT=1999.1: expected")
+    for release in ("2026.0", "2026.1"):
+        folder = runtimes / release / "lib"
+        if not (folder / "libur_loader.so.0").exists():
+            print(f"the loader of {release}: skipped, {folder} has no runtime: tools/setup fetches it")
+            continue
+        # Programs of 2026.2 run on it.
+        runtime = {"LD_PRELOAD": f"{folder}/libsycl.so.9", "LD_LIBRARY_PATH": f"{folder}:{library}"}
+        both(f"the loader of {release}", runtime)
+        both_adapters = f"{zepi_adapter},{folder}/libur_adapter_opencl.so.0"
+        check(f"the loader of {release}, beside the adapter for OpenCL",
+              {**runtime, "UR_ADAPTERS_FORCE_LOAD": both_adapters,
+               "OCL_ICD_FILENAMES": f"{library}/libintelocl.so"}, ["level_zero", "opencl", *NUMBERS])
+    older = runtimes / "2025.3/venv/bin/python3"
+    if older.exists():
+        both("the loader of 2025.3", {}, older)
+    else:
+        print(f"the loader of 2025.3: skipped, there is no {older}: tools/setup --tests makes it")
     return 1 if wrong else 0
 
 

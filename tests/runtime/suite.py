@@ -8,8 +8,9 @@ crash, a hang, a test that fails here and not there, and fewer tests that pass h
 test that passes there and is skipped here is listed with its reason.
 
   suite.py SUITE --zepi build/release/bin/zepi --python build/venv/bin/python3
-           [--part N] [--timeout SECONDS] [--logs FOLDER] [PYTEST-ARGUMENT...]
+           [--opencl FILE] [--part N] [--timeout SECONDS] [--logs FOLDER] [PYTEST-ARGUMENT...]
 
+FILE is the OpenCL runtime of the reference, the environment's own if it is left out.
 Exit codes: 0 fine, 1 something is wrong, 77 the wheels are not there.
 """
 import argparse
@@ -102,8 +103,9 @@ def start(backend, arguments, excepted):
         environment["ZEPI_CACHE_DIR"] = str(arguments.logs / "cache")
     else:
         library = pathlib.Path(arguments.python).parent.parent / "lib"
-        environment["LD_LIBRARY_PATH"] = str(library)
-        environment["OCL_ICD_FILENAMES"] = str(library / "libintelocl.so")
+        opencl = arguments.opencl or library / "libintelocl.so"
+        environment["LD_LIBRARY_PATH"] = f"{library}:{opencl.parent}"
+        environment["OCL_ICD_FILENAMES"] = str(opencl)
         environment["ONEAPI_DEVICE_SELECTOR"] = "opencl:cpu"
     return Run(backend, command, environment, arguments.logs / f"{arguments.suite}-{backend}.log",
                arguments.timeout)
@@ -162,6 +164,7 @@ def main():
     parser.add_argument("suite", choices=("dpctl", "dpnp"))
     parser.add_argument("--zepi", required=True)
     parser.add_argument("--python", required=True)
+    parser.add_argument("--opencl", type=pathlib.Path)
     parser.add_argument("--part", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=1200)
     parser.add_argument("--logs", type=pathlib.Path, default=pathlib.Path("build/logs/runtime"))

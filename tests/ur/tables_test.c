@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef ur_result_t(UR_APICALL getter_fn)(ur_api_version_t, void *);
@@ -14,6 +15,7 @@ static void *library;
 static void set_up(void)
 {
     test_env_use_ze_cpu();
+    setenv("ZEPI_UR_LAYOUT", TEST_UR_RELEASE, 1);
     library = dlopen(TEST_UR_ADAPTER, RTLD_NOW | RTLD_LOCAL);
     cr_assert_not_null(library);
 }

@@ -11,8 +11,13 @@ install(TARGETS zepi_plugin EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIB
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 set_target_properties(zepi_plugin PROPERTIES EXPORT_NAME zepi)
 install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SKIP)
+# Libraries that no host names.
+install(TARGETS zepi_core_shared EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
+set_target_properties(zepi_core_shared PROPERTIES EXPORT_NAME core)
 if(TARGET zepi_ur_adapter)
   install(TARGETS zepi_ur_adapter LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  get_property(layouts TARGET zepi_ur_adapter PROPERTY ZEPI_UR_LIBRARIES)
+  install(TARGETS ${layouts} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 endif()
 install(TARGETS zepi_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/include/zepi/zepi.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zepi")

@@ -3,7 +3,6 @@
 #include "ur/adapter.h"
 #include "ur/handles.h"
 #include "ur/info.h"
-#include "ur/loader_check.h"
 
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index)
@@ -83,7 +82,7 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
     // DPC++'s runtime gives urEnqueueUSMFill2D pitch and width in elements where they should be in
     // bytes: told that there is none, it fills with a kernel of its own.
     case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
-        return zepi_ur_answer_bool(&info, !zepi_ur_loader_is_sycl());
+        return zepi_ur_answer_bool(&info, !zepi_ur_is_sycl());
     default:
         return zepi_ur_refuse_question(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
     }

@@ -164,19 +164,3 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     return append_launch(&append, hKernel, &asked, pArgs, numKernelAlternatives,
                          phKernelAlternatives);
 }
-
-// Kernels have no arguments of their own here: this is for kernels that take none.
-ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
-    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
-    uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
-{
-    return zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
-        hCommandBuffer, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize, 0,
-        NULL, numKernelAlternatives, phKernelAlternatives, numSyncPointsInWaitList,
-        pSyncPointWaitList, numEventsInWaitList, phEventWaitList, pSyncPoint, phEvent, phCommand);
-}

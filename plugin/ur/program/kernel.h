@@ -2,6 +2,7 @@
 #ifndef ZEPI_UR_PROGRAM_KERNEL_H
 #define ZEPI_UR_PROGRAM_KERNEL_H
 
+#include "launch/device_kernel.h"
 #include "launch/kernel.h"
 #include "ur/program/program.h"
 
@@ -16,5 +17,8 @@ static inline ur_result_t zepi_ur_check_kernel(ur_kernel_handle_t handle)
 {
     return zepi_ur_check(handle, &zepi_kernel_type, UR_RESULT_ERROR_INVALID_KERNEL);
 }
+
+// The kernel on some device that it has code for: there is one. Borrowed.
+const struct zepi_device_kernel *zepi_ur_kernel_any_pool(const struct zepi_kernel *kernel);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-// Some device that the kernel has code for: there is one.
-static const struct zepi_device_kernel *any_pool(const struct zepi_kernel *kernel)
+const struct zepi_device_kernel *zepi_ur_kernel_any_pool(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
     while (!kernel->pools[index])
@@ -18,7 +17,7 @@ static const struct zepi_device_kernel *any_pool(const struct zepi_kernel *kerne
 static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
                                      const struct zepi_ur_info *info)
 {
-    const ze_kernel_properties_t *properties = &any_pool(kernel)->properties;
+    const ze_kernel_properties_t *properties = &zepi_ur_kernel_any_pool(kernel)->properties;
     char text[128] = "";
     if (properties->requiredGroupSizeX > 0)
         snprintf(text, sizeof(text), "reqd_work_group_size(%u,%u,%u)",
@@ -51,7 +50,7 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
 static ur_result_t answer_registers(const struct zepi_kernel *kernel,
                                     const struct zepi_ur_info *info)
 {
-    const uint32_t count = any_pool(kernel)->register_count;
+    const uint32_t count = zepi_ur_kernel_any_pool(kernel)->register_count;
     return count > 0 ? zepi_ur_answer_u32(info, count) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
@@ -69,7 +68,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
     case UR_KERNEL_INFO_FUNCTION_NAME:
         return zepi_ur_answer_string(&info, kernel->name);
     case UR_KERNEL_INFO_NUM_ARGS:
-        return zepi_ur_answer_u32(&info, any_pool(kernel)->argument_count);
+        return zepi_ur_answer_u32(&info, zepi_ur_kernel_any_pool(kernel)->argument_count);
     case UR_KERNEL_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, kernel);
     case UR_KERNEL_INFO_CONTEXT:

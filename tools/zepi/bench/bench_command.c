@@ -258,5 +258,6 @@ int command_bench(int argc, char **argv)
     if (code >= 0)
         return code;
     setenv("ZE_CPU_EXECUTE", "0", 1);
+    setenv("ZEPI_UR_LAYOUT", BENCH_UR_RELEASE, 1); // no loader asks
     return options.is_counted ? run_counted(&bench) : run_in_folder(&bench, &options);
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The getters that a loader finds by name in libur_adapter_zepi.so. The first call of a loader
+// decides which layout's tables it gets.
+#include "core/options.h"
+#include "ur/layout/layout.h"
+#include "ur/layout/loader.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <unified-runtime/ur_api.h>
+
+static const struct {
+    const char *release;
+    const struct zepi_ur_layout *layout;
+} layouts[] = {
+#define LAYOUT(word, release) {release, &zepi_ur_layout_##word},
+    ZEPI_UR_RELEASES(LAYOUT)
+#undef LAYOUT
+};
+#define LAYOUT_COUNT (sizeof(layouts) / sizeof(layouts[0]))
+
+static _Atomic(const struct zepi_ur_layout *) chosen;
+
+// The host only sees that there is one adapter less: stderr tells why.
+static const struct zepi_ur_layout *refuse(const char *subject, const char *reason,
+                                           const char *name)
+{
+    fprintf(stderr, "zepi: error: %s %s%s; this adapter serves Unified Runtime 0.12 of DPC++",
+            subject, reason, name);
+    for (size_t i = 0; i < LAYOUT_COUNT; i++)
+        fprintf(stderr, "%s%s", i == 0 ? " " : ", ", layouts[i].release);
+    fprintf(stderr,
+            "; it stays out (a caller that is no loader sets ZEPI_UR_LAYOUT to one of them)\n");
+    return NULL;
+}
+
+static const struct zepi_ur_layout *find_by_name(const char *release)
+{
+    for (size_t i = 0; i < LAYOUT_COUNT; i++) {
+        if (strcmp(release, layouts[i].release) == 0)
+            return layouts[i].layout;
+    }
+    return refuse("ZEPI_UR_LAYOUT", "names a release that this build has no layout of: ", release);
+}
+
+static const struct zepi_ur_layout *find_by_loader(const void *caller)
+{
+    struct zepi_ur_loader loader;
+    zepi_ur_loader_inspect(caller, &loader);
+    if (loader.stranger[0])
+        return refuse(loader.path, "has tables of another layout: it knows ", loader.stranger);
+    for (size_t i = 0; i < LAYOUT_COUNT; i++) {
+        if (loader.releases & UINT32_C(1) << i)
+            return layouts[i].layout;
+    }
+    return refuse(loader.path, "has tables of another layout", "");
+}
+
+// NULL: refused, with a message. Handles of one layout begin with its tables, so that a process has
+// one.
+static const struct zepi_ur_layout *choose(const void *caller)
+{
+    const char *release = zepi_options()->ur_layout;
+    const struct zepi_ur_layout *before = atomic_load(&chosen);
+    const struct zepi_ur_layout *layout =
+        release[0] ? find_by_name(release) : find_by_loader(caller);
+    if (layout && before && layout != before)
+        return refuse("a second loader", "asks for another layout than the first", "");
+    if (layout && !before) {
+        layout->begin(zepi_ur_loader_is_beside_sycl());
+        atomic_store(&chosen, layout);
+    }
+    return layout;
+}
+
+static ur_result_t give(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
+                        const void *caller)
+{
+    if (!out_table)
+        return UR_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (version != UR_API_VERSION_0_12)
+        return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
+    // What is asked for first: a second loader begins there, too.
+    const struct zepi_ur_layout *layout =
+        table == ZEPI_UR_TABLE_Adapter ? NULL : atomic_load(&chosen);
+    if (!layout)
+        layout = choose(caller);
+    if (!layout)
+        return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
+    if (layout->table[table].size_bytes == 0)
+        return UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    memcpy(out_table, (const char *)layout->tables + layout->table[table].offset_bytes,
+           layout->table[table].size_bytes);
+    return UR_RESULT_SUCCESS;
+}
+
+#define GETTER(name)                                                                               \
+    UR_DLLEXPORT ur_result_t UR_APICALL urGet##name##ProcAddrTable(ur_api_version_t version,       \
+                                                                   void *pDdiTable);               \
+    ur_result_t UR_APICALL urGet##name##ProcAddrTable(ur_api_version_t version, void *pDdiTable)   \
+    {                                                                                              \
+        const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));           \
+        return give(ZEPI_UR_TABLE_##name, version, pDdiTable, caller);                             \
+    }
+ZEPI_UR_TABLES(GETTER)

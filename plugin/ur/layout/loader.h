@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_UR_LAYOUT_LOADER_H
+#define ZEPI_UR_LAYOUT_LOADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Unified Runtime's tables differ from release to release of DPC++, and the version number stays
+// 0.12. A loader with another layout would call wrong functions, so it is told by what is in its
+// file: the names of the functions that it knows, as exports or for tracing.
+
+// What a module has names of. Bits are those of ZEPI_UR_FUNCTIONS.
+struct zepi_ur_loader {
+    const char *path;  // of the module; "an unknown module" if there is none. Borrowed
+    uint32_t releases; // releases whose functions, and no others, it names
+    char stranger[64]; // a function of a table that it names and no release has, or ""
+};
+
+// Looks at the module that `caller` lies in.
+void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loader);
+
+// Whether DPC++'s runtime, whose library is libsycl, is in the process.
+bool zepi_ur_loader_is_beside_sycl(void);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Functions that have other parameters in 2025.3 than later.
+#include "ur/check.h"
+#include "ur/layout/set_arguments.h"
+
+ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                   ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                   const char *pOptions);
+ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numDevices,
+                                     ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                     const char *pOptions);
+ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevices,
+                                  ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
+                                  uint32_t count, const ur_program_handle_t *phPrograms,
+                                  const char *pOptions, ur_program_handle_t *phProgram);
+
+ur_result_t zepi_urProgramBuildExp_own(ur_program_handle_t hProgram, uint32_t numDevices,
+                                       ur_device_handle_t *phDevices, const char *pOptions)
+{
+    return zepi_urProgramBuildExp(hProgram, numDevices, phDevices, 0, pOptions);
+}
+
+ur_result_t zepi_urProgramCompileExp_own(ur_program_handle_t hProgram, uint32_t numDevices,
+                                         ur_device_handle_t *phDevices, const char *pOptions)
+{
+    return zepi_urProgramCompileExp(hProgram, numDevices, phDevices, 0, pOptions);
+}
+
+ur_result_t zepi_urProgramLinkExp_own(ur_context_handle_t hContext, uint32_t numDevices,
+                                      ur_device_handle_t *phDevices, uint32_t count,
+                                      const ur_program_handle_t *phPrograms, const char *pOptions,
+                                      ur_program_handle_t *phProgram)
+{
+    return zepi_urProgramLinkExp(hContext, numDevices, phDevices, 0, count, phPrograms, pOptions,
+                                 phProgram);
+}
+
+// Properties are a list here.
+static ur_result_t read_properties(uint32_t count, const ur_kernel_launch_property_t *properties,
+                                   ur_kernel_launch_flags_t *out_flags)
+{
+    *out_flags = 0;
+    if (count > 0 && !properties)
+        return zepi_ur_refuse_null("launchPropList");
+    for (uint32_t i = 0; i < count; i++) {
+        switch (properties[i].id) {
+        case UR_KERNEL_LAUNCH_PROPERTY_ID_IGNORE:
+            break;
+        case UR_KERNEL_LAUNCH_PROPERTY_ID_COOPERATIVE:
+            if (properties[i].value.cooperative)
+                *out_flags |= UR_KERNEL_LAUNCH_FLAG_COOPERATIVE;
+            break;
+        default:
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                                  "launch property %d is not supported by the device",
+                                  (int)properties[i].id);
+        }
+    }
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urEnqueueKernelLaunch_own(
+    ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+    uint32_t numPropsInLaunchPropList, const ur_kernel_launch_property_t *launchPropList,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_event_handle_t *phEvent)
+{
+    ur_kernel_launch_ext_properties_t chain = {
+        .stype = (ur_structure_type_t)UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};
+    const ur_result_t result =
+        read_properties(numPropsInLaunchPropList, launchPropList, &chain.flags);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_urEnqueueKernelLaunch(
+                     hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+                     chain.flags ? &chain : NULL, numEventsInWaitList, phEventWaitList, phEvent)
+               : result;
+}
+
+ur_result_t zepi_urBindlessImagesImageCopyExp_own(
+    ur_queue_handle_t hQueue, const void *pSrc, void *pDst, const ur_image_desc_t *pSrcImageDesc,
+    const ur_image_desc_t *pDstImageDesc, const ur_image_format_t *pSrcImageFormat,
+    const ur_image_format_t *pDstImageFormat, ur_exp_image_copy_region_t *pCopyRegion,
+    ur_exp_image_copy_flags_t imageCopyFlags, uint32_t numEventsInWaitList,
+    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "urBindlessImagesImageCopyExp: bindless images need an extension of "
+                          "Level Zero that zepi does not use");
+}
+
+ur_result_t zepi_urReserved(void)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the function is not in the header of its release");
+}

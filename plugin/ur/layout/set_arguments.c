@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "ur/layout/set_arguments.h"
+
+#include "cache/mutex.h"
+#include "core/alloc.h"
+#include "ur/program/kernel.h"
+
+#include <string.h>
+
+// Where the bytes of a value are kept.
+struct place {
+    void *bytes; // owned
+    size_t size_bytes;
+    bool is_set; // the argument, of whatever kind
+};
+
+// What was set on a kernel. Memory objects and samplers are not retained: a kernel that the host
+// keeps must not keep them. A launch looks whether they are still there.
+struct zepi_ur_set_arguments {
+    struct zepi_object object;
+    // Guards what is below, and is held while the kernel is launched with it: no argument changes
+    // meanwhile. The mutex of a queue may be taken under it.
+    struct zepi_mutex mutex;
+    uint32_t count;
+    ur_exp_kernel_arg_properties_t *records; // owned
+    struct place *places;                    // owned, one a record
+};
+
+static void set_arguments_destroy(void *object)
+{
+    struct zepi_ur_set_arguments *set = object;
+    for (uint32_t i = 0; set->places && i < set->count; i++)
+        zepi_free(set->places[i].bytes);
+    zepi_free(set->places);
+    zepi_free(set->records);
+}
+
+ZEPI_DEFINE_TYPE(ur_set_arguments, set_arguments_destroy);
+
+// NULL without memory (noted).
+static struct zepi_ur_set_arguments *create(uint32_t count)
+{
+    struct zepi_ur_set_arguments *set = zepi_object_create(&zepi_ur_set_arguments_type);
+    if (!set)
+        return NULL;
+    set->count = count;
+    set->records = zepi_allocate(count, sizeof(set->records[0]));
+    set->places = zepi_allocate(count, sizeof(set->places[0]));
+    if (set->records && set->places)
+        return set;
+    zepi_fail_no_memory();
+    zepi_release(set);
+    return NULL;
+}
+
+static struct zepi_ur_set_arguments *find(struct zepi_kernel *kernel)
+{
+    // Acquire, here and below: what the thread that made it wrote.
+    return atomic_load_explicit(&kernel->set_arguments, memory_order_acquire);
+}
+
+static struct zepi_ur_set_arguments *find_or_create(struct zepi_kernel *kernel)
+{
+    void *there = find(kernel);
+    if (there)
+        return there;
+    struct zepi_ur_set_arguments *made = create(zepi_ur_kernel_any_pool(kernel)->argument_count);
+    if (!made ||
+        atomic_compare_exchange_strong_explicit(&kernel->set_arguments, &there, made,
+                                                memory_order_acq_rel, memory_order_acquire))
+        return made;
+    zepi_release(made);
+    return there;
+}
+
+static ur_result_t begin(ur_kernel_handle_t handle, uint32_t index,
+                         struct zepi_ur_set_arguments **out_set)
+{
+    const ur_result_t result = zepi_ur_check_kernel(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const uint32_t count = zepi_ur_kernel_any_pool(zepi_ur_kernel(handle))->argument_count;
+    if (index >= count)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                              "argument index %u, kernel '%s' has %u arguments", index,
+                              zepi_ur_kernel(handle)->name, count);
+    *out_set = find_or_create(zepi_ur_kernel(handle));
+    return *out_set ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+static void set(struct zepi_ur_set_arguments *set, const ur_exp_kernel_arg_properties_t *record)
+{
+    zepi_mutex_lock(&set->mutex);
+    set->records[record->index] = *record;
+    set->places[record->index].is_set = true;
+    zepi_mutex_unlock(&set->mutex);
+}
+
+// Copies a value. False without memory: the argument is as before.
+static bool set_value(struct zepi_ur_set_arguments *set, uint32_t index, size_t size,
+                      const void *value)
+{
+    struct place *place = &set->places[index];
+    void *old = NULL;
+    zepi_mutex_lock(&set->mutex);
+    if (size > place->size_bytes) {
+        void *bytes = zepi_allocate(1, size);
+        if (!bytes) {
+            zepi_mutex_unlock(&set->mutex);
+            return false;
+        }
+        old = place->bytes;
+        place->bytes = bytes;
+        place->size_bytes = size;
+    }
+    memcpy(place->bytes, value, size);
+    place->is_set = true;
+    set->records[index] = (ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_VALUE,
+                                                           .index = index,
+                                                           .size = size,
+                                                           .value.value = place->bytes};
+    zepi_mutex_unlock(&set->mutex);
+    zepi_free(old);
+    return true;
+}
+
+ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
+                                     const ur_kernel_arg_value_properties_t *pProperties,
+                                     const void *pArgValue)
+{
+    struct zepi_ur_set_arguments *arguments;
+    (void)pProperties;
+    ur_result_t result = begin(hKernel, argIndex, &arguments);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pArgValue, "pArgValue");
+    if (result == UR_RESULT_SUCCESS && argSize == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                                "argument %u is a value of 0 bytes", argIndex);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return set_value(arguments, argIndex, argSize, pArgValue)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_result(zepi_fail_no_memory());
+}
+
+ur_result_t zepi_urKernelSetArgLocal(ur_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
+                                     const ur_kernel_arg_local_properties_t *pProperties)
+{
+    struct zepi_ur_set_arguments *arguments;
+    (void)pProperties;
+    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    if (result == UR_RESULT_SUCCESS)
+        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_LOCAL,
+                                                         .index = argIndex,
+                                                         .size = argSize});
+    return result;
+}
+
+ur_result_t zepi_urKernelSetArgPointer(ur_kernel_handle_t hKernel, uint32_t argIndex,
+                                       const ur_kernel_arg_pointer_properties_t *pProperties,
+                                       const void *pArgValue)
+{
+    struct zepi_ur_set_arguments *arguments;
+    (void)pProperties;
+    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    if (result == UR_RESULT_SUCCESS)
+        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+                                                         .index = argIndex,
+                                                         .size = sizeof(void *),
+                                                         .value.pointer = pArgValue});
+    return result;
+}
+
+ur_result_t zepi_urKernelSetArgSampler(ur_kernel_handle_t hKernel, uint32_t argIndex,
+                                       const ur_kernel_arg_sampler_properties_t *pProperties,
+                                       ur_sampler_handle_t hArgValue)
+{
+    struct zepi_ur_set_arguments *arguments;
+    (void)pProperties;
+    ur_result_t result = begin(hKernel, argIndex, &arguments);
+    if (result == UR_RESULT_SUCCESS && !hArgValue)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the sampler is NULL");
+    if (result == UR_RESULT_SUCCESS)
+        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
+                                                         .index = argIndex,
+                                                         .size = sizeof(void *),
+                                                         .value.sampler = hArgValue});
+    return result;
+}
+
+ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIndex,
+                                      const ur_kernel_arg_mem_obj_properties_t *pProperties,
+                                      ur_mem_handle_t hArgValue)
+{
+    struct zepi_ur_set_arguments *arguments;
+    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    if (result == UR_RESULT_SUCCESS)
+        set(arguments,
+            &(ur_exp_kernel_arg_properties_t){
+                .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
+                .index = argIndex,
+                .size = sizeof(void *),
+                .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
+    return result;
+}
+
+// The kernel's list, locked, to be given back with unlock(). A kernel that takes no arguments has
+// none, which is no error.
+static ur_result_t lock(ur_kernel_handle_t handle, struct zepi_ur_set_arguments **out_set)
+{
+    const ur_result_t result = zepi_ur_check_kernel(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_kernel *kernel = zepi_ur_kernel(handle);
+    struct zepi_ur_set_arguments *found = find(kernel);
+    const uint32_t count = zepi_ur_kernel_any_pool(kernel)->argument_count;
+    uint32_t index = 0;
+    if (found)
+        zepi_mutex_lock(&found->mutex);
+    while (found && index < count && found->places[index].is_set)
+        index++;
+    if (index < count) {
+        if (found)
+            zepi_mutex_unlock(&found->mutex);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                              "argument %u of kernel '%s' was not set", index, kernel->name);
+    }
+    *out_set = found;
+    return UR_RESULT_SUCCESS;
+}
+
+static void unlock(struct zepi_ur_set_arguments *set)
+{
+    if (set)
+        zepi_mutex_unlock(&set->mutex);
+}
+
+ur_result_t zepi_urEnqueueKernelLaunch(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
+                                       uint32_t workDim, const size_t *pGlobalWorkOffset,
+                                       const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+                                       const ur_kernel_launch_ext_properties_t *launchPropList,
+                                       uint32_t numEventsInWaitList,
+                                       const ur_event_handle_t *phEventWaitList,
+                                       ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_set_arguments *found;
+    ur_result_t result = lock(hKernel, &found);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_urEnqueueKernelLaunchWithArgsExp(
+        hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+        found ? found->count : 0, found ? found->records : NULL, launchPropList,
+        numEventsInWaitList, phEventWaitList, phEvent);
+    unlock(found);
+    return result;
+}
+
+ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+    uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
+    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
+    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
+    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
+    ur_exp_command_buffer_command_handle_t *phCommand)
+{
+    struct zepi_ur_set_arguments *found;
+    ur_result_t result = lock(hKernel, &found);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
+        hCommandBuffer, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+        found ? found->count : 0, found ? found->records : NULL, numKernelAlternatives,
+        phKernelAlternatives, numSyncPointsInWaitList, pSyncPointWaitList, numEventsInWaitList,
+        phEventWaitList, pSyncPoint, phEvent, phCommand);
+    unlock(found);
+    return result;
+}

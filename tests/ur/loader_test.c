@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Which tables a loader gets: those of the release whose functions it names. The loaders here are
+// stand-ins; tests/runtime has the real ones.
+#include "test_env.h"
+
+#include "ur/layout/layout.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 12, SUCCESS = 0 };
+
+static const unsigned char untouched[4096] = {0x5a, 0x5a, 0x5a, 0x5a};
+static unsigned char table[sizeof(untouched)];
+static void *adapter;
+
+static void set_up(void)
+{
+    test_env_use_ze_cpu();
+    unsetenv("ZEPI_UR_LAYOUT");
+    adapter = dlopen(TEST_UR_ADAPTER, RTLD_NOW | RTLD_LOCAL);
+    cr_assert_not_null(adapter, "%s", dlerror());
+    memcpy(table, untouched, sizeof(table));
+}
+
+static void tear_down(void)
+{
+    dlclose(adapter);
+}
+
+TestSuite(loader, .init = set_up, .fini = tear_down);
+
+typedef int getter_fn(uint32_t version, void *table);
+
+static void *find(void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    cr_assert_not_null(symbol, "%s", dlerror());
+    return symbol;
+}
+
+// What the loader of that name gets for a table.
+static int ask(const char *name, const char *getter_name)
+{
+    char path[1024];
+    int (*asks)(getter_fn *, uint32_t, void *);
+    getter_fn *getter;
+    void *symbol;
+    snprintf(path, sizeof(path), TEST_LOADERS "/libstand_in_loader_%s.so", name);
+    void *loader = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    cr_assert_not_null(loader, "%s", dlerror());
+    symbol = find(loader, "stand_in_loader_ask");
+    memcpy(&asks, &symbol, sizeof(symbol));
+    symbol = find(adapter, getter_name);
+    memcpy(&getter, &symbol, sizeof(symbol));
+    return asks(getter, VERSION, table);
+}
+
+static void expect_layout(const char *release, const char *word)
+{
+    char symbol[64];
+    snprintf(symbol, sizeof(symbol), "zepi_ur_layout_%s", word);
+    cr_assert_eq(ask(word, "urGetAdapterProcAddrTable"), SUCCESS, "%s", release);
+    memcpy(table, untouched, sizeof(table));
+    cr_assert_eq(ask(word, "urGetKernelProcAddrTable"), SUCCESS, "%s", release);
+    // The adapter has all layouts beside it.
+    const struct zepi_ur_layout *layout = find(adapter, symbol);
+    const size_t size = layout->table[ZEPI_UR_TABLE_Kernel].size_bytes;
+    cr_expect_eq(
+        memcmp(table,
+               (const char *)layout->tables + layout->table[ZEPI_UR_TABLE_Kernel].offset_bytes,
+               size),
+        0, "%s", release);
+    cr_expect_eq(memcmp(table + size, untouched + size, sizeof(table) - size), 0, "%s", release);
+}
+
+// Each in a process of its own, as a process has one layout.
+#define LAYOUT_STORY(word, release)                                                                \
+    Test(loader, of_##word##_gets_its_own_tables)                                                  \
+    {                                                                                              \
+        expect_layout(release, #word);                                                             \
+    }
+ZEPI_UR_RELEASES(LAYOUT_STORY)
+
+static void expect_refusal(const char *name)
+{
+    cr_expect_neq(ask(name, "urGetAdapterProcAddrTable"), SUCCESS, "%s", name);
+    cr_expect_eq(memcmp(table, untouched, sizeof(table)), 0, "%s", name);
+}
+
+Test(loader, with_a_function_more_than_any_release_gets_nothing)
+{
+    expect_refusal("more");
+}
+
+Test(loader, with_a_function_less_than_a_release_gets_nothing)
+{
+    expect_refusal("less");
+}
+
+Test(loader, that_names_nothing_gets_nothing)
+{
+    expect_refusal("none");
+}
+
+Test(loader, of_another_release_than_the_first_gets_nothing)
+{
+    expect_layout("2026.2", "2026_2");
+    memcpy(table, untouched, sizeof(table));
+    expect_refusal("2026_1");
+}
+
+Test(loader, is_not_looked_at_where_a_release_is_named)
+{
+    setenv("ZEPI_UR_LAYOUT", "2026.2", 1);
+    cr_expect_eq(ask("none", "urGetAdapterProcAddrTable"), SUCCESS);
+}
