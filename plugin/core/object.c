@@ -128,8 +128,8 @@ static inline struct zepi_object *take(struct zepi_pool_shard *shard)
     return object;
 }
 
-// When the thread's own share is empty: others', where objects go that one thread makes and another
-// releases, then new memory.
+// When the shard of the thread is empty: others', where objects go that one thread makes and
+// another releases, then new memory.
 static __attribute__((noinline)) struct zepi_object *take_elsewhere(const struct zepi_type *type,
                                                                     unsigned own)
 {
@@ -170,11 +170,11 @@ void zepi_object_discard(void *object)
 {
     const struct zepi_type *type =
         atomic_load_explicit(&((struct zepi_object *)object)->type, memory_order_relaxed);
-    zepi_object_rest(object);
-    zepi_object_discard_resting(object, type);
+    zepi_object_set_free(object);
+    zepi_object_discard_free(object, type);
 }
 
-void zepi_object_discard_resting(void *object, const struct zepi_type *type)
+void zepi_object_discard_free(void *object, const struct zepi_type *type)
 {
     struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
     zepi_mutex_lock(&shard->mutex);

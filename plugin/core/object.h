@@ -29,7 +29,7 @@ struct zepi_type {
     size_t size_bytes;
     void (*destroy)(void *object); // frees what the object holds, under no lock
     // In place of `destroy`, for a type that keeps some of its objects for itself:
-    // zepi_object_rest, until zepi_object_revive. NULL: their memory is given back when they are
+    // zepi_object_set_free, until zepi_object_reuse. NULL: their memory is given back when they are
     // destroyed.
     // The answer is ZEPI_SUCCESS, so that this can be the last call of a release.
     zepi_result_t (*recycle)(void *object);
@@ -84,16 +84,16 @@ void *zepi_object_create(const struct zepi_type *type);
 
 // Gives back the memory of an object that never came to be used; its destroy function is not run.
 void zepi_object_discard(void *object);
-// The same for one that rests, whose references stay 0.
-void zepi_object_discard_resting(void *object, const struct zepi_type *type);
+// The same for one that lies in a free list, whose references stay 0.
+void zepi_object_discard_free(void *object, const struct zepi_type *type);
 
 // An object without references, of a type with `recycle`, is no handle any more until it is revived
 // with one.
-static inline void zepi_object_rest(void *object)
+static inline void zepi_object_set_free(void *object)
 {
     atomic_store_explicit(&((struct zepi_object *)object)->type, NULL, memory_order_relaxed);
 }
-static inline void zepi_object_revive(void *object, const struct zepi_type *type)
+static inline void zepi_object_reuse(void *object, const struct zepi_type *type)
 {
     struct zepi_object *head = object;
     // Release: zepi_object_visit_all sees it whole.

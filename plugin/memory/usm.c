@@ -113,15 +113,15 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
 static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
 {
     const unsigned size_class = zepi_usm_class_of(block_bytes);
-    struct zepi_usm_share *own = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
-    void *memory = zepi_usm_share_take(own, size_class, size_bytes);
+    struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
+    void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
     // What commands are done with comes before more of the driver's.
     if (!memory && zepi_deferred_drain(heap->pool->context, 0))
-        memory = zepi_usm_share_take(own, size_class, size_bytes);
-    while (!memory && zepi_usm_share_grow(own, size_class))
-        memory = zepi_usm_share_take(own, size_class, size_bytes);
-    for (unsigned i = 0; i < ZEPI_USM_SHARES && !memory; i++)
-        memory = zepi_usm_share_take(&heap->shares[i], size_class, size_bytes);
+        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+    while (!memory && zepi_usm_shard_grow(own, size_class))
+        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+    for (unsigned i = 0; i < ZEPI_USM_SHARDS && !memory; i++)
+        memory = zepi_usm_shard_take(&heap->shards[i], size_class, size_bytes);
     return memory;
 }
 
@@ -174,20 +174,20 @@ static __attribute__((noinline, cold)) zepi_result_t wake(struct zepi_mutex *mut
     return ZEPI_SUCCESS;
 }
 
-// The share is another thread's at this moment, or its first slab has no free block.
+// The shard is another thread's at this moment, or its first slab has no free block.
 static __attribute__((noinline, cold)) zepi_result_t
-allocate_slowly(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+allocate_slowly(struct zepi_usm_shard *shard, size_t size_bytes, void **out_memory)
 {
-    const struct zepi_usm_heap *heap = share->heap;
+    const struct zepi_usm_heap *heap = shard->heap;
     return zepi_usm_allocate_from(heap->pool, heap->device, heap->kind, size_bytes,
                                   (size_t)1 << ZEPI_USM_LEAST_SHIFT, out_memory);
 }
 
 static __attribute__((noinline, cold)) zepi_result_t
-allocate_more(struct zepi_usm_share *share, size_t size_bytes, void **out_memory)
+allocate_more(struct zepi_usm_shard *shard, size_t size_bytes, void **out_memory)
 {
-    zepi_mutex_unlock(&share->mutex);
-    return allocate_slowly(share, size_bytes, out_memory);
+    zepi_mutex_unlock(&shard->mutex);
+    return allocate_slowly(shard, size_bytes, out_memory);
 }
 
 // Whatever is not as usual goes elsewhere, here and in zepi_usm_free, before anything has happened,
@@ -208,16 +208,16 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
         heap = zepi_usm_pool_heap(zepi_usm_pools_of(context)->own, device, kind);
     if (__builtin_expect(!heap, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
-    struct zepi_usm_share *share = &heap->shares[zepi_thread_shard() % ZEPI_USM_SHARES];
-    if (__builtin_expect(!zepi_mutex_try_lock(&share->mutex), 0))
-        return allocate_slowly(share, size_bytes, out_memory);
+    struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
+    if (__builtin_expect(!zepi_mutex_try_lock(&shard->mutex), 0))
+        return allocate_slowly(shard, size_bytes, out_memory);
     void *memory =
-        zepi_usm_share_take_locked(share, zepi_usm_class_of(size_bytes), size_bytes,
+        zepi_usm_shard_take_locked(shard, zepi_usm_class_of(size_bytes), size_bytes,
                                    zepi_completion_stamp(zepi_completion_points_of(context)));
     if (__builtin_expect(!memory, 0))
-        return allocate_more(share, size_bytes, out_memory);
+        return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
-    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
+    return zepi_mutex_unlock_and_tell(&shard->mutex) ? wake(&shard->mutex) : ZEPI_SUCCESS;
 }
 
 static void free_deferred_region(struct zepi_deferred *deferred)
@@ -286,10 +286,10 @@ zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
         return give_unknown(context, memory);
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
-    struct zepi_usm_share *share = atomic_load_explicit(&region->share, memory_order_relaxed);
-    if (!share)
+    struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
+    if (!shard)
         return free_alone(region, memory);
-    return zepi_usm_share_give(share, region, (uintptr_t)memory)
+    return zepi_usm_shard_give(shard, region, (uintptr_t)memory)
                ? ZEPI_SUCCESS
                : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                            "%p is not where an allocation begins, or was freed", memory);
@@ -307,24 +307,24 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
 
 // Some queues are busy.
 static __attribute__((noinline)) zepi_result_t
-free_busy(struct zepi_usm_share *share, struct zepi_usm_region *slab, struct zepi_usm_block *block)
+free_busy(struct zepi_usm_shard *shard, struct zepi_usm_region *slab, struct zepi_usm_block *block)
 {
-    zepi_usm_share_push_or_defer_locked(share, slab, block);
+    zepi_usm_shard_push_or_defer_locked(shard, slab, block);
     return ZEPI_SUCCESS;
 }
 
-static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_share *share,
+static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_shard *shard,
                                                             struct zepi_usm_region *slab)
 {
-    zepi_usm_share_settle_locked(share, slab);
+    zepi_usm_shard_settle_locked(shard, slab);
     return ZEPI_SUCCESS;
 }
 
-// No allocation of the share, which is locked, begins at the address.
+// No allocation of the shard, which is locked, begins at the address.
 static __attribute__((noinline, cold)) zepi_result_t
-free_nothing(zepi_context_t context, void *memory, struct zepi_usm_share *share)
+free_nothing(zepi_context_t context, void *memory, struct zepi_usm_shard *shard)
 {
-    zepi_mutex_unlock(&share->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     return free_any(context, memory);
 }
 
@@ -333,19 +333,19 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     if (__builtin_expect(!zepi_object_is(context, &zepi_context_type), 0))
         return free_any(context, memory);
     struct zepi_usm_region *region = zepi_usm_region_find_own(context, memory);
-    struct zepi_usm_share *share =
+    struct zepi_usm_shard *shard =
         region ? atomic_load_explicit(&region->uncounted, memory_order_relaxed) : NULL;
-    if (__builtin_expect(!share || !zepi_mutex_try_lock(&share->mutex), 0))
+    if (__builtin_expect(!shard || !zepi_mutex_try_lock(&shard->mutex), 0))
         return free_any(context, memory);
-    struct zepi_usm_block *block = zepi_usm_share_end_locked(share, region, (uintptr_t)memory);
+    struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
-        return free_nothing(context, memory, share);
+        return free_nothing(context, memory, shard);
     if (!zepi_completion_are_all_idle(zepi_completion_points_of(context)))
-        return free_busy(share, region, block);
+        return free_busy(shard, region, block);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
-        return settle(share, region);
-    return zepi_mutex_unlock_and_tell(&share->mutex) ? wake(&share->mutex) : ZEPI_SUCCESS;
+        return settle(shard, region);
+    return zepi_mutex_unlock_and_tell(&shard->mutex) ? wake(&shard->mutex) : ZEPI_SUCCESS;
 }
 
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address)

@@ -10,7 +10,7 @@
 #define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer
 #define OWN_MOST_BYTES                                                                             \
     ((size_t)64 << 10)               // above, the driver's call costs less than using the memory
-#define IDLE_BYTES ((size_t)4 << 20) // of a share, kept without a block in use
+#define IDLE_BYTES ((size_t)4 << 20) // of a shard, kept without a block in use
 #define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
 // A slab's blocks are counted in 32 bits, and known one by one.
 #define DRIVER_MOST_BYTES ((size_t)1 << 30)
@@ -30,14 +30,14 @@ static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
 // The end of every list of slabs: no block is ever had from it.
 static struct zepi_usm_region no_slab;
 
-static struct zepi_usm_region **first_of(struct zepi_usm_share *share,
+static struct zepi_usm_region **first_of(struct zepi_usm_shard *shard,
                                          const struct zepi_usm_region *slab)
 {
     const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-    return &share->first[shift - ZEPI_USM_LEAST_SHIFT];
+    return &shard->first[shift - ZEPI_USM_LEAST_SHIFT];
 }
 
-// What a slab that is not the first of its class adds to the share's idle bytes.
+// What a slab that is not the first of its class adds to the shard's idle bytes.
 static size_t idle_bytes_of(const struct zepi_usm_region *slab)
 {
     return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
@@ -45,9 +45,9 @@ static size_t idle_bytes_of(const struct zepi_usm_region *slab)
 }
 
 // Behind the first: that one is used up first.
-static void link_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+static void link_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
-    struct zepi_usm_region **first = first_of(share, slab);
+    struct zepi_usm_region **first = first_of(shard, slab);
     slab->hold_count -= ZEPI_USM_UNLINKED;
     if (*first == &no_slab) {
         slab->previous = NULL;
@@ -61,22 +61,22 @@ static void link_locked(struct zepi_usm_share *share, struct zepi_usm_region *sl
     slab->previous->next = slab;
     if (slab->next != &no_slab)
         slab->next->previous = slab;
-    share->idle_bytes += idle_bytes_of(slab);
+    shard->idle_bytes += idle_bytes_of(slab);
 }
 
-static void unlink_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+static void unlink_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
     struct zepi_usm_region *next = slab->next;
     if (next != &no_slab)
         next->previous = slab->previous;
     if (slab->previous) {
         slab->previous->next = next;
-        share->idle_bytes -= idle_bytes_of(slab);
+        shard->idle_bytes -= idle_bytes_of(slab);
     } else {
-        *first_of(share, slab) = next;
+        *first_of(shard, slab) = next;
         slab->hold_count--;
         if (next != &no_slab) {
-            share->idle_bytes -= idle_bytes_of(next);
+            shard->idle_bytes -= idle_bytes_of(next);
             next->hold_count++;
         }
     }
@@ -95,10 +95,10 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
     return result;
 }
 
-static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_bytes,
+static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_bytes,
                       struct zepi_usm_region *slab)
 {
-    struct zepi_usm_heap *heap = share->heap;
+    struct zepi_usm_heap *heap = shard->heap;
     struct zepi_usm_pool *pool = heap->pool;
     const size_t block_bytes = (size_t)1 << shift;
     const size_t alignment_bytes =
@@ -119,8 +119,8 @@ static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_
                                                               .device = heap->device,
                                                               .kind = heap->kind,
                                                               .pool = pool,
-                                                              .share = share,
-                                                              .is_counted = share->is_counted});
+                                                              .shard = shard,
+                                                              .is_counted = shard->is_counted});
     const enum zepi_usm_entry entry = (uintptr_t)memory % alignment_bytes == 0
                                           ? zepi_usm_table_add((uintptr_t)memory, size_bytes, slab)
                                           : ZEPI_USM_NOT_ALONE;
@@ -132,21 +132,21 @@ static bool fill_slab(struct zepi_usm_share *share, unsigned shift, size_t size_
     return false;
 }
 
-bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class)
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
 {
     const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
-    struct zepi_usm_pool *pool = share->heap->pool;
+    struct zepi_usm_pool *pool = shard->heap->pool;
     const size_t size_bytes = slab_bytes_of(pool, shift);
-    if (atomic_load_explicit(&share->heap->is_off, memory_order_relaxed))
+    if (atomic_load_explicit(&shard->heap->is_off, memory_order_relaxed))
         return false;
     struct zepi_usm_region *slab = zepi_usm_region_take((uint32_t)(size_bytes >> shift));
     if (!slab)
         return false;
     const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
-    if (is_reserved && fill_slab(share, shift, size_bytes, slab)) {
-        zepi_mutex_lock(&share->mutex);
-        link_locked(share, slab);
-        zepi_mutex_unlock(&share->mutex);
+    if (is_reserved && fill_slab(shard, shift, size_bytes, slab)) {
+        zepi_mutex_lock(&shard->mutex);
+        link_locked(shard, slab);
+        zepi_mutex_unlock(&shard->mutex);
         return true;
     }
     if (is_reserved)
@@ -207,19 +207,19 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 
 // ---- Trimming ----
 
-static struct zepi_usm_region *collect_locked(struct zepi_usm_share *share, size_t *excess_bytes)
+static struct zepi_usm_region *collect_locked(struct zepi_usm_shard *shard, size_t *excess_bytes)
 {
     struct zepi_usm_region *idle = NULL;
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        struct zepi_usm_region *slab = share->first[size_class];
+        struct zepi_usm_region *slab = shard->first[size_class];
         while (slab != &no_slab && *excess_bytes > 0) {
             struct zepi_usm_region *next = slab->next;
             if (slab->hold_count == (slab->previous ? 0 : 1)) {
                 const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
                 *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
-                unlink_locked(share, slab);
+                unlink_locked(shard, slab);
                 // No block comes back to it any more.
-                atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+                atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
                 slab->next = idle;
                 idle = slab;
             }
@@ -238,11 +238,11 @@ static void free_all(struct zepi_usm_region *first)
     }
 }
 
-static bool trim_share(struct zepi_usm_share *share, size_t *excess_bytes)
+static bool trim_share(struct zepi_usm_shard *shard, size_t *excess_bytes)
 {
-    zepi_mutex_lock(&share->mutex);
-    struct zepi_usm_region *idle = collect_locked(share, excess_bytes);
-    zepi_mutex_unlock(&share->mutex);
+    zepi_mutex_lock(&shard->mutex);
+    struct zepi_usm_region *idle = collect_locked(shard, excess_bytes);
+    zepi_mutex_unlock(&shard->mutex);
     free_all(idle);
     return idle != NULL;
 }
@@ -253,89 +253,89 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     size_t excess_bytes = reserved > keep_bytes ? reserved - keep_bytes : 0;
     bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARES && excess_bytes > 0; at++)
-            is_any = trim_share(&pool->heaps[i].shares[at], &excess_bytes) || is_any;
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS && excess_bytes > 0; at++)
+            is_any = trim_share(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
     }
     return is_any;
 }
 
-static void shrink_locked(struct zepi_usm_share *share)
+static void shrink_locked(struct zepi_usm_shard *shard)
 {
-    const struct zepi_usm_pool *pool = share->heap->pool;
+    const struct zepi_usm_pool *pool = shard->heap->pool;
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
-    size_t excess_bytes = share->idle_bytes - IDLE_BYTES;
+    size_t excess_bytes = shard->idle_bytes - IDLE_BYTES;
     if (reserved <= threshold)
         excess_bytes = 0;
     else if (reserved - threshold < excess_bytes)
         excess_bytes = reserved - threshold;
-    struct zepi_usm_region *idle = collect_locked(share, &excess_bytes);
-    zepi_mutex_unlock(&share->mutex);
+    struct zepi_usm_region *idle = collect_locked(shard, &excess_bytes);
+    zepi_mutex_unlock(&shard->mutex);
     free_all(idle);
 }
 
 // ---- Blocks ----
 
-void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
-    const bool is_over = share->is_closed && slab->hold_count == ZEPI_USM_UNLINKED;
-    if (share->is_closed) {
+    const bool is_over = shard->is_closed && slab->hold_count == ZEPI_USM_UNLINKED;
+    if (shard->is_closed) {
         if (is_over)
-            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
-        zepi_mutex_unlock(&share->mutex);
+            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
+        zepi_mutex_unlock(&shard->mutex);
         if (is_over)
             zepi_usm_region_free(slab);
         return;
     }
     if (slab->hold_count < 0)
-        link_locked(share, slab);
+        link_locked(shard, slab);
     else if (slab->previous)
-        share->idle_bytes += idle_bytes_of(slab);
-    if (share->idle_bytes > IDLE_BYTES)
-        shrink_locked(share);
+        shard->idle_bytes += idle_bytes_of(slab);
+    if (shard->idle_bytes > IDLE_BYTES)
+        shrink_locked(shard);
     else
-        zepi_mutex_unlock(&share->mutex);
+        zepi_mutex_unlock(&shard->mutex);
 }
 
-static void unlock_settled(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+static void unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
     if (zepi_usm_slab_is_unsettled(slab))
-        zepi_usm_share_settle_locked(share, slab);
+        zepi_usm_shard_settle_locked(shard, slab);
     else
-        zepi_mutex_unlock(&share->mutex);
+        zepi_mutex_unlock(&shard->mutex);
 }
 
-void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes)
+void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
 {
-    zepi_mutex_lock(&share->mutex);
-    struct zepi_usm_region *full = share->first[size_class];
+    zepi_mutex_lock(&shard->mutex);
+    struct zepi_usm_region *full = shard->first[size_class];
     while (full != &no_slab && !full->first_free) {
-        unlink_locked(share, full);
-        full = share->first[size_class];
+        unlink_locked(shard, full);
+        full = shard->first[size_class];
     }
-    void *memory = zepi_usm_share_take_locked(
-        share, size_class, size_bytes,
-        zepi_completion_stamp(zepi_completion_points_of(share->heap->pool->context)));
-    zepi_mutex_unlock(&share->mutex);
-    if (memory && share->is_counted)
-        zepi_usm_pool_count(share->heap->pool, size_bytes);
+    void *memory = zepi_usm_shard_take_locked(
+        shard, size_class, size_bytes,
+        zepi_completion_stamp(zepi_completion_points_of(shard->heap->pool->context)));
+    zepi_mutex_unlock(&shard->mutex);
+    if (memory && shard->is_counted)
+        zepi_usm_pool_count(shard->heap->pool, size_bytes);
     return memory;
 }
 
-bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                          uintptr_t address)
 {
-    struct zepi_usm_pool *pool = share->heap->pool;
-    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_pool *pool = shard->heap->pool;
+    zepi_mutex_lock(&shard->mutex);
     const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
-    struct zepi_usm_block *block = zepi_usm_share_end_locked(share, slab, address);
+    struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, slab, address);
     if (!block) {
-        zepi_mutex_unlock(&share->mutex);
+        zepi_mutex_unlock(&shard->mutex);
         return false;
     }
-    if (share->is_counted)
+    if (shard->is_counted)
         zepi_usm_pool_discount(pool, size_bytes);
-    zepi_usm_share_push_or_defer_locked(share, slab, block);
+    zepi_usm_shard_push_or_defer_locked(shard, slab, block);
     return true;
 }
 
@@ -345,9 +345,9 @@ static void give_sealed(struct zepi_deferred *deferred)
 {
     struct zepi_usm_region *slab =
         (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred));
-    struct zepi_usm_share *share = atomic_load_explicit(&slab->share, memory_order_relaxed);
-    struct zepi_context *context = share->heap->pool->context;
-    zepi_mutex_lock(&share->mutex);
+    struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
+    struct zepi_context *context = shard->heap->pool->context;
+    zepi_mutex_lock(&shard->mutex);
     struct zepi_usm_block *next = slab->sealed;
     struct zepi_usm_block *since = slab->open;
     slab->sealed = slab->open = NULL;
@@ -367,18 +367,18 @@ static void give_sealed(struct zepi_deferred *deferred)
         }
     }
     const bool is_sealed = slab->sealed != NULL;
-    unlock_settled(share, slab);
+    unlock_settled(shard, slab);
     if (is_sealed)
         zepi_defer_free(context, deferred);
 }
 
-void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                                          struct zepi_usm_block *block)
 {
-    struct zepi_context *context = share->heap->pool->context;
+    struct zepi_context *context = shard->heap->pool->context;
     if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
         zepi_usm_slab_push_locked(slab, block);
-        unlock_settled(share, slab);
+        unlock_settled(shard, slab);
         return;
     }
     block->next = slab->open;
@@ -391,7 +391,7 @@ void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct ze
         slab->deferred.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
         slab->deferred.destroy = give_sealed;
     }
-    zepi_mutex_unlock(&share->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     if (is_first)
         zepi_defer_free(context, &slab->deferred);
 }
@@ -407,29 +407,29 @@ static uint32_t heap_count_of(const struct zepi_context *context,
 static void open_shares(struct zepi_usm_pool *pool)
 {
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++)
-            pool->heaps[i].shares[at].is_closed = false;
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
+            pool->heaps[i].shards[at].is_closed = false;
     }
 }
 
 // From here on a slab is freed with its last block: it is not linked for another.
-static void close_share(struct zepi_usm_share *share)
+static void close_share(struct zepi_usm_shard *shard)
 {
     struct zepi_usm_region *idle = NULL;
-    zepi_mutex_lock(&share->mutex);
-    share->is_closed = true;
+    zepi_mutex_lock(&shard->mutex);
+    shard->is_closed = true;
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        while (share->first[size_class] != &no_slab) {
-            struct zepi_usm_region *slab = share->first[size_class];
-            unlink_locked(share, slab);
+        while (shard->first[size_class] != &no_slab) {
+            struct zepi_usm_region *slab = shard->first[size_class];
+            unlink_locked(shard, slab);
             if (slab->hold_count != ZEPI_USM_UNLINKED)
                 continue;
-            atomic_store_explicit(&slab->share, NULL, memory_order_relaxed);
+            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
             slab->next = idle;
             idle = slab;
         }
     }
-    zepi_mutex_unlock(&share->mutex);
+    zepi_mutex_unlock(&shard->mutex);
     free_all(idle);
 }
 
@@ -473,11 +473,11 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
                                          : ZEPI_USM_SHARED;
         if (heap->kind != ZEPI_USM_HOST)
             heap->device = context->devices[i < device_count ? i : i - device_count - 1];
-        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++) {
-            heap->shares[at].heap = heap;
-            heap->shares[at].is_counted = desc->is_counted;
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++) {
+            heap->shards[at].heap = heap;
+            heap->shards[at].is_counted = desc->is_counted;
             for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
-                heap->shares[at].first[size_class] = &no_slab;
+                heap->shards[at].first[size_class] = &no_slab;
         }
     }
     return pool;
@@ -527,8 +527,8 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool)
 {
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARES; at++)
-            close_share(&pool->heaps[i].shares[at]);
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
+            close_share(&pool->heaps[i].shards[at]);
     }
     // Release: as find_released says.
     atomic_store_explicit(&pool->is_released, true, memory_order_release);

@@ -19,13 +19,13 @@
 
 #define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: what alignment 0 means in a pool
 #define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
-#define ZEPI_USM_SHARES 8 // of threads; a power of two; memory that lies idle is counted by them
+#define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
 
-// What a thread has of the memory of one kind and device. Blocks go back to the share that they are
+// What a thread has of the memory of one kind and device. Blocks go back to the shard that they are
 // from, whichever thread frees them.
-struct zepi_usm_share {
-    // Guards what is below and the blocks of the share's slabs; no driver call under it.
+struct zepi_usm_shard {
+    // Guards what is below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
     bool is_closed;             // the pool was released
     bool is_counted;            // by the pool; never written again
@@ -40,7 +40,7 @@ struct zepi_usm_heap {
     struct zepi_device *device; // borrowed; NULL: host memory
     zepi_usm_kind_t kind;
     atomic_bool is_off; // the driver's memory cannot be pooled
-    struct zepi_usm_share shares[ZEPI_USM_SHARES];
+    struct zepi_usm_shard shards[ZEPI_USM_SHARDS];
 };
 
 struct zepi_usm_pool_desc {
@@ -93,7 +93,7 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool);
 // driver's. False: none.
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
 
-// Takes a region of the context, which is in no share, out of the table, and frees its memory.
+// Takes a region of the context, which is in no shard, out of the table, and frees its memory.
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
 
 // Counts bytes of the driver's that the pool is about to have; false: beyond its maximum.
@@ -104,10 +104,10 @@ void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
 
 // A slab more. False: there is none to be had; what is needed may still be.
-bool zepi_usm_share_grow(struct zepi_usm_share *share, unsigned size_class);
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class);
 // Puts a slab that was given a block where it belongs now, gives back what is too much, and unlocks
-// the share.
-void zepi_usm_share_settle_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab)
+// the shard.
+void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
     __attribute__((cold, noinline));
 
 // Where memory of the kind is pooled, or NULL.
@@ -131,10 +131,10 @@ static inline unsigned zepi_usm_class_of(size_t size_bytes)
 }
 
 // A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
-static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, unsigned size_class,
+static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, unsigned size_class,
                                                size_t size_bytes, uint64_t stamp)
 {
-    struct zepi_usm_region *slab = share->first[size_class];
+    struct zepi_usm_region *slab = shard->first[size_class];
     struct zepi_usm_block *block = slab->first_free;
     if (__builtin_expect(!block, 0))
         return NULL;
@@ -154,13 +154,13 @@ static inline void *zepi_usm_share_take_locked(struct zepi_usm_share *share, uns
 
 // Ends the allocation that begins at the address, of a slab that was found there. NULL: none does.
 // The block is then pushed or deferred.
-static inline struct zepi_usm_block *zepi_usm_share_end_locked(const struct zepi_usm_share *share,
+static inline struct zepi_usm_block *zepi_usm_shard_end_locked(const struct zepi_usm_shard *shard,
                                                                struct zepi_usm_region *slab,
                                                                uintptr_t address)
 {
     struct zepi_usm_block *block = &slab->blocks[zepi_usm_region_slot(slab, address)];
-    // Another share's: the slab went back meanwhile.
-    if (__builtin_expect(atomic_load_explicit(&slab->share, memory_order_relaxed) != share ||
+    // Another shard's: the slab went back meanwhile.
+    if (__builtin_expect(atomic_load_explicit(&slab->shard, memory_order_relaxed) != shard ||
                              (uintptr_t)block->address != address ||
                              atomic_load_explicit(&block->end, memory_order_relaxed) == 0,
                          0))
@@ -179,20 +179,20 @@ static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
 }
 
 // Gives back a block, at once if no command can use it, else once they are complete, and unlocks
-// the share.
-void zepi_usm_share_push_or_defer_locked(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+// the shard.
+void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                                          struct zepi_usm_block *block);
 
-// Whether that calls for zepi_usm_share_settle_locked: the slab is idle now, or was full.
+// Whether that calls for zepi_usm_shard_settle_locked: the slab is idle now, or was full.
 static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)
 {
     return __builtin_expect(slab->hold_count <= 0, 0);
 }
 
 // The same with the lock, and counted.
-void *zepi_usm_share_take(struct zepi_usm_share *share, unsigned size_class, size_t size_bytes);
+void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes);
 // False: no allocation begins there.
-bool zepi_usm_share_give(struct zepi_usm_share *share, struct zepi_usm_region *slab,
+bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                          uintptr_t address);
 
 #endif

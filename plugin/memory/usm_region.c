@@ -90,8 +90,8 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     SET(kind, (int)desc->kind);
     SET(number, atomic_fetch_add_explicit(&numbers, count, memory_order_relaxed));
     SET(pool, desc->pool);
-    SET(share, desc->share);
-    SET(uncounted, desc->is_counted ? NULL : desc->share);
+    SET(shard, desc->shard);
+    SET(uncounted, desc->is_counted ? NULL : desc->shard);
     region->first_free = block_at(region, desc->base);
     region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
         block->next =
             i + 1 < count ? block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
     }
-    if (desc->share)
+    if (desc->shard)
         return;
     region->blocks[0].stamp = desc->stamp;
     SET(blocks[0].end, desc->base + desc->used_bytes);
@@ -112,7 +112,7 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
 {
     zepi_mutex_lock(&mutex);
-    const bool is_claimed = GET(base) == address && !GET(share) && GET(blocks[0].end) != 0;
+    const bool is_claimed = GET(base) == address && !GET(shard) && GET(blocks[0].end) != 0;
     if (is_claimed)
         SET(blocks[0].end, 0);
     zepi_mutex_unlock(&mutex);
@@ -132,7 +132,7 @@ bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *
     out_info->base = (void *)(base + (index << shift));
     out_info->size_bytes = end - (base + (index << shift));
     out_info->device = GET(device);
-    // Drivers count from one, and do not come that far. No lock: the share may be gone.
+    // Drivers count from one, and do not come that far. No lock: the shard may be gone.
     const uint64_t serial = GET(blocks[zepi_usm_region_slot(region, (uintptr_t)address)].serial) &
                             ((UINT64_C(1) << SERIAL_BITS) - 1);
     out_info->id = UINT64_C(1) << 63 | (GET(number) + index) << SERIAL_BITS | serial;

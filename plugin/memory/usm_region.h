@@ -10,7 +10,7 @@ struct zepi_context;
 struct zepi_device;
 struct zepi_platform;
 struct zepi_usm_pool;
-struct zepi_usm_share;
+struct zepi_usm_shard;
 
 // What is known of one allocation of the driver: a slab that is cut into blocks of a power of two
 // bytes, or one allocation of the host's, which is then the only block. It lies beside the memory,
@@ -22,8 +22,8 @@ struct zepi_usm_share;
 
 struct zepi_usm_block {
     _Atomic uintptr_t end;   // of what was asked for; 0: free
-    _Atomic uint32_t serial; // of the allocation; written under the share's mutex
-    // Under the share's mutex.
+    _Atomic uint32_t serial; // of the allocation; written under the shard's mutex
+    // Under the shard's mutex.
     struct zepi_usm_block *next; // free one, or one that waits for commands
     void *address;
     uint64_t stamp; // of the allocation (zepi_completion_stamp)
@@ -43,9 +43,9 @@ struct zepi_usm_region {
     atomic_int kind;
     _Atomic uint64_t number; // of the first block, which no other has
     _Atomic(struct zepi_usm_pool *) pool;
-    _Atomic(struct zepi_usm_share *) share;     // NULL: one allocation of the host's
-    _Atomic(struct zepi_usm_share *) uncounted; // the share, if its pool does not count
-    // Under the share's mutex.
+    _Atomic(struct zepi_usm_shard *) shard;     // NULL: one allocation of the host's
+    _Atomic(struct zepi_usm_shard *) uncounted; // the shard, if its pool does not count
+    // Under the shard's mutex.
     struct zepi_usm_block *first_free;
     int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
     // Blocks that were freed while commands might use them: those that wait with `deferred`, and
@@ -62,7 +62,7 @@ struct zepi_usm_region {
 // Of the block that the address is in. What is not the region's is in one of its slots, too.
 static inline uint32_t zepi_usm_region_slot(const struct zepi_usm_region *region, uintptr_t address)
 {
-    // Relaxed: the table, or the share's mutex, ordered it.
+    // Relaxed: the table, or the shard's mutex, ordered it.
     return (uint32_t)(address >> atomic_load_explicit(&region->shift, memory_order_relaxed)) &
            region->block_mask;
 }
@@ -73,7 +73,7 @@ struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count);
 // Gives back one that is in no table.
 void zepi_usm_region_give(struct zepi_usm_region *region);
 
-// Says what memory it is, `region->size_bytes` and all; its blocks are free. `share` NULL: the only
+// Says what memory it is, `region->size_bytes` and all; its blocks are free. `shard` NULL: the only
 // block is in use, with `used_bytes`.
 struct zepi_usm_region_desc {
     uintptr_t base;
@@ -83,14 +83,14 @@ struct zepi_usm_region_desc {
     struct zepi_device *device;
     zepi_usm_kind_t kind;
     struct zepi_usm_pool *pool;
-    struct zepi_usm_share *share;
+    struct zepi_usm_shard *shard;
     bool is_counted; // by the pool
     size_t used_bytes;
     uint64_t stamp; // of the only block
 };
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
 
-// Frees the only block of a region without a share, for the caller to do the rest. False: `address`
+// Frees the only block of a region without a shard, for the caller to do the rest. False: `address`
 // is not where it begins, or another thread freed it.
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
 

@@ -222,7 +222,7 @@ static zepi_result_t make_events(const struct zepi_event_cache *cache, struct ze
         }
         event->ze = event->slot->ze;
         event->context = queue->context;
-        zepi_object_rest(event);
+        zepi_object_set_free(event);
         append(usable, event);
     }
     return ZEPI_SUCCESS;
@@ -329,7 +329,7 @@ static void destroy_events(struct zepi_event *event, zepi_ownership_t ownership)
     while (event) {
         struct zepi_event *next = event->next;
         zepi_event_slot_give_from(event->slot, ownership);
-        zepi_object_discard_resting(event, &zepi_event_type);
+        zepi_object_discard_free(event, &zepi_event_type);
         event = next;
     }
 }

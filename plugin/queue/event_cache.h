@@ -50,7 +50,7 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
     event->flags = 0;
     event->cache = cache;
     event->queue = zepi_retain(queue);
-    zepi_object_revive(event, &zepi_event_type);
+    zepi_object_reuse(event, &zepi_event_type);
     return event;
 }
 
@@ -67,7 +67,7 @@ static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct ze
 // An event without references comes back; the caller has its reference to the queue.
 static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struct zepi_event *event)
 {
-    zepi_object_rest(event);
+    zepi_object_set_free(event);
     if (cache->kind == ZEPI_EVENT_COUNTER ||
         (!atomic_load_explicit(&event->is_awaited, memory_order_relaxed) &&
          (cache->kind & ZEPI_EVENT_COUNTER || zepi_event_is_known_complete(event))))

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 // A thread may ask about an address while another one destroys the pool that it is from: the region
-// stays, the pool's shares do not.
+// stays, the pool's shards do not.
 Test(usm_region, is_described_without_its_share)
 {
     static struct zepi_context context;
@@ -21,7 +21,7 @@ Test(usm_region, is_described_without_its_share)
                                               .shift = 7,
                                               .context = &context,
                                               .kind = ZEPI_USM_SHARED,
-                                              .share = gone,
+                                              .shard = gone,
                                               .is_counted = true};
     zepi_usm_info_t info = {.size = sizeof(info)};
     zepi_usm_region_fill(region, &desc);
