@@ -37,6 +37,7 @@ named="$scratch/a<b & 'c'.so"
 with_adapter=()
 if [ -e "$adapter" ]; then
     cp "$(readlink -f "$adapter")" "$named"
+    ln -s "$(dirname "$(readlink -f "$adapter")")/zepi" "$scratch/zepi" # the libraries that it finds beside it
     with_adapter=(--adapter "$named")
 fi
 "$zepi" bench --json --plot "$scratch/all.svg" >"$scratch/all.json" 2>"$scratch/all.log" ||
