@@ -9,6 +9,9 @@ if(ZEPI_WERROR)
   add_compile_options(-Werror)
 endif()
 
+# UR's headers have attributes as C23 writes them, which gcc takes in C11, too.
+add_compile_options($<$<COMPILE_LANG_AND_ID:C,Clang>:-fdouble-square-bracket-attributes>)
+
 if(ZEPI_SANITIZER)
   add_compile_options(-fsanitize=${ZEPI_SANITIZER} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ZEPI_SANITIZER})
