@@ -144,9 +144,10 @@ static void note_contents(const struct reading *reading, struct shim_native_code
     for (size_t i = 0; i < reading->header.e_shnum; i++) {
         const Elf64_Shdr section = section_at(reading, i);
         const char *name = string_at(reading, reading->header.e_shstrndx, section.sh_name);
-        const uint8_t *content = reading->bytes + section.sh_offset;
+        // One without bytes in the file may begin anywhere.
         if (section.sh_type == SHT_NOBITS)
             continue;
+        const uint8_t *content = reading->bytes + section.sh_offset;
         if (strcmp(name, ".spv") == 0) {
             code->spirv = content;
             code->spirv_bytes = section.sh_size;
