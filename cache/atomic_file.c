@@ -86,7 +86,7 @@ static void let_limit_signal_go(const struct held_signal *held)
     pthread_sigmask(SIG_SETMASK, &held->former_mask, NULL);
 }
 
-static int write_all(int fd, struct iovec *parts, int part_count)
+static int file_write_all(int fd, struct iovec *parts, int part_count)
 {
     while (part_count > 0) {
         if (parts->iov_len == 0) {
@@ -113,7 +113,7 @@ static int write_all(int fd, struct iovec *parts, int part_count)
     return 0;
 }
 
-static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count)
+static int file_write_parts(int fd, const struct zepi_digest_part *parts, size_t part_count)
 {
     struct iovec vectors[MAX_PARTS] = {{0}};
     struct held_signal held;
@@ -122,7 +122,7 @@ static int fill(int fd, const struct zepi_digest_part *parts, size_t part_count)
     for (size_t i = 0; i < part_count; i++)
         vectors[i] = (struct iovec){(void *)parts[i].bytes, parts[i].size};
     hold_limit_signal(&held);
-    int error = write_all(fd, vectors, (int)part_count);
+    int error = file_write_all(fd, vectors, (int)part_count);
     let_limit_signal_go(&held);
     return error;
 }
@@ -134,7 +134,7 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
     int fd = open_temporary(folder, temporary);
     if (fd < 0)
         return errno;
-    int error = fill(fd, parts, part_count);
+    int error = file_write_parts(fd, parts, part_count);
     // The order of files by last use wants finer times than the kernel's ticks. No harm if it
     // fails.
     if (error == 0)
@@ -148,7 +148,7 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
     return error;
 }
 
-static int check(int fd, size_t max_size, size_t *out_size)
+static int file_check_size(int fd, size_t max_size, size_t *out_size)
 {
     struct stat info;
     if (zepi_sys_stat(fd, &info) != 0)
@@ -162,7 +162,7 @@ static int check(int fd, size_t max_size, size_t *out_size)
     return 0;
 }
 
-static int read_all(int fd, uint8_t *bytes, size_t size)
+static int file_read_all(int fd, uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size;) {
         ssize_t got = zepi_sys_read(fd, bytes + at, size - at);
@@ -184,7 +184,7 @@ int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
     int fd = zepi_sys_open(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0)
         return errno;
-    int error = check(fd, max_size, &size);
+    int error = file_check_size(fd, max_size, &size);
     if (error != 0)
         goto close_file;
     bytes = zepi_sys_allocate(size > 0 ? size : 1);
@@ -192,7 +192,7 @@ int zepi_atomic_file_read(int folder, const char *name, size_t max_size,
         error = ENOMEM;
         goto close_file;
     }
-    error = read_all(fd, bytes, size);
+    error = file_read_all(fd, bytes, size);
     if (error != 0)
         goto free_bytes;
     // A read-only file system keeps the old time: the file is then good all the same.
@@ -215,7 +215,7 @@ bool zepi_atomic_file_is_bad(int error)
     return error == EPERM || error == ELOOP || error == EFBIG || error == EBADMSG;
 }
 
-static bool is_abandoned(int fd)
+static bool is_abandoned_temporary(int fd)
 {
     struct stat info;
     if (zepi_sys_try_lock(fd) == 0)
@@ -231,7 +231,7 @@ bool zepi_atomic_file_sweep(int folder, const char *name)
     if (fd < 0)
         return false;
     // Unlinked while locked, so that of two sweepers one counts it. The name is never used again.
-    bool is_swept = is_abandoned(fd) && zepi_sys_unlink(folder, name) == 0;
+    bool is_swept = is_abandoned_temporary(fd) && zepi_sys_unlink(folder, name) == 0;
     close(fd);
     return is_swept;
 }

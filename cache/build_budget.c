@@ -36,26 +36,27 @@ struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget
     return kept;
 }
 
-static bool is_exceeded_locked(const struct zepi_build_budget *budget,
-                               struct zepi_build_limits limits)
+static bool budget_is_exceeded_locked(const struct zepi_build_budget *budget,
+                                      struct zepi_build_limits limits)
 {
     return budget->bytes > limits.bytes || budget->entries > limits.entries;
 }
 
 // Only the cache holds the result. It stays so while the lock is held: a reference is made by the
 // cache, or by a holder, and there is none.
-static bool is_unused_locked(const struct zepi_build_entry *entry)
+static bool entry_is_unused_locked(const struct zepi_build_entry *entry)
 {
     // Acquire: pairs with the release of the last holder.
     return atomic_load_explicit(&entry->result.references, memory_order_acquire) == 1;
 }
 
 // Takes the unused entry whose last use is oldest. Returns false if there is none.
-static bool take_oldest_locked(struct zepi_build_budget *budget, struct zepi_build_victims *victims)
+static bool budget_take_oldest_locked(struct zepi_build_budget *budget,
+                                      struct zepi_build_victims *victims)
 {
     for (uint64_t left = budget->entries; left > 0; left--) {
         struct zepi_build_entry *oldest = budget->by_use;
-        if (is_unused_locked(oldest)) {
+        if (entry_is_unused_locked(oldest)) {
             oldest->cache->counters.evictions++;
             zepi_build_entry_take_locked(oldest, victims);
             return true;
@@ -66,13 +67,14 @@ static bool take_oldest_locked(struct zepi_build_budget *budget, struct zepi_bui
     return false;
 }
 
-static void evict_down_to(struct zepi_build_budget *budget, struct zepi_build_limits limits)
+static void budget_evict_down_to(struct zepi_build_budget *budget, struct zepi_build_limits limits)
 {
     bool is_found = true;
     while (is_found) {
         struct zepi_build_victims victims = {0};
         zepi_mutex_lock(&budget->mutex);
-        is_found = is_exceeded_locked(budget, limits) && take_oldest_locked(budget, &victims);
+        is_found = budget_is_exceeded_locked(budget, limits) &&
+                   budget_take_oldest_locked(budget, &victims);
         zepi_mutex_unlock(&budget->mutex);
         // One at a time: the destruction of this one may make another one unused.
         zepi_build_victims_release(&victims);
@@ -81,7 +83,7 @@ static void evict_down_to(struct zepi_build_budget *budget, struct zepi_build_li
 
 void zepi_build_budget_enforce(struct zepi_build_budget *budget)
 {
-    evict_down_to(budget, zepi_build_budget_limits(budget));
+    budget_evict_down_to(budget, zepi_build_budget_limits(budget));
 }
 
 void zepi_build_budget_set_limits(struct zepi_build_budget *budget, struct zepi_build_limits limits)
@@ -89,12 +91,12 @@ void zepi_build_budget_set_limits(struct zepi_build_budget *budget, struct zepi_
     zepi_mutex_lock(&budget->mutex);
     budget->limits = limits;
     zepi_mutex_unlock(&budget->mutex);
-    evict_down_to(budget, limits);
+    budget_evict_down_to(budget, limits);
 }
 
 void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes)
 {
     // An entry may cost nothing.
     const uint64_t entries = bytes > 0 ? ZEPI_BUILD_UNLIMITED : 0;
-    evict_down_to(budget, (struct zepi_build_limits){.bytes = bytes, .entries = entries});
+    budget_evict_down_to(budget, (struct zepi_build_limits){.bytes = bytes, .entries = entries});
 }

@@ -201,7 +201,7 @@ static enum zepi_build_lookup build_cache_end_lookup(struct zepi_build_result *r
 }
 
 // Whether a result that another thread built is none: each waiting thread looks up anew.
-static bool is_spurious(const struct zepi_build_result *result)
+static bool result_is_spurious(const struct zepi_build_result *result)
 {
     const enum zepi_build_status status = zepi_build_result_status(result);
     return status == ZEPI_BUILD_SPURIOUS || status == ZEPI_BUILD_OUT_OF_MEMORY;
@@ -230,7 +230,7 @@ build_cache_find_or_build_slowly(struct zepi_build_cache *cache, const struct ze
             return build_cache_end_lookup(result, out_result);
         }
         const bool is_over = zepi_build_result_wait(result);
-        if (is_over && !is_spurious(result))
+        if (is_over && !result_is_spurious(result))
             return build_cache_end_lookup(result, out_result);
         zepi_build_result_release(result);
         if (!is_over)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_set(const char *text)
+static bool variable_is_set(const char *text)
 {
     return text && text[0] != '\0';
 }
@@ -24,7 +24,7 @@ bool zepi_cache_folder_choose(const char *cache_dir, const char *xdg_cache_home,
                               char *out_path, size_t path_size)
 {
     int length = -1;
-    if (is_set(cache_dir))
+    if (variable_is_set(cache_dir))
         length = snprintf(out_path, path_size, "%s", cache_dir);
     else if (is_absolute(xdg_cache_home))
         length = snprintf(out_path, path_size, "%s/zepi", xdg_cache_home);
@@ -52,7 +52,7 @@ static void make_with_parents(const char *path)
     }
 }
 
-static int open_last(const char *path)
+static int open_last_folder(const char *path)
 {
     return zepi_sys_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
@@ -95,10 +95,10 @@ enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
     while (length > 1 && trimmed[length - 1] == '/')
         trimmed[--length] = '\0';
 
-    int fd = open_last(trimmed);
+    int fd = open_last_folder(trimmed);
     if (fd < 0 && errno == ENOENT && mode == ZEPI_CACHE_FOLDER_CREATE) {
         make_with_parents(trimmed);
-        fd = open_last(trimmed);
+        fd = open_last_folder(trimmed);
     }
     if (fd < 0)
         return state_of_error(errno);

@@ -94,7 +94,7 @@ enum zepi_cache_folder_state zepi_disk_state(const struct zepi_disk *disk)
 
 // The whole key decides. The name that two keys share is not worth a thought with 128 bits, but a
 // file may have been given another's name.
-static bool is_of_key(const struct zepi_disk_record_view *view, const struct zepi_key *key)
+static bool record_is_of_key(const struct zepi_disk_record_view *view, const struct zepi_key *key)
 {
     return view->key_size == key->size && memcmp(view->key, key->bytes, key->size) == 0;
 }
@@ -114,7 +114,7 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
                                       ZEPI_ATOMIC_FILE_TOUCH, &bytes, &size);
     bool is_good =
-        error == 0 && zepi_disk_record_decode(bytes, size, &view) && is_of_key(&view, key);
+        error == 0 && zepi_disk_record_decode(bytes, size, &view) && record_is_of_key(&view, key);
     if (!is_good && (error == 0 || zepi_atomic_file_is_bad(error)))
         (void)zepi_sys_unlink(folder, name);
     close(folder);
@@ -129,7 +129,8 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
 
 // After a store: keeps the folder within its limit, and knows nothing better to do about an error
 // than to try again at the next scan.
-static void account(struct zepi_disk *disk, int folder, uint64_t size_bytes, uint64_t limit_bytes)
+static void disk_account_for_store(struct zepi_disk *disk, int folder, uint64_t size_bytes,
+                                   uint64_t limit_bytes)
 {
     struct zepi_disk_tally left = {0};
     struct zepi_disk_tally removed = {0};
@@ -161,7 +162,7 @@ static void disk_store(void *self, const struct zepi_key *key,
         return;
     zepi_disk_name_of(zepi_key_digest(key), name);
     if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS) == 0)
-        account(disk, folder, file.size_bytes, limit_bytes);
+        disk_account_for_store(disk, folder, file.size_bytes, limit_bytes);
     close(folder);
 }
 

@@ -11,8 +11,8 @@
 // What is done to a folder that is open and trusted. Returns false if the folder cannot be listed.
 typedef bool folder_work(int folder, void *user);
 
-static enum zepi_cache_folder_state with_folder(const struct zepi_disk *disk, folder_work *work,
-                                                void *user)
+static enum zepi_cache_folder_state with_disk_folder(const struct zepi_disk *disk,
+                                                     folder_work *work, void *user)
 {
     int folder;
     enum zepi_cache_folder_state state =
@@ -54,10 +54,10 @@ zepi_disk_for_each(struct zepi_disk *disk,
                    bool (*visit)(void *user, const struct zepi_disk_file *file), void *user)
 {
     struct visit all = {visit, user};
-    return with_folder(disk, visit_files, &all);
+    return with_disk_folder(disk, visit_files, &all);
 }
 
-static void add(struct zepi_disk_tally *tally, uint64_t bytes)
+static void tally_add(struct zepi_disk_tally *tally, uint64_t bytes)
 {
     tally->files++;
     tally->bytes += bytes;
@@ -65,7 +65,8 @@ static void add(struct zepi_disk_tally *tally, uint64_t bytes)
 
 // Returns which tally the file belongs to: it is good if it is sound and of the key that its name
 // says.
-static struct zepi_disk_tally *judge(int folder, const char *name, struct zepi_disk_report *report)
+static struct zepi_disk_tally *tally_for_record(int folder, const char *name,
+                                                struct zepi_disk_report *report)
 {
     char expected[ZEPI_DISK_NAME_BYTES];
     struct zepi_disk_record_view view;
@@ -99,12 +100,12 @@ static bool verify_files(int folder, void *user)
     for (size_t i = 0; i < list.count; i++) {
         const struct zepi_disk_item *item = &list.items[i];
         if (item->kind == ZEPI_DISK_FILE_OTHER_VERSION) {
-            add(&report->other_version, item->size_bytes);
+            tally_add(&report->other_version, item->size_bytes);
         } else if (item->kind == ZEPI_DISK_FILE_TEMPORARY) {
-            add(&report->temporary, item->size_bytes);
+            tally_add(&report->temporary, item->size_bytes);
         } else {
-            struct zepi_disk_tally *tally = judge(folder, item->name, report);
-            add(tally, item->size_bytes);
+            struct zepi_disk_tally *tally = tally_for_record(folder, item->name, report);
+            tally_add(tally, item->size_bytes);
             if (tally == &report->bad && verification->mode == ZEPI_DISK_REMOVE_BAD)
                 (void)zepi_sys_unlink(folder, item->name);
         }
@@ -118,7 +119,7 @@ enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
                                               struct zepi_disk_report *out_report)
 {
     struct verification verification = {.mode = mode};
-    enum zepi_cache_folder_state state = with_folder(disk, verify_files, &verification);
+    enum zepi_cache_folder_state state = with_disk_folder(disk, verify_files, &verification);
     *out_report = verification.report;
     return state;
 }
@@ -140,7 +141,7 @@ enum zepi_cache_folder_state zepi_disk_trim(struct zepi_disk *disk, uint64_t byt
                                             struct zepi_disk_tally *out_removed)
 {
     struct trimming trimming = {.bytes = bytes};
-    enum zepi_cache_folder_state state = with_folder(disk, trim_files, &trimming);
+    enum zepi_cache_folder_state state = with_disk_folder(disk, trim_files, &trimming);
     *out_removed = trimming.removed;
     return state;
 }

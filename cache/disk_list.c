@@ -44,7 +44,7 @@ static bool disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind
     return true;
 }
 
-static bool add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
+static bool disk_list_add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
@@ -63,7 +63,7 @@ static bool add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
 }
 
 // Returns false if the file vanished or is a folder.
-static bool look_at(int folder, struct zepi_disk_item *item)
+static bool disk_item_read_times(int folder, struct zepi_disk_item *item)
 {
     struct stat info;
     if (zepi_sys_stat_at(folder, item->name, &info) != 0 || S_ISDIR(info.st_mode))
@@ -86,7 +86,7 @@ bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
         if (!disk_name_parse(at->d_name, &item.kind))
             continue;
         memcpy(item.name, at->d_name, strlen(at->d_name) + 1);
-        if (look_at(folder, &item) && !add(&list, &item))
+        if (disk_item_read_times(folder, &item) && !disk_list_add(&list, &item))
             goto no_memory;
     }
     closedir(listing);
@@ -112,10 +112,10 @@ static int compare_last_use(const void *a, const void *b)
     return (use_a > use_b) - (use_a < use_b);
 }
 
-static bool was_used_since(int folder, const struct zepi_disk_item *item)
+static bool item_was_used_since(int folder, const struct zepi_disk_item *item)
 {
     struct zepi_disk_item now = *item;
-    return look_at(folder, &now) && now.last_use_ns != item->last_use_ns;
+    return disk_item_read_times(folder, &now) && now.last_use_ns != item->last_use_ns;
 }
 
 bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_bytes,
@@ -141,7 +141,7 @@ bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_byt
         const struct zepi_disk_item *item = &list.items[i];
         if (target_bytes > 0 && left.bytes - removed.bytes <= target_bytes)
             break;
-        if (item->kind == ZEPI_DISK_FILE_TEMPORARY || was_used_since(folder, item) ||
+        if (item->kind == ZEPI_DISK_FILE_TEMPORARY || item_was_used_since(folder, item) ||
             zepi_sys_unlink(folder, item->name) != 0)
             continue;
         removed.files++;

@@ -21,14 +21,14 @@ void zepi_word_wait(atomic_uint *word, unsigned value)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void wake(atomic_uint *word, int most)
+static void mutex_wake_waiters(atomic_uint *word, int most)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
 }
 
 void zepi_word_wake_all(atomic_uint *word)
 {
-    wake(word, INT_MAX);
+    mutex_wake_waiters(word, INT_MAX);
 }
 
 void zepi_condition_wait(struct zepi_condition *condition, struct zepi_mutex *mutex)
@@ -64,5 +64,5 @@ void zepi_mutex_lock_slowly(struct zepi_mutex *mutex)
 
 void zepi_mutex_wake(struct zepi_mutex *mutex)
 {
-    wake(&mutex->state, 1);
+    mutex_wake_waiters(&mutex->state, 1);
 }

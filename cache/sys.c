@@ -21,7 +21,7 @@ void zepi_sys_set_hook(zepi_sys_hook *hook)
     atomic_store_explicit(&current_hook, hook, memory_order_release);
 }
 
-static bool fails(enum zepi_sys_call call)
+static bool sys_call_is_to_fail(enum zepi_sys_call call)
 {
     // Acquire: what the test set up before it set the hook is visible to the hook.
     zepi_sys_hook *hook = atomic_load_explicit(&current_hook, memory_order_acquire);
@@ -36,12 +36,12 @@ static bool fails(enum zepi_sys_call call)
 
 void *zepi_sys_allocate(size_t size)
 {
-    return fails(ZEPI_SYS_ALLOCATE) ? NULL : malloc(size);
+    return sys_call_is_to_fail(ZEPI_SYS_ALLOCATE) ? NULL : malloc(size);
 }
 
 void *zepi_sys_allocate_lines(size_t size)
 {
-    if (fails(ZEPI_SYS_ALLOCATE) || size > SIZE_MAX - CACHE_LINE_BYTES)
+    if (sys_call_is_to_fail(ZEPI_SYS_ALLOCATE) || size > SIZE_MAX - CACHE_LINE_BYTES)
         return NULL;
     size_t whole_lines = (size + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
     return aligned_alloc(CACHE_LINE_BYTES, whole_lines);
@@ -54,7 +54,7 @@ void zepi_sys_free(void *memory)
 
 int zepi_sys_open(int folder, const char *name, int flags, mode_t mode)
 {
-    if (fails(ZEPI_SYS_OPEN))
+    if (sys_call_is_to_fail(ZEPI_SYS_OPEN))
         return -1;
     int fd;
     do
@@ -65,53 +65,55 @@ int zepi_sys_open(int folder, const char *name, int flags, mode_t mode)
 
 int zepi_sys_stat(int fd, struct stat *out_stat)
 {
-    return fails(ZEPI_SYS_STAT) ? -1 : fstat(fd, out_stat);
+    return sys_call_is_to_fail(ZEPI_SYS_STAT) ? -1 : fstat(fd, out_stat);
 }
 
 int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat)
 {
-    return fails(ZEPI_SYS_STAT) ? -1 : fstatat(folder, name, out_stat, AT_SYMLINK_NOFOLLOW);
+    return sys_call_is_to_fail(ZEPI_SYS_STAT)
+               ? -1
+               : fstatat(folder, name, out_stat, AT_SYMLINK_NOFOLLOW);
 }
 
 ssize_t zepi_sys_read(int fd, void *bytes, size_t size)
 {
-    if (fails(ZEPI_SYS_READ))
+    if (sys_call_is_to_fail(ZEPI_SYS_READ))
         return -1;
     return TEMP_FAILURE_RETRY(read(fd, bytes, size));
 }
 
 ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count)
 {
-    if (fails(ZEPI_SYS_WRITE))
+    if (sys_call_is_to_fail(ZEPI_SYS_WRITE))
         return -1;
     return TEMP_FAILURE_RETRY(writev(fd, parts, part_count));
 }
 
 int zepi_sys_rename(int folder, const char *from, const char *to)
 {
-    return fails(ZEPI_SYS_RENAME) ? -1 : renameat(folder, from, folder, to);
+    return sys_call_is_to_fail(ZEPI_SYS_RENAME) ? -1 : renameat(folder, from, folder, to);
 }
 
 int zepi_sys_unlink(int folder, const char *name)
 {
-    return fails(ZEPI_SYS_UNLINK) ? -1 : unlinkat(folder, name, 0);
+    return sys_call_is_to_fail(ZEPI_SYS_UNLINK) ? -1 : unlinkat(folder, name, 0);
 }
 
 int zepi_sys_mkdir(const char *path, mode_t mode)
 {
-    return fails(ZEPI_SYS_MKDIR) ? -1 : mkdir(path, mode);
+    return sys_call_is_to_fail(ZEPI_SYS_MKDIR) ? -1 : mkdir(path, mode);
 }
 
 int zepi_sys_try_lock(int fd)
 {
-    if (fails(ZEPI_SYS_LOCK))
+    if (sys_call_is_to_fail(ZEPI_SYS_LOCK))
         return -1;
     return (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 }
 
 int zepi_sys_touch(int fd)
 {
-    if (fails(ZEPI_SYS_TOUCH))
+    if (sys_call_is_to_fail(ZEPI_SYS_TOUCH))
         return -1;
     // Not UTIME_NOW: that is the time of the last tick, the same for many files.
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
@@ -121,7 +123,7 @@ int zepi_sys_touch(int fd)
 
 DIR *zepi_sys_list(int folder)
 {
-    if (fails(ZEPI_SYS_LIST))
+    if (sys_call_is_to_fail(ZEPI_SYS_LIST))
         return NULL;
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

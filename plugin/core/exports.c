@@ -11,7 +11,7 @@ void *zepi_exports_get(zepi_exports_t *exports, uint32_t index)
     return list ? atomic_load_explicit(&list->slots[index], memory_order_acquire) : NULL;
 }
 
-static struct zepi_exports *find_or_create(zepi_exports_t *exports, uint32_t count)
+static struct zepi_exports *exported_find_or_create(zepi_exports_t *exports, uint32_t count)
 {
     struct zepi_exports *list = atomic_load_explicit(exports, memory_order_acquire);
     if (list)
@@ -34,7 +34,7 @@ static struct zepi_exports *find_or_create(zepi_exports_t *exports, uint32_t cou
 void *zepi_exports_put(zepi_exports_t *exports, uint32_t count, uint32_t index, void *item)
 {
     void *there = NULL;
-    struct zepi_exports *list = find_or_create(exports, count);
+    struct zepi_exports *list = exported_find_or_create(exports, count);
     if (!list)
         return NULL;
     return atomic_compare_exchange_strong_explicit(&list->slots[index], &there, item,

@@ -58,29 +58,29 @@ void zepi_object_unload_types(const void *begin, const void *end)
 }
 
 // The link of a free object lies behind its head.
-static struct zepi_object **link_of(struct zepi_object *object)
+static struct zepi_object **free_object_link(struct zepi_object *object)
 {
     return (struct zepi_object **)(object + 1);
 }
 
-static void give_locked(struct zepi_pool_shard *shard, struct zepi_object *object)
+static void shard_give_object_locked(struct zepi_pool_shard *shard, struct zepi_object *object)
 {
-    *link_of(object) = NULL;
+    *free_object_link(object) = NULL;
     if (shard->free_last)
-        *link_of(shard->free_last) = object;
+        *free_object_link(shard->free_last) = object;
     else
         shard->free_first = object;
     shard->free_last = object;
 }
 
-static size_t stride_of(const struct zepi_type *type)
+static size_t object_stride(const struct zepi_type *type)
 {
     const size_t least = sizeof(struct zepi_object) + sizeof(void *);
     const size_t size = type->size_bytes > least ? type->size_bytes : least;
     return (size + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
 }
 
-static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
+static void note_object_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
 {
     zepi_mutex_lock(&pools_mutex);
     if (!pool->type) {
@@ -95,13 +95,13 @@ static void note_pool(struct zepi_type_pool *pool, const struct zepi_type *type)
 static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard)
 {
     struct zepi_type_pool *pool = type->pool;
-    const size_t stride = stride_of(type);
+    const size_t stride = object_stride(type);
     const size_t size = sizeof(struct zepi_slab) + SLAB_OBJECTS * stride;
     struct zepi_slab *slab = zepi_sys_allocate_lines(size);
     if (!slab)
         return false;
     memset(slab, 0, size);
-    note_pool(pool, type);
+    note_object_pool(pool, type);
 
     zepi_mutex_lock(&pool->mutex);
     slab->next = pool->slabs;
@@ -110,17 +110,17 @@ static bool add_slab(const struct zepi_type *type, struct zepi_pool_shard *shard
 
     zepi_mutex_lock(&shard->mutex);
     for (size_t i = 0; i < SLAB_OBJECTS; i++)
-        give_locked(shard, (struct zepi_object *)(slab->objects + i * stride));
+        shard_give_object_locked(shard, (struct zepi_object *)(slab->objects + i * stride));
     zepi_mutex_unlock(&shard->mutex);
     return true;
 }
 
-static inline struct zepi_object *take(struct zepi_pool_shard *shard)
+static inline struct zepi_object *shard_take_object(struct zepi_pool_shard *shard)
 {
     zepi_mutex_lock(&shard->mutex);
     struct zepi_object *object = shard->free_first;
     if (object) {
-        shard->free_first = *link_of(object);
+        shard->free_first = *free_object_link(object);
         if (!shard->free_first)
             shard->free_last = NULL;
     }
@@ -130,19 +130,19 @@ static inline struct zepi_object *take(struct zepi_pool_shard *shard)
 
 // When the shard of the thread is empty: others', where objects go that one thread makes and
 // another releases, then new memory.
-static __attribute__((noinline)) struct zepi_object *take_elsewhere(const struct zepi_type *type,
-                                                                    unsigned own)
+static __attribute__((noinline)) struct zepi_object *
+take_object_elsewhere(const struct zepi_type *type, unsigned own)
 {
     struct zepi_object *object;
     for (unsigned i = 1; i < ZEPI_THREAD_SHARDS; i++) {
-        object = take(&type->pool->shards[(own + i) % ZEPI_THREAD_SHARDS]);
+        object = shard_take_object(&type->pool->shards[(own + i) % ZEPI_THREAD_SHARDS]);
         if (object)
             return object;
     }
     do {
         if (!add_slab(type, &type->pool->shards[own]))
             return NULL;
-        object = take(&type->pool->shards[own]);
+        object = shard_take_object(&type->pool->shards[own]);
     } while (!object);
     return object;
 }
@@ -150,9 +150,9 @@ static __attribute__((noinline)) struct zepi_object *take_elsewhere(const struct
 void *zepi_object_create(const struct zepi_type *type)
 {
     const unsigned own = zepi_thread_shard();
-    struct zepi_object *object = take(&type->pool->shards[own]);
+    struct zepi_object *object = shard_take_object(&type->pool->shards[own]);
     if (!object)
-        object = take_elsewhere(type, own);
+        object = take_object_elsewhere(type, own);
     if (!object) {
         zepi_fail_no_memory();
         return NULL;
@@ -178,7 +178,7 @@ void zepi_object_discard_free(void *object, const struct zepi_type *type)
 {
     struct zepi_pool_shard *shard = &type->pool->shards[zepi_thread_shard()];
     zepi_mutex_lock(&shard->mutex);
-    give_locked(shard, object);
+    shard_give_object_locked(shard, object);
     zepi_mutex_unlock(&shard->mutex);
 }
 
@@ -197,7 +197,7 @@ bool zepi_try_retain(void *pointer)
 void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *user, void *object),
                            void *user)
 {
-    const size_t stride = stride_of(type);
+    const size_t stride = object_stride(type);
     zepi_mutex_lock(&type->pool->mutex);
     struct zepi_slab *slab = type->pool->slabs;
     zepi_mutex_unlock(&type->pool->mutex);
@@ -212,7 +212,7 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
     }
 }
 
-static inline zepi_result_t end(struct zepi_object *object, const struct zepi_type *type)
+static inline zepi_result_t object_end(struct zepi_object *object, const struct zepi_type *type)
 {
     if (type->recycle)
         return type->recycle(object);
@@ -224,7 +224,7 @@ static inline zepi_result_t end(struct zepi_object *object, const struct zepi_ty
 zepi_result_t zepi_object_end(void *pointer)
 {
     struct zepi_object *object = pointer;
-    return end(object, atomic_load_explicit(&object->type, memory_order_relaxed));
+    return object_end(object, atomic_load_explicit(&object->type, memory_order_relaxed));
 }
 
 void zepi_release(void *object)
@@ -237,7 +237,7 @@ void zepi_release(void *object)
 extern const char __start_zepi_types[] __attribute__((visibility("hidden")));
 extern const char __stop_zepi_types[] __attribute__((visibility("hidden")));
 
-static __attribute__((cold, noinline)) zepi_result_t fail_any(const void *object)
+static __attribute__((cold, noinline)) zepi_result_t fail_unexpected_object(const void *object)
 {
     if (!object)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the object is NULL");
@@ -249,7 +249,7 @@ static __attribute__((cold, noinline)) zepi_result_t fail_any(const void *object
 }
 
 // Whether it is an object, as far as that can be told, and of which type.
-static inline bool is_any(const void *object, const struct zepi_type **out_type)
+static inline bool is_any_object(const void *object, const struct zepi_type **out_type)
 {
     if (!object || ((uintptr_t)object & (sizeof(void *) - 1)))
         return false;
@@ -263,8 +263,8 @@ static inline bool is_any(const void *object, const struct zepi_type **out_type)
 zepi_result_t zepi_retain_any(void *object)
 {
     const struct zepi_type *type;
-    if (!is_any(object, &type))
-        return fail_any(object);
+    if (!is_any_object(object, &type))
+        return fail_unexpected_object(object);
     zepi_retain(object);
     return ZEPI_SUCCESS;
 }
@@ -272,9 +272,9 @@ zepi_result_t zepi_retain_any(void *object)
 zepi_result_t zepi_release_any(void *object)
 {
     const struct zepi_type *type;
-    if (!is_any(object, &type))
-        return fail_any(object);
-    return zepi_object_drop(object) ? end(object, type) : ZEPI_SUCCESS;
+    if (!is_any_object(object, &type))
+        return fail_unexpected_object(object);
+    return zepi_object_drop(object) ? object_end(object, type) : ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_fail_object(const void *object, const struct zepi_type *type)

@@ -31,14 +31,14 @@ static const char *read_variable(const char *name, const char *description)
     return is_set ? text : NULL;
 }
 
-static void note_value(const char *value)
+static void note_variable_value(const char *value)
 {
     snprintf(values[list_count], sizeof(values[0]), "%s", value);
     list[list_count].value = values[list_count];
     list_count++;
 }
 
-static void refuse(const char *name, const char *text, const char *expected)
+static void refuse_variable(const char *name, const char *text, const char *expected)
 {
     list[list_count].is_set = false;
     fprintf(stderr, "zepi: %s=%s: expected %s\n", name, text, expected);
@@ -61,11 +61,11 @@ static unsigned read_word(const char *name, const char *description, unsigned co
                          : i + 1 == count ? " or "
                                           : ", ",
                          words[i]);
-            refuse(name, text, expected);
+            refuse_variable(name, text, expected);
         }
         index = otherwise;
     }
-    note_value(words[index]);
+    note_variable_value(words[index]);
     return index;
 }
 
@@ -76,7 +76,7 @@ static bool read_switch(const char *name, const char *description)
     return index % 2 == 1;
 }
 
-static uint64_t unit_of(const char *suffix)
+static uint64_t size_unit_of(const char *suffix)
 {
     if (strcmp(suffix, "") == 0)
         return 1;
@@ -98,10 +98,11 @@ static uint64_t read_number(const char *name, const char *description, uint64_t 
         char *end;
         errno = 0;
         const uint64_t mantissa = strtoull(text, &end, 10);
-        const uint64_t unit = unit_of(end);
+        const uint64_t unit = size_unit_of(end);
         if (errno != 0 || end == text || text[0] < '0' || text[0] > '9' || unit == 0 ||
             __builtin_mul_overflow(mantissa, unit, &number)) {
-            refuse(name, text, "a number, with K, M or G for multiples of 1024, or unlimited");
+            refuse_variable(name, text,
+                            "a number, with K, M or G for multiples of 1024, or unlimited");
             number = otherwise;
         }
     }
@@ -110,7 +111,7 @@ static uint64_t read_number(const char *name, const char *description, uint64_t 
         snprintf(value, sizeof(value), "unlimited");
     else
         snprintf(value, sizeof(value), "%" PRIu64, number);
-    note_value(value);
+    note_variable_value(value);
     return number;
 }
 

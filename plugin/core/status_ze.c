@@ -51,7 +51,7 @@ static const struct {
 #undef ENTRY
 };
 
-static unsigned find(ze_result_t ze)
+static unsigned find_ze_status(ze_result_t ze)
 {
     unsigned index = 0;
     while (index < sizeof(table) / sizeof(table[0]) && table[index].ze != ze)
@@ -61,13 +61,13 @@ static unsigned find(ze_result_t ze)
 
 zepi_result_t zepi_result_of_ze(ze_result_t ze)
 {
-    const unsigned index = find(ze);
+    const unsigned index = find_ze_status(ze);
     return index < sizeof(table) / sizeof(table[0]) ? table[index].result : ZEPI_ERROR_UNKNOWN;
 }
 
 const char *zepi_ze_result_name(ze_result_t ze)
 {
-    const unsigned index = find(ze);
+    const unsigned index = find_ze_status(ze);
     return index < sizeof(table) / sizeof(table[0]) ? table[index].name : "an unknown result";
 }
 

@@ -27,7 +27,7 @@ unsigned zepi_thread_take_shard(void)
     return zepi_thread.shard - 1;
 }
 
-static void texts_destroy(struct zepi_thread_texts *texts)
+static void thread_texts_destroy(struct zepi_thread_texts *texts)
 {
     zepi_mutex_lock(&mutex);
     if (texts->next)
@@ -44,29 +44,29 @@ static void texts_destroy(struct zepi_thread_texts *texts)
 static void end_thread(void *texts)
 {
     zepi_thread.texts = NULL;
-    texts_destroy(texts);
+    thread_texts_destroy(texts);
 }
 
 // The texts of live threads: no destructor runs for them any more.
-static void unload(void)
+static void threads_unload(void)
 {
     pthread_key_delete(key);
     while (first)
-        texts_destroy(first);
+        thread_texts_destroy(first);
 }
 
-static void make_key(void)
+static void make_thread_key(void)
 {
     has_key = pthread_key_create(&key, end_thread) == 0;
     if (has_key)
-        zepi_at_unload(ZEPI_UNLOAD_THREADS, unload);
+        zepi_at_unload(ZEPI_UNLOAD_THREADS, threads_unload);
 }
 
 struct zepi_thread_texts *zepi_thread_texts(void)
 {
     if (zepi_thread.texts)
         return zepi_thread.texts;
-    pthread_once(&once, make_key);
+    pthread_once(&once, make_thread_key);
     struct zepi_thread_texts *texts = has_key ? zepi_allocate(1, sizeof(*texts)) : NULL;
     if (texts && pthread_setspecific(key, texts) != 0) {
         zepi_free(texts);

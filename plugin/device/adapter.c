@@ -16,7 +16,7 @@ static bool has_loader;
 static struct zepi_platform **platforms; // owned
 static uint32_t platform_count;          // set once it is not 0
 
-static void unload(void)
+static void adapter_unload(void)
 {
     for (uint32_t i = 0; i < platform_count; i++)
         zepi_release(platforms[i]);
@@ -153,7 +153,7 @@ static zepi_result_t bring_up_locked(void)
     }
     platforms = made;
     platform_count = made_count;
-    zepi_at_unload(ZEPI_UNLOAD_ADAPTER, unload);
+    zepi_at_unload(ZEPI_UNLOAD_ADAPTER, adapter_unload);
     return ZEPI_SUCCESS;
 }
 

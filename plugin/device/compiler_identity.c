@@ -73,7 +73,7 @@ static void set_digest_locked(struct zepi_compiler_identity *identity)
 // ---- The record ----
 
 // Of a driver, and of the settings that decide which compiler it finds.
-static bool make_key(struct zepi_key *key, const struct zepi_compiler_identity *identity)
+static bool identity_make_key(struct zepi_key *key, const struct zepi_compiler_identity *identity)
 {
     static const char *const settings[] = {"LD_LIBRARY_PATH", "ZE_CPU_OPENCL"};
     zepi_key_init(key, KEY_VERSION);
@@ -94,7 +94,7 @@ static bool load_record_locked(struct zepi_compiler_identity *identity, struct z
     const size_t one = sizeof(libraries->list[0]);
     struct zepi_build_record record = {0};
     struct zepi_key key;
-    if (!make_key(&key, identity))
+    if (!identity_make_key(&key, identity))
         return false;
     bool is_good = zepi_disk_store_ops.load(disk, &key, &record) &&
                    record.payload_size % one == 0 && record.payload_size > one &&
@@ -116,7 +116,7 @@ static void store_record_locked(const struct zepi_compiler_identity *identity,
     const struct zepi_build_record record = {
         .payload = libraries->list, .payload_size = libraries->count * sizeof(libraries->list[0])};
     struct zepi_key key;
-    if (!make_key(&key, identity))
+    if (!identity_make_key(&key, identity))
         return;
     zepi_disk_store_ops.store(disk, &key, &record);
     zepi_key_finish(&key);
@@ -140,7 +140,7 @@ static void set_libraries_locked(struct zepi_compiler_identity *identity, struct
 }
 
 // Without a record to trust it depends on the driver: most have their compiler loaded already.
-static void find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
+static void identity_find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
 {
     struct zepi_compiler_libraries loaded;
     if (identity->is_known || !list_loaded(identity, &loaded))
@@ -155,11 +155,11 @@ static void find_locked(struct zepi_compiler_identity *identity, struct zepi_dis
 }
 
 // A driver whose compiler has a name that zepi does not know is alone in the list.
-static void make_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
+static void identity_make_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
 {
     struct zepi_compiler_libraries loaded;
     // Another process may have written a record meanwhile.
-    find_locked(identity, disk);
+    identity_find_locked(identity, disk);
     identity->is_seen = list_loaded(identity, &loaded) && loaded.count > 1;
     if (identity->is_seen &&
         !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded)))
@@ -176,7 +176,7 @@ bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct
                                  struct zepi_digest *out_digest)
 {
     zepi_mutex_lock(&identity->mutex);
-    find_locked(identity, disk);
+    identity_find_locked(identity, disk);
     const bool is_known = identity->is_known;
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);
@@ -188,7 +188,7 @@ bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct
 {
     zepi_mutex_lock(&identity->mutex);
     if (!identity->is_seen)
-        make_locked(identity, disk);
+        identity_make_locked(identity, disk);
     const bool is_known = identity->is_known;
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);

@@ -48,7 +48,7 @@ static bool is_compiler(const char *path)
 
 // ---- One library ----
 
-static size_t round_up(size_t size, size_t alignment)
+static size_t round_up_note(size_t size, size_t alignment)
 {
     return (size + alignment - 1) / alignment * alignment;
 }
@@ -60,7 +60,7 @@ static bool find_build_id(const uint8_t *notes, size_t size, size_t alignment,
     for (size_t at = 0; at < size && size - at >= sizeof(head);) {
         memcpy(&head, notes + at, sizeof(head));
         const size_t name_at = at + sizeof(head);
-        const size_t id_at = at + round_up(sizeof(head) + head.n_namesz, alignment);
+        const size_t id_at = at + round_up_note(sizeof(head) + head.n_namesz, alignment);
         if (id_at > size || head.n_descsz > size - id_at)
             return false;
         if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == sizeof(ELF_NOTE_GNU) &&
@@ -69,7 +69,7 @@ static bool find_build_id(const uint8_t *notes, size_t size, size_t alignment,
                    head.n_descsz < ZEPI_BUILD_ID_BYTES ? head.n_descsz : ZEPI_BUILD_ID_BYTES);
             return true;
         }
-        at = round_up(id_at + head.n_descsz, alignment);
+        at = round_up_note(id_at + head.n_descsz, alignment);
     }
     return false;
 }
@@ -102,7 +102,7 @@ static bool is_loaded_file(int fd, const struct dl_phdr_info *info)
     return false;
 }
 
-static int64_t to_ns(struct timespec time)
+static int64_t timespec_to_ns(struct timespec time)
 {
     return (int64_t)time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
@@ -114,12 +114,12 @@ static bool read_file(int fd, struct zepi_compiler_library *library)
         return false;
     library->inode = info.st_ino;
     library->size_bytes = (uint64_t)info.st_size;
-    library->modified_ns = to_ns(info.st_mtim);
-    library->changed_ns = to_ns(info.st_ctim);
+    library->modified_ns = timespec_to_ns(info.st_mtim);
+    library->changed_ns = timespec_to_ns(info.st_ctim);
     return true;
 }
 
-static bool identify(const struct dl_phdr_info *info, struct zepi_compiler_library *library)
+static bool library_identify(const struct dl_phdr_info *info, struct zepi_compiler_library *library)
 {
     memset(library, 0, sizeof(*library));
     if (strlen(info->dlpi_name) >= sizeof(library->path))
@@ -145,7 +145,7 @@ struct listing {
 };
 
 // The dynamic loader's lock is held, so that nothing is unloaded meanwhile.
-static int visit(struct dl_phdr_info *info, size_t size, void *user)
+static int visit_loaded_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     struct listing *listing = user;
     struct zepi_compiler_libraries *libraries = listing->libraries;
@@ -157,7 +157,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user)
         return 0;
     listing->has_driver = listing->has_driver || is_driver;
     listing->has_failed = libraries->count == ZEPI_COMPILER_LIBRARIES_MAX ||
-                          !identify(info, &libraries->list[libraries->count]);
+                          !library_identify(info, &libraries->list[libraries->count]);
     libraries->count += !listing->has_failed;
     libraries->has_compiler = libraries->has_compiler || is_compiler(info->dlpi_name);
     return listing->has_failed;
@@ -172,7 +172,7 @@ bool zepi_compiler_libraries_list(struct zepi_compiler_libraries *libraries,
                                   kind == ZEPI_COMPILER_OF_CPU ? cpu_compilers : gpu_compilers};
     libraries->count = 0;
     libraries->has_compiler = false;
-    dl_iterate_phdr(visit, &listing);
+    dl_iterate_phdr(visit_loaded_library, &listing);
     return listing.has_driver && !listing.has_failed;
 }
 

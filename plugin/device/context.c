@@ -28,7 +28,7 @@ zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*funct
     return ZEPI_SUCCESS;
 }
 
-static void run_callbacks(struct zepi_context *context)
+static void context_run_callbacks(struct zepi_context *context)
 {
     struct zepi_context_callback *next =
         atomic_load_explicit(&context->callbacks, memory_order_acquire);
@@ -41,23 +41,23 @@ static void run_callbacks(struct zepi_context *context)
 }
 
 // A part's state has cache lines of its own.
-static size_t part_bytes(uint32_t number)
+static size_t context_part_bytes(uint32_t number)
 {
     return (zepi_context_parts[number]->size_bytes + 63) / 64 * 64;
 }
 
-static zepi_result_t init_parts(struct zepi_context *context)
+static zepi_result_t context_init_parts(struct zepi_context *context)
 {
     size_t size_bytes = 0;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
-        size_bytes += part_bytes(i);
+        size_bytes += context_part_bytes(i);
     char *at = zepi_sys_allocate_lines(size_bytes);
     if (!at)
         return zepi_fail_no_memory();
     memset(at, 0, size_bytes);
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
         context->parts[i] = at;
-        at += part_bytes(i);
+        at += context_part_bytes(i);
     }
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS && result == ZEPI_SUCCESS; i++) {
@@ -67,7 +67,7 @@ static zepi_result_t init_parts(struct zepi_context *context)
     return result;
 }
 
-static void finish_parts(struct zepi_context *context)
+static void context_finish_parts(struct zepi_context *context)
 {
     if (!context->parts[0])
         return;
@@ -98,8 +98,8 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
 static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
-    run_callbacks(context);
-    finish_parts(context);
+    context_run_callbacks(context);
+    context_finish_parts(context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
     zepi_free(context->devices);
@@ -107,7 +107,7 @@ static void context_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(context, context_destroy);
 
-static zepi_result_t check_devices(uint32_t device_count, const zepi_device_t *devices)
+static zepi_result_t check_context_devices(uint32_t device_count, const zepi_device_t *devices)
 {
     if (device_count == 0 || !devices)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a context needs at least one device");
@@ -127,7 +127,7 @@ static zepi_result_t check_devices(uint32_t device_count, const zepi_device_t *d
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t create_ze(struct zepi_context *context)
+static zepi_result_t context_create_ze(struct zepi_context *context)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     ze_device_handle_t *handles = zepi_allocate(context->device_count, sizeof(*handles));
@@ -144,11 +144,12 @@ static zepi_result_t create_ze(struct zepi_context *context)
     return result;
 }
 
-static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
-                            const zepi_device_t *devices, zepi_ownership_t ownership,
-                            zepi_context_t *out_context)
+static zepi_result_t context_create_of_devices(ze_context_handle_t ze, uint32_t device_count,
+                                               const zepi_device_t *devices,
+                                               zepi_ownership_t ownership,
+                                               zepi_context_t *out_context)
 {
-    zepi_result_t result = check_devices(device_count, devices);
+    zepi_result_t result = check_context_devices(device_count, devices);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_context)
@@ -162,9 +163,9 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     result = context->devices ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = init_parts(context);
+        result = context_init_parts(context);
     if (result == ZEPI_SUCCESS && !ze)
-        result = create_ze(context);
+        result = context_create_ze(context);
     if (result != ZEPI_SUCCESS) {
         zepi_release(context);
         return result;
@@ -178,7 +179,8 @@ static zepi_result_t create(ze_context_handle_t ze, uint32_t device_count,
 zepi_result_t zepi_context_create(uint32_t device_count, const zepi_device_t *devices,
                                   zepi_context_t *out_context)
 {
-    return create(NULL, device_count, devices, ZEPI_OWNERSHIP_TRANSFER, out_context);
+    return context_create_of_devices(NULL, device_count, devices, ZEPI_OWNERSHIP_TRANSFER,
+                                     out_context);
 }
 
 zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t device_count,
@@ -191,7 +193,7 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
     if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "ownership %d is neither keep nor transfer",
                          (int)ownership);
-    return create(native_handle, device_count, devices, ownership, out_context);
+    return context_create_of_devices(native_handle, device_count, devices, ownership, out_context);
 }
 
 uint32_t zepi_context_device_index(const struct zepi_context *context,

@@ -128,7 +128,7 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
     return result;
 }
 
-static zepi_result_t query_images(struct zepi_device *device)
+static zepi_result_t query_image_limits(struct zepi_device *device)
 {
     device->images.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
     const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &device->images);
@@ -191,7 +191,7 @@ static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_d
     if (result == ZEPI_SUCCESS)
         result = query_queue_groups(device);
     if (result == ZEPI_SUCCESS)
-        result = query_images(device);
+        result = query_image_limits(device);
     if (result == ZEPI_SUCCESS)
         result = create_sub_devices(device);
     if (result != ZEPI_SUCCESS) {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static const struct zepi_ze_optional *optional_of(const struct zepi_device *device)
+static const struct zepi_ze_optional *device_optional(const struct zepi_device *device)
 {
     return &device->platform->optional;
 }
@@ -20,7 +20,7 @@ zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint3
                                           .pNext = &line};
     uint32_t count = 1;
     *out_bytes = 0;
-    if (!optional_of(device)->has_cache_line)
+    if (!device_optional(device)->has_cache_line)
         return ZEPI_SUCCESS;
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, &cache);
     if (result == ZEPI_SUCCESS && count > 0)
@@ -35,7 +35,7 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &usable};
     *out_bytes = 0;
-    if (!optional_of(device)->has_usable_memory)
+    if (!device_optional(device)->has_usable_memory)
         return ZEPI_SUCCESS;
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
     if (result == ZEPI_SUCCESS)
@@ -50,7 +50,7 @@ zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &array};
     *out_flags = 0;
-    if (!optional_of(device)->has_block_array)
+    if (!device_optional(device)->has_block_array)
         return ZEPI_SUCCESS;
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
     if (result == ZEPI_SUCCESS)
@@ -61,7 +61,7 @@ zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint
 zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
                                             struct zepi_ze_vector_widths *out_widths)
 {
-    const struct zepi_ze_optional *optional = optional_of(device);
+    const struct zepi_ze_optional *optional = device_optional(device);
     struct zepi_ze_vector_widths widths = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_VECTOR_WIDTHS};
     uint32_t count = 1;
@@ -84,7 +84,7 @@ zepi_result_t zepi_device_get_pci_address(const struct zepi_device *device,
 {
     ze_pci_ext_properties_t pci = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
     out_address[0] = 0;
-    if (!optional_of(device)->has_pci)
+    if (!device_optional(device)->has_pci)
         return ZEPI_SUCCESS;
     const zepi_result_t result = ZEPI_ZE(zeDevicePciGetPropertiesExt, device->ze, &pci);
     if (result == ZEPI_SUCCESS)

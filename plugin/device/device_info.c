@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static zepi_device_type_t type_of(ze_device_type_t type)
+static zepi_device_type_t device_type_of(ze_device_type_t type)
 {
     switch ((int)type) {
     case ZE_DEVICE_TYPE_GPU:
@@ -79,7 +79,7 @@ zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out
     zepi_device_info_t info = {
         .platform = device->platform,
         .parent = device->parent,
-        .type = type_of(device->properties.type),
+        .type = device_type_of(device->properties.type),
         .vendor_id = device->properties.vendorId,
         .device_id = device->properties.deviceId,
         .sub_device_count = device->sub_device_count,

@@ -26,7 +26,7 @@ static void platform_destroy(void *object)
 ZEPI_DEFINE_TYPE(platform, platform_destroy);
 
 // Intel's driver knows a number of its own that the properties do not hold.
-static void write_version(struct zepi_platform *platform)
+static void write_driver_version(struct zepi_platform *platform)
 {
     const struct zepi_ze_optional *optional = &platform->optional;
     const uint32_t version = platform->properties.driverVersion;
@@ -64,7 +64,7 @@ static zepi_result_t find_library(struct zepi_platform *platform)
     return platform->compiler ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-static zepi_result_t query(struct zepi_platform *platform)
+static zepi_result_t platform_query(struct zepi_platform *platform)
 {
     ze_api_version_t version;
     zepi_result_t result = ZEPI_ZE(zeDriverGetApiVersion, platform->ze, &version);
@@ -80,7 +80,7 @@ static zepi_result_t query(struct zepi_platform *platform)
     result = zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
     if (result != ZEPI_SUCCESS)
         return result;
-    write_version(platform);
+    write_driver_version(platform);
     return find_library(platform);
 }
 
@@ -90,7 +90,7 @@ zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platfo
     if (!platform)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     platform->ze = driver;
-    const zepi_result_t result = query(platform);
+    const zepi_result_t result = platform_query(platform);
     if (result != ZEPI_SUCCESS) {
         zepi_release(platform);
         return result;

@@ -13,7 +13,7 @@
 
 // The list that zepi_graph_open_list answers from now on; NULL: none. False: another function is
 // recording.
-static bool set_open(struct zepi_graph *graph, ze_command_list_handle_t list)
+static bool graph_set_open_list(struct zepi_graph *graph, ze_command_list_handle_t list)
 {
     zepi_mutex_lock(&graph->mutex);
     const bool is_free = !list || !graph->open;
@@ -39,15 +39,15 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
         zepi_graph_native_create(graph->context, graph->device, &command->native);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!set_open(graph, command->native->ze))
+    if (!graph_set_open_list(graph, command->native->ze))
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "another native command is being recorded");
     function(data);
-    set_open(graph, NULL);
+    graph_set_open_list(graph, NULL);
     return ZEPI_ZE(zeCommandListClose, command->native->ze);
 }
 
-static zepi_result_t check_add_locked(const struct zepi_graph *graph, uint32_t wait_count,
-                                      const uint32_t *waits)
+static zepi_result_t graph_check_add_locked(const struct zepi_graph *graph, uint32_t wait_count,
+                                            const uint32_t *waits)
 {
     if (graph->is_finalized)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized: nothing can be added any more");
@@ -65,7 +65,7 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
                                    const uint32_t *waits)
 {
     zepi_mutex_lock(&graph->mutex);
-    const zepi_result_t result = check_add_locked(graph, wait_count, waits);
+    const zepi_result_t result = graph_check_add_locked(graph, wait_count, waits);
     zepi_mutex_unlock(&graph->mutex);
     return result;
 }
@@ -78,10 +78,11 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                      graph->commands.is_in_order ? 0 : wait_count, waits);
 }
 
-static zepi_result_t add_locked(struct zepi_graph *graph, struct zepi_graph_command *command)
+static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
+                                              struct zepi_graph_command *command)
 {
     // The graph may have been finalized meanwhile.
-    const zepi_result_t result = check_add_locked(graph, command->wait_count, command->waits);
+    const zepi_result_t result = graph_check_add_locked(graph, command->wait_count, command->waits);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_graph_commands *commands = &graph->commands;
@@ -105,7 +106,7 @@ zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_n
     struct zepi_graph *graph = command->graph;
     zepi_mutex_lock(&graph->mutex);
     const size_t number = graph->commands.count;
-    const zepi_result_t result = add_locked(graph, command);
+    const zepi_result_t result = graph_add_command_locked(graph, command);
     zepi_mutex_unlock(&graph->mutex);
     if (result == ZEPI_SUCCESS)
         *out_number = (uint32_t)number;
@@ -152,7 +153,7 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph)
 }
 
 // False: it was so before.
-static bool set_finalized(struct zepi_graph *graph, bool is_finalized)
+static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
 {
     zepi_mutex_lock(&graph->mutex);
     const bool changes = graph->is_finalized != is_finalized;
@@ -178,7 +179,7 @@ static struct zepi_graph_launch **take_launches(struct zepi_graph *graph, uint64
     return launches;
 }
 
-static zepi_result_t record(struct zepi_graph *graph, struct zepi_recording *recording)
+static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
 {
     uint64_t version;
     struct zepi_graph_launch **launches = take_launches(graph, &version);
@@ -191,7 +192,7 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
     struct zepi_recording *recording = NULL;
     zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
     if (result == ZEPI_SUCCESS)
-        result = record(graph, recording);
+        result = graph_record(graph, recording);
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
         return result;
@@ -205,11 +206,11 @@ zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 {
     struct zepi_recording *recording;
     zepi_mutex_lock(&graph->turn);
-    zepi_result_t result = set_finalized(graph, true)
+    zepi_result_t result = graph_set_finalized(graph, true)
                                ? add_recording(graph, &recording)
                                : zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized before");
     if (result != ZEPI_SUCCESS && graph->recording_count == 0)
-        set_finalized(graph, false);
+        graph_set_finalized(graph, false);
     zepi_mutex_unlock(&graph->turn);
     return result;
 }
@@ -294,7 +295,7 @@ static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version
         result = zepi_event_wait(1, &recording->last, UINT64_MAX);
     }
     if (result == ZEPI_SUCCESS && recording->version != version)
-        result = record(graph, recording);
+        result = graph_record(graph, recording);
     *out_recording = recording;
     return result;
 }
@@ -302,9 +303,9 @@ static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version
 #define INLINE_WAITS 16
 
 // The execution waits for the one before it, too.
-static zepi_result_t execute_after(struct zepi_graph *graph, struct zepi_recording *recording,
-                                   struct zepi_queue *queue, zepi_wait_list_t wait,
-                                   zepi_event_t *out_event)
+static zepi_result_t graph_execute_after(struct zepi_graph *graph, struct zepi_recording *recording,
+                                         struct zepi_queue *queue, zepi_wait_list_t wait,
+                                         zepi_event_t *out_event)
 {
     zepi_event_t inline_events[INLINE_WAITS];
     zepi_event_t *events = inline_events;
@@ -328,8 +329,8 @@ static zepi_result_t execute_after(struct zepi_graph *graph, struct zepi_recordi
     return result;
 }
 
-static zepi_result_t execute_locked(struct zepi_graph *graph, struct zepi_queue *queue,
-                                    zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_queue *queue,
+                                          zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_recording *recording;
     zepi_mutex_lock(&graph->mutex);
@@ -340,7 +341,7 @@ static zepi_result_t execute_locked(struct zepi_graph *graph, struct zepi_queue 
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     zepi_result_t result = choose_recording(graph, version, &recording);
     if (result == ZEPI_SUCCESS)
-        result = execute_after(graph, recording, queue, wait, out_event);
+        result = graph_execute_after(graph, recording, queue, wait, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     recording->number = ++graph->execution_count;
@@ -353,7 +354,7 @@ zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *qu
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_mutex_lock(&graph->turn);
-    const zepi_result_t result = execute_locked(graph, queue, wait, out_event);
+    const zepi_result_t result = graph_execute_locked(graph, queue, wait, out_event);
     zepi_mutex_unlock(&graph->turn);
     return result;
 }

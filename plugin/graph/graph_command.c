@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "ze/ze.h"
 
-static void destroy_native(struct zepi_deferred *deferred)
+static void destroy_native_command(struct zepi_deferred *deferred)
 {
     struct zepi_graph_native *native = (struct zepi_graph_native *)deferred;
     zepi_ze.zeCommandListDestroy(native->ze);
@@ -28,7 +28,7 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
         return result;
     }
     native->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    native->deferred.destroy = destroy_native;
+    native->deferred.destroy = destroy_native_command;
     *out_native = native;
     return ZEPI_SUCCESS;
 }

@@ -17,7 +17,7 @@ void zepi_graph_launch_release(struct zepi_graph_launch *launch)
 }
 
 // Room for a value's bytes, such that the next one is aligned, too.
-static size_t room_for(const zepi_argument_t *argument)
+static size_t argument_room_bytes(const zepi_argument_t *argument)
 {
     return argument->kind == ZEPI_ARGUMENT_VALUE
                ? (argument->size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT
@@ -33,7 +33,7 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
                                count * (sizeof(zepi_argument_t) + sizeof(struct zepi_graph_memory));
     size_t value_bytes = 0;
     for (uint32_t i = 0; i < count; i++)
-        value_bytes += room_for(&desc->arguments[i]);
+        value_bytes += argument_room_bytes(&desc->arguments[i]);
     struct zepi_graph_launch *launch =
         zepi_allocate(1, fixed_bytes + VALUE_ALIGNMENT + value_bytes);
     if (!launch) {
@@ -54,7 +54,7 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
             continue;
         launch->arguments[i].value =
             memcpy(values, desc->arguments[i].value, desc->arguments[i].size_bytes);
-        values += room_for(&desc->arguments[i]);
+        values += argument_room_bytes(&desc->arguments[i]);
     }
     launch->desc = *desc;
     launch->desc.arguments = launch->arguments;

@@ -40,8 +40,8 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
     zepi_free(run);
 }
 
-static zepi_result_t create_list(const struct zepi_list_run *run,
-                                 ze_command_list_handle_t *out_list)
+static zepi_result_t list_run_create_list(const struct zepi_list_run *run,
+                                          ze_command_list_handle_t *out_list)
 {
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
                                          .commandQueueGroupOrdinal = run->device->compute_ordinal};
@@ -53,8 +53,8 @@ static zepi_result_t create_list(const struct zepi_list_run *run,
     return result;
 }
 
-static zepi_result_t create_queue(const struct zepi_list_run *run,
-                                  ze_command_queue_handle_t *out_queue)
+static zepi_result_t list_run_create_queue(const struct zepi_list_run *run,
+                                           ze_command_queue_handle_t *out_queue)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .ordinal = run->device->compute_ordinal,
@@ -67,7 +67,8 @@ static zepi_result_t create_queue(const struct zepi_list_run *run,
     return result;
 }
 
-static zepi_result_t create_fence(const struct zepi_list_run *run, ze_fence_handle_t *out_fence)
+static zepi_result_t list_run_create_fence(const struct zepi_list_run *run,
+                                           ze_fence_handle_t *out_fence)
 {
     const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
     ze_fence_handle_t ze;
@@ -85,13 +86,13 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
         return zepi_fail_no_memory();
     run->context = context;
     run->device = device;
-    zepi_result_t result = create_list(run, &run->before);
+    zepi_result_t result = list_run_create_list(run, &run->before);
     if (result == ZEPI_SUCCESS)
-        result = create_list(run, &run->after);
+        result = list_run_create_list(run, &run->after);
     if (result == ZEPI_SUCCESS)
-        result = create_queue(run, &run->queue);
+        result = list_run_create_queue(run, &run->queue);
     if (result == ZEPI_SUCCESS)
-        result = create_fence(run, &run->fence);
+        result = list_run_create_fence(run, &run->fence);
     if (result != ZEPI_SUCCESS) {
         zepi_list_run_destroy(run);
         return result;
@@ -105,7 +106,7 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
 // The first list waits for an event of the queue that the run belongs to, the last signals one that
 // this queue waits for. A driver may write to lists as they are submitted: so the last run has to
 // be over.
-static zepi_result_t begin_run(struct zepi_list_run *run)
+static zepi_result_t list_run_begin(struct zepi_list_run *run)
 {
     const zepi_result_t result = zepi_list_run_wait(run);
     return result == ZEPI_SUCCESS ? ZEPI_ZE(zeFenceReset, run->fence) : result;
@@ -133,8 +134,8 @@ static zepi_result_t record_barriers(struct zepi_list_run *run, struct zepi_even
     return result == ZEPI_SUCCESS ? record_barrier(run->after, after->ze, NULL) : result;
 }
 
-static zepi_result_t execute(struct zepi_list_run *run, bool has_before, uint32_t count,
-                             const ze_command_list_handle_t *lists)
+static zepi_result_t list_run_execute(struct zepi_list_run *run, bool has_before, uint32_t count,
+                                      const ze_command_list_handle_t *lists)
 {
     ze_command_list_handle_t *all = zepi_allocate((size_t)count + 2, sizeof(lists[0]));
     uint32_t total = 0;
@@ -153,8 +154,8 @@ static zepi_result_t execute(struct zepi_list_run *run, bool has_before, uint32_
 }
 
 // Has the queue wait for the run.
-static zepi_result_t follow_run(struct zepi_list_run *run, struct zepi_queue *queue,
-                                struct zepi_event *after, zepi_event_t *out_event)
+static zepi_result_t list_run_follow(struct zepi_list_run *run, struct zepi_queue *queue,
+                                     struct zepi_event *after, zepi_event_t *out_event)
 {
     const zepi_wait_list_t wait = {&after, 1};
     const zepi_result_t result = zepi_queue_marker(queue, wait, out_event);
@@ -179,7 +180,7 @@ zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *
     const bool follows = wait.count > 0 || (queue->flags & ZEPI_QUEUE_IN_ORDER) || is_timed;
     zepi_event_t before = NULL;
     zepi_event_t after = NULL;
-    zepi_result_t result = begin_run(run);
+    zepi_result_t result = list_run_begin(run);
     if (result == ZEPI_SUCCESS && follows)
         result = zepi_queue_marker(queue, wait, &before);
     if (result == ZEPI_SUCCESS)
@@ -187,9 +188,9 @@ zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *
     if (result == ZEPI_SUCCESS)
         result = record_barriers(run, before, after);
     if (result == ZEPI_SUCCESS)
-        result = execute(run, before != NULL, count, lists);
+        result = list_run_execute(run, before != NULL, count, lists);
     if (result == ZEPI_SUCCESS)
-        result = follow_run(run, queue, after, out_event);
+        result = list_run_follow(run, queue, after, out_event);
     if (result == ZEPI_SUCCESS && is_timed)
         zepi_event_set_begin(*out_event, before);
     zepi_release(before);

@@ -32,27 +32,27 @@ void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses)
     zepi_free(uses->values);
 }
 
-static zepi_result_t append_barrier(const struct zepi_recorder *recorder)
+static zepi_result_t record_barrier_command(const struct zepi_recorder *recorder)
 {
     return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, recorder->signal,
                    recorder->wait_count, recorder->waits);
 }
 
-static zepi_result_t wait_for_all(const struct zepi_recorder *recorder)
+static zepi_result_t record_wait_for_all(const struct zepi_recorder *recorder)
 {
     return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, NULL, 0, NULL);
 }
 
 // ---- Copies and fills ----
 
-static zepi_result_t append_copy(const struct zepi_recorder *recorder, void *to, const void *from,
+static zepi_result_t record_copy(const struct zepi_recorder *recorder, void *to, const void *from,
                                  size_t size_bytes)
 {
     return ZEPI_ZE(zeCommandListAppendMemoryCopy, recorder->list, to, from, size_bytes,
                    recorder->signal, recorder->wait_count, recorder->waits);
 }
 
-static zepi_result_t append_rect(const struct zepi_recorder *recorder,
+static zepi_result_t record_rect(const struct zepi_recorder *recorder,
                                  const struct zepi_graph_command *command)
 {
     struct zepi_copy_regions regions;
@@ -80,8 +80,8 @@ static zepi_result_t keep_values(struct zepi_recorded_uses *uses, void *values)
 }
 
 // A pattern that the driver has no command for: copies of what is filled already.
-static zepi_result_t fill_by_copies(const struct zepi_recorder *recorder,
-                                    const struct zepi_graph_command *command)
+static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
+                                           const struct zepi_graph_command *command)
 {
     struct zepi_recorded_uses *uses = recorder->uses;
     const size_t pattern_size = command->pattern_size_bytes;
@@ -99,31 +99,31 @@ static zepi_result_t fill_by_copies(const struct zepi_recorder *recorder,
         const size_t ready = done == 0 ? pattern_size : done;
         const size_t left = command->size_bytes - done;
         const size_t size = ready < left ? ready : left;
-        result = append_copy(&copy, command->to + done, done == 0 ? pattern : command->to, size);
+        result = record_copy(&copy, command->to + done, done == 0 ? pattern : command->to, size);
         if (result == ZEPI_SUCCESS)
-            result = wait_for_all(&copy);
+            result = record_wait_for_all(&copy);
         copy.wait_count = 0;
         copy.waits = NULL;
         done += size;
     }
     copy.signal = recorder->signal;
-    return result == ZEPI_SUCCESS && copy.signal ? append_barrier(&copy) : result;
+    return result == ZEPI_SUCCESS && copy.signal ? record_barrier_command(&copy) : result;
 }
 
-static zepi_result_t append_fill(const struct zepi_recorder *recorder,
+static zepi_result_t record_fill(const struct zepi_recorder *recorder,
                                  const struct zepi_graph_command *command)
 {
     return zepi_has_fill_command(recorder->uses->device, command->pattern_size_bytes)
                ? ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, command->to,
                          command->pattern, command->pattern_size_bytes, command->size_bytes,
                          recorder->signal, recorder->wait_count, recorder->waits)
-               : fill_by_copies(recorder, command);
+               : record_fill_by_copies(recorder, command);
 }
 
 // ---- Hints ----
 
 // Hints take no events: barriers stand for them.
-static zepi_result_t append_hint(const struct zepi_recorder *recorder,
+static zepi_result_t record_hint(const struct zepi_recorder *recorder,
                                  const struct zepi_graph_command *command)
 {
     struct zepi_recorder before = *recorder;
@@ -132,7 +132,7 @@ static zepi_result_t append_hint(const struct zepi_recorder *recorder,
     before.signal = NULL;
     after.wait_count = 0;
     if (recorder->wait_count > 0)
-        result = append_barrier(&before);
+        result = record_barrier_command(&before);
     if (result == ZEPI_SUCCESS && command->kind == ZEPI_GRAPH_PREFETCH)
         result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, recorder->list, command->from,
                          command->size_bytes);
@@ -141,7 +141,7 @@ static zepi_result_t append_hint(const struct zepi_recorder *recorder,
             result = zepi_append_advice(recorder->list, recorder->uses->device, command->from,
                                         command->size_bytes, (zepi_advice_t)bit);
     }
-    return result == ZEPI_SUCCESS && recorder->signal ? append_barrier(&after) : result;
+    return result == ZEPI_SUCCESS && recorder->signal ? record_barrier_command(&after) : result;
 }
 
 // ---- Launches ----
@@ -169,16 +169,16 @@ static zepi_result_t get_instance(struct zepi_recorded_uses *uses,
     return result;
 }
 
-static zepi_result_t append_launch(const struct zepi_recorder *recorder,
-                                   struct zepi_device_kernel *kernel,
-                                   const struct zepi_launch *launch)
+static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
+                                          struct zepi_device_kernel *kernel,
+                                          const struct zepi_launch *launch)
 {
     struct zepi_kernel_instance *instance;
     zepi_result_t result = get_instance(recorder->uses, kernel, &instance);
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_instance_prepare(instance, kernel, recorder->uses->device, launch);
     if (result == ZEPI_NOTHING_TO_LAUNCH)
-        return append_barrier(recorder);
+        return record_barrier_command(recorder);
     if (result != ZEPI_SUCCESS)
         return result;
     if (launch->flags & ZEPI_LAUNCH_COOPERATIVE)
@@ -190,7 +190,7 @@ static zepi_result_t append_launch(const struct zepi_recorder *recorder,
 }
 
 // Specialization constants that reach the kernel through memory, which the recording keeps.
-static zepi_result_t append_emulated_launch(const struct zepi_recorder *recorder,
+static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder,
                                             const struct zepi_target *target,
                                             const struct zepi_launch *launch)
 {
@@ -205,7 +205,7 @@ static zepi_result_t append_emulated_launch(const struct zepi_recorder *recorder
     if (result != ZEPI_SUCCESS)
         return result;
     emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    return append_launch(recorder, zepi_device_kernel_of(target->device_kernel), &emulated);
+    return record_native_launch(recorder, zepi_device_kernel_of(target->device_kernel), &emulated);
 }
 
 static zepi_result_t record_launch(const struct zepi_recorder *recorder,
@@ -217,11 +217,11 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
     const struct zepi_launch asked =
         zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
     if (!kernel->is_emulated)
-        return append_launch(recorder, zepi_device_kernel_of(kernel->pools[index]), &asked);
+        return record_native_launch(recorder, zepi_device_kernel_of(kernel->pools[index]), &asked);
     const struct zepi_target target = zepi_kernel_target(kernel, index, NULL);
-    return target.image
-               ? append_emulated_launch(recorder, &target, &asked)
-               : append_launch(recorder, zepi_device_kernel_of(target.device_kernel), &asked);
+    return target.image ? record_emulated_launch(recorder, &target, &asked)
+                        : record_native_launch(recorder,
+                                               zepi_device_kernel_of(target.device_kernel), &asked);
 }
 
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
@@ -230,17 +230,17 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
 {
     switch (command->kind) {
     case ZEPI_GRAPH_COPY:
-        return append_copy(recorder, command->to, command->from, command->size_bytes);
+        return record_copy(recorder, command->to, command->from, command->size_bytes);
     case ZEPI_GRAPH_COPY_RECT:
-        return append_rect(recorder, command);
+        return record_rect(recorder, command);
     case ZEPI_GRAPH_FILL:
-        return append_fill(recorder, command);
+        return record_fill(recorder, command);
     case ZEPI_GRAPH_PREFETCH:
     case ZEPI_GRAPH_ADVISE:
-        return append_hint(recorder, command);
+        return record_hint(recorder, command);
     case ZEPI_GRAPH_LAUNCH:
         return record_launch(recorder, launch);
     default:
-        return append_barrier(recorder);
+        return record_barrier_command(recorder);
     }
 }

@@ -13,7 +13,7 @@
 
 // ---- What it is made of ----
 
-static const struct zepi_ze_optional *optional_of(const struct zepi_recording *recording)
+static const struct zepi_ze_optional *recording_optional(const struct zepi_recording *recording)
 {
     return &recording->uses.device->platform->optional;
 }
@@ -30,14 +30,14 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
     return ZEPI_SUCCESS;
 }
 
-static void destroy_lists(struct zepi_recording *recording)
+static void recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
         zepi_ze.zeCommandListDestroy(recording->own[i]);
     recording->own_count = 0;
 }
 
-static void destroy_events(struct zepi_recording *recording)
+static void recording_destroy_events(struct zepi_recording *recording)
 {
     for (size_t i = 0; i < recording->event_count; i++) {
         if (recording->events[i])
@@ -51,12 +51,12 @@ static void destroy_events(struct zepi_recording *recording)
     recording->pool = NULL;
 }
 
-static void destroy_now(struct zepi_deferred *deferred)
+static void recording_destroy_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_recording *recording = (struct zepi_recording *)deferred;
     zepi_list_run_destroy(recording->run); // waits
-    destroy_lists(recording);
-    destroy_events(recording);
+    recording_destroy_lists(recording);
+    recording_destroy_events(recording);
     zepi_free(recording->own);
     zepi_free(recording->lists);
     zepi_free(recording);
@@ -73,7 +73,7 @@ void zepi_recording_destroy(struct zepi_recording *recording)
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
     recording->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    recording->deferred.destroy = destroy_now;
+    recording->deferred.destroy = recording_destroy_deferred;
     zepi_defer_free(recording->uses.context, &recording->deferred);
 }
 
@@ -102,16 +102,16 @@ void zepi_recording_clear(struct zepi_recording *recording)
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
         is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
     if (!is_reset)
-        destroy_lists(recording);
+        recording_destroy_lists(recording);
     zepi_recorded_uses_release(&recording->uses);
     recording->move_count = 0;
 }
 
 // ---- Recording ----
 
-static zepi_result_t add_move(struct zepi_recording *recording,
-                              const struct zepi_graph_memory *memory,
-                              enum zepi_buffer_access access)
+static zepi_result_t recording_add_move(struct zepi_recording *recording,
+                                        const struct zepi_graph_memory *memory,
+                                        enum zepi_buffer_access access)
 {
     if (!memory->part.buffer || memory->part.buffer->fixed)
         return ZEPI_SUCCESS;
@@ -124,19 +124,19 @@ static zepi_result_t add_move(struct zepi_recording *recording,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t list_moves(struct zepi_recording *recording,
-                                const struct zepi_graph_commands *commands)
+static zepi_result_t recording_list_moves(struct zepi_recording *recording,
+                                          const struct zepi_graph_commands *commands)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
         const struct zepi_graph_launch *launch = recording->uses.launches[i];
-        result = add_move(recording, &command->memory[1], ZEPI_BUFFER_READ);
+        result = recording_add_move(recording, &command->memory[1], ZEPI_BUFFER_READ);
         if (result == ZEPI_SUCCESS)
-            result = add_move(recording, &command->memory[0], ZEPI_BUFFER_WRITE);
+            result = recording_add_move(recording, &command->memory[0], ZEPI_BUFFER_WRITE);
         for (uint32_t j = 0; launch && j < launch->desc.argument_count && result == ZEPI_SUCCESS;
              j++)
-            result = add_move(recording, &launch->memory[j], ZEPI_BUFFER_WRITE);
+            result = recording_add_move(recording, &launch->memory[j], ZEPI_BUFFER_WRITE);
     }
     return result;
 }
@@ -147,8 +147,8 @@ static bool needs_event(const struct zepi_graph_commands *commands,
     return command->is_awaited && !commands->is_in_order && command->kind != ZEPI_GRAPH_NATIVE;
 }
 
-static zepi_result_t create_event(struct zepi_recording *recording, uint32_t index,
-                                  ze_event_handle_t *out_event)
+static zepi_result_t recording_create_event(struct zepi_recording *recording, uint32_t index,
+                                            ze_event_handle_t *out_event)
 {
     const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
                                   .index = index,
@@ -161,8 +161,8 @@ static zepi_result_t create_event(struct zepi_recording *recording, uint32_t ind
     return result;
 }
 
-static zepi_result_t create_events(struct zepi_recording *recording,
-                                   const struct zepi_graph_commands *commands)
+static zepi_result_t recording_create_events(struct zepi_recording *recording,
+                                             const struct zepi_graph_commands *commands)
 {
     ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC};
     ze_device_handle_t device = recording->uses.device->ze;
@@ -182,14 +182,14 @@ static zepi_result_t create_events(struct zepi_recording *recording,
     uint32_t index = 0;
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         if (needs_event(commands, commands->list[i]))
-            result = create_event(recording, index++, &recording->events[i]);
+            result = recording_create_event(recording, index++, &recording->events[i]);
     }
     return result;
 }
 
 // The next list to record to.
-static zepi_result_t open_list(struct zepi_recording *recording, uint32_t index,
-                               ze_command_list_handle_t *out_list)
+static zepi_result_t recording_open_list(struct zepi_recording *recording, uint32_t index,
+                                         ze_command_list_handle_t *out_list)
 {
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
                                          .commandQueueGroupOrdinal =
@@ -207,47 +207,48 @@ static zepi_result_t open_list(struct zepi_recording *recording, uint32_t index,
     return result;
 }
 
-static zepi_result_t append_barrier(ze_command_list_handle_t list)
+static zepi_result_t recording_append_barrier(ze_command_list_handle_t list)
 {
     return ZEPI_ZE(zeCommandListAppendBarrier, list, NULL, 0, NULL);
 }
 
-static void add_list(struct zepi_recording *recording, ze_command_list_handle_t list)
+static void recording_add_list(struct zepi_recording *recording, ze_command_list_handle_t list)
 {
     recording->lists[recording->list_count++] =
-        optional_of(recording)->is_append_lists_drivers
+        recording_optional(recording)->is_append_lists_drivers
             ? zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, list)
             : list;
 }
 
-static zepi_result_t close_list(struct zepi_recording *recording, ze_command_list_handle_t list)
+static zepi_result_t recording_close_list(struct zepi_recording *recording,
+                                          ze_command_list_handle_t list)
 {
     const zepi_result_t result = ZEPI_ZE(zeCommandListClose, list);
     if (result == ZEPI_SUCCESS)
-        add_list(recording, list);
+        recording_add_list(recording, list);
     return result;
 }
 
 // All commands before it, then the host's, then all after it.
-static zepi_result_t add_native(struct zepi_recording *recording,
-                                const struct zepi_graph_command *command, uint32_t *next_list,
-                                ze_command_list_handle_t *list)
+static zepi_result_t recording_add_native(struct zepi_recording *recording,
+                                          const struct zepi_graph_command *command,
+                                          uint32_t *next_list, ze_command_list_handle_t *list)
 {
-    zepi_result_t result = append_barrier(*list);
+    zepi_result_t result = recording_append_barrier(*list);
     if (result == ZEPI_SUCCESS)
-        result = close_list(recording, *list);
+        result = recording_close_list(recording, *list);
     if (result != ZEPI_SUCCESS)
         return result;
-    add_list(recording, command->native->ze);
-    result = open_list(recording, (*next_list)++, list);
-    return result == ZEPI_SUCCESS ? append_barrier(*list) : result;
+    recording_add_list(recording, command->native->ze);
+    result = recording_open_list(recording, (*next_list)++, list);
+    return result == ZEPI_SUCCESS ? recording_append_barrier(*list) : result;
 }
 
 // After everything else: the next execution finds the events as this one did.
-static zepi_result_t reset_events(const struct zepi_recording *recording,
-                                  ze_command_list_handle_t list)
+static zepi_result_t recording_reset_events(const struct zepi_recording *recording,
+                                            ze_command_list_handle_t list)
 {
-    zepi_result_t result = recording->pool ? append_barrier(list) : ZEPI_SUCCESS;
+    zepi_result_t result = recording->pool ? recording_append_barrier(list) : ZEPI_SUCCESS;
     for (size_t i = 0; i < recording->event_count && result == ZEPI_SUCCESS; i++) {
         if (recording->events[i])
             result = ZEPI_ZE(zeCommandListAppendEventReset, list, recording->events[i]);
@@ -256,9 +257,9 @@ static zepi_result_t reset_events(const struct zepi_recording *recording,
 }
 
 // What a command waits for that no barrier before it has waited for.
-static void list_waits(const struct zepi_recording *recording,
-                       const struct zepi_graph_command *command, size_t since,
-                       struct zepi_recorder *recorder)
+static void recording_list_waits(const struct zepi_recording *recording,
+                                 const struct zepi_graph_command *command, size_t since,
+                                 struct zepi_recorder *recorder)
 {
     recorder->wait_count = 0;
     for (uint32_t i = 0; i < command->wait_count; i++) {
@@ -267,37 +268,37 @@ static void list_waits(const struct zepi_recording *recording,
     }
 }
 
-static zepi_result_t record_all(struct zepi_recording *recording,
-                                const struct zepi_graph_commands *commands,
-                                ze_event_handle_t *waits)
+static zepi_result_t recording_record_all(struct zepi_recording *recording,
+                                          const struct zepi_graph_commands *commands,
+                                          ze_event_handle_t *waits)
 {
     struct zepi_recorder recorder = {.uses = &recording->uses, .waits = waits};
     uint32_t next_list = 0;
     size_t since = 0; // the first command behind the last barrier of a native one
     recording->list_count = 0;
-    zepi_result_t result = open_list(recording, next_list++, &recorder.list);
+    zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
         if (command->kind == ZEPI_GRAPH_NATIVE) {
-            result = add_native(recording, command, &next_list, &recorder.list);
+            result = recording_add_native(recording, command, &next_list, &recorder.list);
             since = i + 1;
             continue;
         }
         if (commands->is_in_order && i > since)
-            result = append_barrier(recorder.list);
-        list_waits(recording, command, since, &recorder);
+            result = recording_append_barrier(recorder.list);
+        recording_list_waits(recording, command, since, &recorder);
         recorder.signal = recording->events[i];
         if (result == ZEPI_SUCCESS)
             result = zepi_record_command(&recorder, command, recording->uses.launches[i]);
     }
     if (result == ZEPI_SUCCESS)
-        result = reset_events(recording, recorder.list);
-    return result == ZEPI_SUCCESS ? close_list(recording, recorder.list) : result;
+        result = recording_reset_events(recording, recorder.list);
+    return result == ZEPI_SUCCESS ? recording_close_list(recording, recorder.list) : result;
 }
 
 // What stays from one recording to the next.
-static zepi_result_t make_parts(struct zepi_recording *recording,
-                                const struct zepi_graph_commands *commands)
+static zepi_result_t recording_make_parts(struct zepi_recording *recording,
+                                          const struct zepi_graph_commands *commands)
 {
     const size_t most = commands->native_count + 1;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -308,10 +309,11 @@ static zepi_result_t make_parts(struct zepi_recording *recording,
     if (!recording->own || !recording->lists)
         return zepi_fail_no_memory();
     if (!recording->events)
-        result = create_events(recording, commands);
+        result = recording_create_events(recording, commands);
     if (result != ZEPI_SUCCESS)
-        destroy_events(recording);
-    if (result == ZEPI_SUCCESS && !recording->run && !optional_of(recording)->append_command_lists)
+        recording_destroy_events(recording);
+    if (result == ZEPI_SUCCESS && !recording->run &&
+        !recording_optional(recording)->append_command_lists)
         result =
             zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
     return result;
@@ -325,11 +327,12 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
     recording->uses.launches = launches;
     recording->uses.launch_count = commands->count;
     ze_event_handle_t *waits = zepi_allocate(commands->most_waits, sizeof(waits[0]));
-    zepi_result_t result = waits ? list_moves(recording, commands) : zepi_fail_no_memory();
+    zepi_result_t result =
+        waits ? recording_list_moves(recording, commands) : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = make_parts(recording, commands);
+        result = recording_make_parts(recording, commands);
     if (result == ZEPI_SUCCESS)
-        result = record_all(recording, commands, waits);
+        result = recording_record_all(recording, commands, waits);
     zepi_free(waits);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
@@ -345,8 +348,8 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 // ---- Executions ----
 
 // Under the queue's mutex. The function came from the driver, and takes its handles.
-static ze_result_t append_by_driver(struct zepi_recording *recording,
-                                    const struct zepi_submit *submit)
+static ze_result_t recording_append_by_driver(struct zepi_recording *recording,
+                                              const struct zepi_submit *submit)
 {
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
     ze_event_handle_t *waits = inline_waits;
@@ -358,7 +361,7 @@ static ze_result_t append_by_driver(struct zepi_recording *recording,
         waits[i] = zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->waits[i]);
     const ze_event_handle_t signal =
         submit->signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->signal) : NULL;
-    const ze_result_t ze = optional_of(recording)->append_command_lists(
+    const ze_result_t ze = recording_optional(recording)->append_command_lists(
         submit->queue_list->driver_ze, recording->list_count, recording->lists, signal,
         submit->wait_count, submit->wait_count > 0 ? waits : NULL);
     if (waits != inline_waits)
@@ -366,17 +369,18 @@ static ze_result_t append_by_driver(struct zepi_recording *recording,
     return ze;
 }
 
-static zepi_result_t append_lists(struct zepi_recording *recording, struct zepi_queue *queue,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t recording_append_lists(struct zepi_recording *recording,
+                                            struct zepi_queue *queue, zepi_wait_list_t wait,
+                                            zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     const zepi_result_t result =
         zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    const ze_result_t ze = optional_of(recording)->is_append_lists_drivers
-                               ? append_by_driver(recording, &submit)
-                               : optional_of(recording)->append_command_lists(
+    const ze_result_t ze = recording_optional(recording)->is_append_lists_drivers
+                               ? recording_append_by_driver(recording, &submit)
+                               : recording_optional(recording)->append_command_lists(
                                      submit.list, recording->list_count, recording->lists,
                                      submit.signal, submit.wait_count, submit.waits);
     return zepi_submit_end(
@@ -397,7 +401,7 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
     if (result == ZEPI_SUCCESS)
         result = recording->run ? zepi_list_run_start(recording->run, queue, recording->list_count,
                                                       recording->lists, uses.wait, &event)
-                                : append_lists(recording, queue, uses.wait, &event);
+                                : recording_append_lists(recording, queue, uses.wait, &event);
     zepi_buffer_uses_finish(&uses);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-static zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                               const char *expected)
+static zepi_result_t fail_argument_kind(const struct zepi_device_kernel *device_kernel,
+                                        uint32_t index, const char *expected)
 {
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' is %s", index,
                      device_kernel->name, expected);
 }
 
 // Against what the SPIR-V says about the argument.
-static zepi_result_t check_described(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                                     const zepi_argument_t *argument)
+static zepi_result_t check_described_arguments(const struct zepi_device_kernel *device_kernel,
+                                               uint32_t index, const zepi_argument_t *argument)
 {
     const struct zepi_kernel_argument *expected = &device_kernel->arguments[index];
     const bool is_pointer =
@@ -26,7 +26,7 @@ static zepi_result_t check_described(const struct zepi_device_kernel *device_ker
     case ZEPI_SPIRV_ARGUMENT_VALUE:
         if (argument->kind != ZEPI_ARGUMENT_VALUE &&
             !(argument->kind == ZEPI_ARGUMENT_POINTER && expected->size_bytes == sizeof(void *)))
-            return fail_kind(device_kernel, index, "a value: expected its bytes");
+            return fail_argument_kind(device_kernel, index, "a value: expected its bytes");
         if (expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
             argument->size_bytes != expected->size_bytes)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
@@ -35,13 +35,13 @@ static zepi_result_t check_described(const struct zepi_device_kernel *device_ker
         return ZEPI_SUCCESS;
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        return is_pointer
-                   ? ZEPI_SUCCESS
-                   : fail_kind(device_kernel, index, "a pointer to global memory: expected USM");
+        return is_pointer ? ZEPI_SUCCESS
+                          : fail_argument_kind(device_kernel, index,
+                                               "a pointer to global memory: expected USM");
     case ZEPI_SPIRV_ARGUMENT_LOCAL:
         return argument->kind == ZEPI_ARGUMENT_LOCAL
                    ? ZEPI_SUCCESS
-                   : fail_kind(device_kernel, index, "local memory: expected a size");
+                   : fail_argument_kind(device_kernel, index, "local memory: expected a size");
     default:
         return ZEPI_SUCCESS;
     }
@@ -49,8 +49,8 @@ static zepi_result_t check_described(const struct zepi_device_kernel *device_ker
 
 // Of native code nothing tells the kind, and of the size the driver tells what machine code reads:
 // whole words of four bytes for a value of one or two. Pointers are read whole, whatever is given.
-static zepi_result_t check_native(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                                  const zepi_argument_t *argument)
+static zepi_result_t check_native_argument(const struct zepi_device_kernel *device_kernel,
+                                           uint32_t index, const zepi_argument_t *argument)
 {
     const uint32_t least = device_kernel->arguments[index].size_bytes;
     if (argument->kind == ZEPI_ARGUMENT_VALUE && (argument->size_bytes + 3) / 4 * 4 < least)
@@ -123,8 +123,8 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
                          index, device_kernel->name, (int)argument->kind);
     }
-    return device_kernel->is_described ? check_described(device_kernel, index, argument)
-                                       : check_native(device_kernel, index, argument);
+    return device_kernel->is_described ? check_described_arguments(device_kernel, index, argument)
+                                       : check_native_argument(device_kernel, index, argument);
 }
 
 // With what the kernel has itself. Drivers notice only when the kernel runs, if at all.

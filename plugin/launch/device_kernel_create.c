@@ -10,7 +10,7 @@
 #include "program/build/handle_caches.h"
 #include "ze/ze.h"
 
-static void destroy_now(struct zepi_deferred *deferred)
+static void destroy_deferred_kernel(struct zepi_deferred *deferred)
 {
     struct zepi_device_kernel *device_kernel = (struct zepi_device_kernel *)deferred;
     for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
@@ -32,25 +32,26 @@ static void destroy_now(struct zepi_deferred *deferred)
 
 // The host destroys a module that it kept as soon as ours is gone, and its kernels must be gone by
 // then.
-static bool is_urgent(const struct zepi_device_kernel *device_kernel)
+static bool is_kernel_urgent(const struct zepi_device_kernel *device_kernel)
 {
     const struct zepi_device_module *device_module =
         zepi_device_module_of(device_kernel->device_module);
     return device_module->is_private && device_module->ownership == ZEPI_OWNERSHIP_KEEP;
 }
 
-static void pool_destroy(void *payload)
+static void device_kernel_destroy(void *payload)
 {
     struct zepi_device_kernel *device_kernel = payload;
     device_kernel->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    device_kernel->deferred.is_urgent = is_urgent(device_kernel);
-    device_kernel->deferred.destroy = destroy_now;
+    device_kernel->deferred.is_urgent = is_kernel_urgent(device_kernel);
+    device_kernel->deferred.destroy = destroy_deferred_kernel;
     zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
                     &device_kernel->deferred);
 }
 
 // Native code: the driver may tell how much it reads of each argument.
-static zepi_result_t ask_sizes(struct zepi_device_kernel *device_kernel, ze_kernel_handle_t ze)
+static zepi_result_t query_kernel_sizes(struct zepi_device_kernel *device_kernel,
+                                        ze_kernel_handle_t ze)
 {
     const struct zepi_ze_optional *optional =
         &zepi_device_module_of(device_kernel->device_module)->context->platform->optional;
@@ -65,8 +66,8 @@ static zepi_result_t ask_sizes(struct zepi_device_kernel *device_kernel, ze_kern
     return result;
 }
 
-static zepi_result_t describe(struct zepi_device_kernel *device_kernel,
-                              struct zepi_kernel_instance *instance)
+static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_kernel,
+                                            struct zepi_kernel_instance *instance)
 {
     const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
         zepi_device_module_of(device_kernel->device_module), device_kernel->name);
@@ -98,7 +99,7 @@ static zepi_result_t describe(struct zepi_device_kernel *device_kernel,
             kernel ? (struct zepi_kernel_argument){(uint8_t)kernel->arguments[i].kind,
                                                    kernel->arguments[i].size_bytes}
                    : (struct zepi_kernel_argument){.kind = ZEPI_SPIRV_ARGUMENT_OTHER};
-    return kernel ? ZEPI_SUCCESS : ask_sizes(device_kernel, instance->ze);
+    return kernel ? ZEPI_SUCCESS : query_kernel_sizes(device_kernel, instance->ze);
 }
 
 // How many arguments the kernel has: from the SPIR-V, else as the driver says.
@@ -124,8 +125,9 @@ static zepi_result_t count_arguments(struct zepi_device_kernel *device_kernel)
 }
 
 // A pool with its first handle: a kernel that cannot be made is found out here, not at a launch.
-static zepi_result_t create_pool(struct zepi_build_result *device_module, const char *name,
-                                 struct zepi_device_kernel **out_device_kernel)
+static zepi_result_t device_kernel_create_empty(struct zepi_build_result *device_module,
+                                                const char *name,
+                                                struct zepi_device_kernel **out_device_kernel)
 {
     struct zepi_kernel_instance *instance;
     struct zepi_device_kernel *device_kernel = zepi_allocate(1, sizeof(*device_kernel));
@@ -147,10 +149,10 @@ static zepi_result_t create_pool(struct zepi_build_result *device_module, const 
         result = zepi_kernel_instance_create(device_kernel, &instance);
     if (result == ZEPI_SUCCESS) {
         atomic_store_explicit(&device_kernel->slots[0], instance, memory_order_release);
-        result = describe(device_kernel, instance);
+        result = device_kernel_describe(device_kernel, instance);
     }
     if (result != ZEPI_SUCCESS) {
-        destroy_now(&device_kernel->deferred);
+        destroy_deferred_kernel(&device_kernel->deferred);
         return result;
     }
     *out_device_kernel = device_kernel;
@@ -162,14 +164,15 @@ struct pool_request {
     const char *name;
 };
 
-static enum zepi_build_status make_pool(void *user, struct zepi_build_output *output)
+static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_output *output)
 {
     const struct pool_request *request = user;
     struct zepi_device_kernel *device_kernel = NULL;
-    const zepi_result_t result = create_pool(request->device_module, request->name, &device_kernel);
+    const zepi_result_t result =
+        device_kernel_create_empty(request->device_module, request->name, &device_kernel);
     if (result == ZEPI_SUCCESS) {
         output->payload = device_kernel;
-        output->destroy = pool_destroy;
+        output->destroy = device_kernel_destroy;
         output->cost_bytes = ZEPI_DEVICE_KERNEL_COST;
         return ZEPI_BUILD_SUCCEEDED;
     }
@@ -178,7 +181,7 @@ static enum zepi_build_status make_pool(void *user, struct zepi_build_output *ou
     return zepi_build_status_of(result);
 }
 
-static zepi_result_t fail_build(struct zepi_build_result *result)
+static zepi_result_t fail_kernel_build(struct zepi_build_result *result)
 {
     const zepi_result_t failure = zepi_build_fail(result);
     zepi_build_result_release(result);
@@ -186,15 +189,15 @@ static zepi_result_t fail_build(struct zepi_build_result *result)
 }
 
 // Kernels of private code are in no cache, which would keep that.
-static zepi_result_t get_uncached(const struct zepi_build_request *build,
-                                  struct zepi_build_result **out_result)
+static zepi_result_t device_kernel_get_uncached(const struct zepi_build_request *build,
+                                                struct zepi_build_result **out_result)
 {
     struct zepi_build_result *result = NULL;
     const zepi_result_t done = zepi_build_uncached(build, &result);
     if (done != ZEPI_SUCCESS)
         return done;
     if (!zepi_build_result_has_succeeded(result))
-        return fail_build(result);
+        return fail_kernel_build(result);
     *out_result = result;
     return ZEPI_SUCCESS;
 }
@@ -203,11 +206,11 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
                                      struct zepi_build_result **out_result)
 {
     struct pool_request request = {device_module, name};
-    const struct zepi_build_request build = {.build = make_pool, .user = &request};
+    const struct zepi_build_request build = {.build = device_kernel_build, .user = &request};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
     if (zepi_device_module_of(device_module)->is_private)
-        return get_uncached(&build, out_result);
+        return device_kernel_get_uncached(&build, out_result);
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_device_module_of(device_module)->id);
     zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
@@ -225,7 +228,7 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
     }
     if (lookup != ZEPI_LOOKUP_FAILED)
         return zepi_fail_no_memory();
-    return fail_build(result);
+    return fail_kernel_build(result);
 }
 
 zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
@@ -283,7 +286,7 @@ void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
                                   struct zepi_kernel_instance *instance)
 {
     instance->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    instance->deferred.is_urgent = is_urgent(device_kernel);
+    instance->deferred.is_urgent = is_kernel_urgent(device_kernel);
     instance->deferred.destroy = destroy_deferred_instance;
     zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
                     &instance->deferred);

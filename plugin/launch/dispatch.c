@@ -9,8 +9,9 @@
 
 // The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
 // NULL: its unit is asked.
-static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                   struct zepi_module **out_module)
+static zepi_result_t check_dispatch_handles(const struct zepi_queue *queue,
+                                            const zepi_launch_desc_t *desc,
+                                            struct zepi_module **out_module)
 {
     zepi_result_t result =
         desc->kernel ? zepi_check_object(desc->kernel, &zepi_kernel_type) : ZEPI_SUCCESS;
@@ -30,8 +31,8 @@ static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_la
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                          struct zepi_module *module, struct zepi_dispatch *out_dispatch)
+static zepi_result_t dispatch_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   struct zepi_module *module, struct zepi_dispatch *out_dispatch)
 {
     struct zepi_request request;
     zepi_result_t result = zepi_request_init(&request, queue, desc, module);
@@ -48,18 +49,18 @@ zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_des
                                  struct zepi_dispatch *out_dispatch)
 {
     struct zepi_module *module = NULL;
-    zepi_result_t result = check_handles(queue, desc, &module);
+    zepi_result_t result = check_dispatch_handles(queue, desc, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!desc->kernel && !desc->kernel_name)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
     if (desc->selector)
-        return find(queue, desc, module, out_dispatch);
+        return dispatch_find(queue, desc, module, out_dispatch);
     if (zepi_dispatch_memo_find(queue, desc, module, out_dispatch))
         return ZEPI_SUCCESS;
     // Before anything is looked at: a change from now on makes the answer out of date.
     const uint64_t generation = zepi_request_generation();
-    result = find(queue, desc, module, out_dispatch);
+    result = dispatch_find(queue, desc, module, out_dispatch);
     if (result == ZEPI_SUCCESS)
         zepi_dispatch_memo_note(queue, desc, module, generation, out_dispatch);
     return result;
@@ -104,8 +105,8 @@ static void read_unused_value(const struct zepi_request *request, uint32_t id, u
 }
 
 // *out_size_bytes stays 0 if nothing has the constant.
-static zepi_result_t read_value(const struct zepi_request *request, uint32_t id,
-                                uint8_t out_value[8], size_t *out_size_bytes)
+static zepi_result_t read_given_value(const struct zepi_request *request, uint32_t id,
+                                      uint8_t out_value[8], size_t *out_size_bytes)
 {
     const struct zepi_spec_entry *entry = zepi_request_find_value(request, id);
     if (entry) {
@@ -141,12 +142,12 @@ zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_l
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the size of the launch description is %zu, expected sizeof it (%zu)",
                          desc->size, sizeof(*desc));
-    result = check_handles(queue, desc, &module);
+    result = check_dispatch_handles(queue, desc, &module);
     if (result == ZEPI_SUCCESS)
         result = zepi_request_init(&request, queue, desc, module);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = read_value(&request, id, value, &size);
+    result = read_given_value(&request, id, value, &size);
     zepi_request_finish(&request);
     if (result != ZEPI_SUCCESS)
         return result;

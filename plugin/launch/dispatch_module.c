@@ -34,8 +34,8 @@ static enum fit fit_value(const struct zepi_module_part *part, const struct zepi
 }
 
 // A value of a constant that the part does not have must be that of another part.
-static enum fit fit_others(const struct zepi_module *module, const struct zepi_spec_entry *entry,
-                           const uint8_t **out_built)
+static enum fit fit_value_of_others(const struct zepi_module *module,
+                                    const struct zepi_spec_entry *entry, const uint8_t **out_built)
 {
     enum fit fit = LACKS;
     for (uint32_t i = 0; i < module->part_count && fit != FITS; i++) {
@@ -47,8 +47,8 @@ static enum fit fit_others(const struct zepi_module *module, const struct zepi_s
 }
 
 // What another part with the kernel declares; NULL: none has the constant.
-static const struct zepi_spec_declaration *find_of_kernel(const struct zepi_request *request,
-                                                          const struct zepi_spec_entry *entry)
+static const struct zepi_spec_declaration *
+find_target_of_kernel(const struct zepi_request *request, const struct zepi_spec_entry *entry)
 {
     const struct zepi_module *module = request->module;
     for (uint32_t i = 0; i < module->part_count; i++) {
@@ -70,20 +70,20 @@ static const struct zepi_spec_declaration *find_of_kernel(const struct zepi_requ
 
 // A part that does not have the constant while another one with the kernel has: it was made with
 // the default, as far as there is one, and no other value will do.
-static enum fit fit_unstated(const struct zepi_request *request,
-                             const struct zepi_spec_entry *entry, const uint8_t **out_built)
+static enum fit fit_unstated_value(const struct zepi_request *request,
+                                   const struct zepi_spec_entry *entry, const uint8_t **out_built)
 {
-    const struct zepi_spec_declaration *declaration = find_of_kernel(request, entry);
+    const struct zepi_spec_declaration *declaration = find_target_of_kernel(request, entry);
     if (!declaration)
-        return fit_others(request->module, entry, out_built);
+        return fit_value_of_others(request->module, entry, out_built);
     *out_built = declaration->has_baked_value ? NULL : declaration->default_value;
     return *out_built && memcmp(*out_built, entry->value, entry->size_bytes) == 0 ? FITS : DIFFERS;
 }
 
 // Whether the part has the launch's values; if not, *out_entry and *out_built are set unless they
 // are already.
-static bool has_values(const struct zepi_request *request, uint32_t part_index,
-                       const struct zepi_spec_entry **out_entry, const uint8_t **out_built)
+static bool part_fits_values(const struct zepi_request *request, uint32_t part_index,
+                             const struct zepi_spec_entry **out_entry, const uint8_t **out_built)
 {
     const struct zepi_module_part *part = &request->module->parts[part_index];
     for (uint32_t i = 0; i < request->value_count; i++) {
@@ -91,7 +91,7 @@ static bool has_values(const struct zepi_request *request, uint32_t part_index,
         const uint8_t *built = NULL;
         enum fit fit = fit_value(part, entry, &built);
         if (fit == LACKS)
-            fit = fit_unstated(request, entry, &built);
+            fit = fit_unstated_value(request, entry, &built);
         if (fit != DIFFERS)
             continue;
         if (!*out_entry) {
@@ -103,7 +103,7 @@ static bool has_values(const struct zepi_request *request, uint32_t part_index,
     return true;
 }
 
-static bool has_chosen(const struct zepi_request *request, uint32_t part_index)
+static bool part_has_chosen(const struct zepi_request *request, uint32_t part_index)
 {
     const struct zepi_module *module = request->module;
     for (uint32_t i = 0; i < module->parts[part_index].image_count && request->chosen; i++) {
@@ -114,8 +114,8 @@ static bool has_chosen(const struct zepi_request *request, uint32_t part_index)
 }
 
 // Emulated constants get the launch's values.
-static zepi_result_t hold_with_values(const struct zepi_request *request,
-                                      struct zepi_dispatch *dispatch)
+static zepi_result_t hold_target_with_values(const struct zepi_request *request,
+                                             struct zepi_dispatch *dispatch)
 {
     struct zepi_spec_values *values;
     zepi_result_t result = zepi_request_values_on(
@@ -131,12 +131,13 @@ static zepi_result_t hold_with_values(const struct zepi_request *request,
 static zepi_result_t finish_target(const struct zepi_request *request,
                                    struct zepi_dispatch *dispatch)
 {
-    return dispatch->target.image && request->value_count > 0 ? hold_with_values(request, dispatch)
-                                                              : ZEPI_SUCCESS;
+    return dispatch->target.image && request->value_count > 0
+               ? hold_target_with_values(request, dispatch)
+               : ZEPI_SUCCESS;
 }
 
-static zepi_result_t find_of_object(const struct zepi_request *request,
-                                    struct zepi_dispatch *dispatch)
+static zepi_result_t find_target_of_object(const struct zepi_request *request,
+                                           struct zepi_dispatch *dispatch)
 {
     const struct zepi_kernel *kernel = request->desc->kernel;
     const struct zepi_spec_entry *entry = NULL;
@@ -148,19 +149,21 @@ static zepi_result_t find_of_object(const struct zepi_request *request,
     if (result != ZEPI_SUCCESS)
         return result;
     dispatch->target = zepi_kernel_target(kernel, request->queue->device_index, &part_index);
-    if (!has_values(request, part_index, &entry, &built))
+    if (!part_fits_values(request, part_index, &entry, &built))
         return zepi_request_fail_mismatch(entry, built);
     return finish_target(request, dispatch);
 }
 
-static zepi_result_t find_by_name(const struct zepi_request *request,
-                                  struct zepi_named_kernel *kernel, struct zepi_dispatch *dispatch)
+static zepi_result_t find_kernel_by_name(const struct zepi_request *request,
+                                         struct zepi_named_kernel *kernel,
+                                         struct zepi_dispatch *dispatch)
 {
     const struct zepi_spec_entry *entry = NULL;
     const uint8_t *built = NULL;
     for (uint32_t i = 0; i < kernel->part_count; i++) {
         const uint32_t part_index = kernel->parts[i].part_index;
-        if (!has_chosen(request, part_index) || !has_values(request, part_index, &entry, &built))
+        if (!part_has_chosen(request, part_index) ||
+            !part_fits_values(request, part_index, &entry, &built))
             continue;
         const zepi_result_t result =
             zepi_named_kernel_target(request->module, kernel, i, &dispatch->target);
@@ -170,8 +173,8 @@ static zepi_result_t find_by_name(const struct zepi_request *request,
 }
 
 // The built images of the parts that have the kernel.
-static zepi_result_t select_image(struct zepi_request *request,
-                                  const struct zepi_named_kernel *kernel)
+static zepi_result_t part_select_image(struct zepi_request *request,
+                                       const struct zepi_named_kernel *kernel)
 {
     struct zepi_module *module = request->module;
     struct zepi_device_image *const *built;
@@ -202,16 +205,16 @@ zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
 {
     struct zepi_named_kernel *kernel;
     if (request->desc->kernel && !request->desc->selector)
-        return find_of_object(request, out_dispatch);
+        return find_target_of_object(request, out_dispatch);
     zepi_result_t result = zepi_named_kernel_get(request->module, request->queue->device_index,
                                                  request->name, &kernel);
     if (result == ZEPI_SUCCESS && request->desc->selector)
-        result = select_image(request, kernel);
-    return result == ZEPI_SUCCESS ? find_by_name(request, kernel, out_dispatch) : result;
+        result = part_select_image(request, kernel);
+    return result == ZEPI_SUCCESS ? find_kernel_by_name(request, kernel, out_dispatch) : result;
 }
 
-static const uint8_t *value_in_part(const struct zepi_module_part *part, uint32_t id,
-                                    size_t *out_size_bytes)
+static const uint8_t *find_value_in_part(const struct zepi_module_part *part, uint32_t id,
+                                         size_t *out_size_bytes)
 {
     for (uint32_t i = 0; i < part->image_count; i++) {
         const struct zepi_spec_declaration *declaration =
@@ -240,8 +243,8 @@ const uint8_t *zepi_dispatch_module_value(const struct zepi_request *request, ui
             if (pass == 1 || (device_module &&
                               zepi_device_module_find_kernel(zepi_device_module_of(device_module),
                                                              request->name) &&
-                              has_values(request, i, &entry, &built)))
-                value = value_in_part(&module->parts[i], id, out_size_bytes);
+                              part_fits_values(request, i, &entry, &built)))
+                value = find_value_in_part(&module->parts[i], id, out_size_bytes);
         }
     }
     return value;

@@ -20,13 +20,13 @@ struct search {
 // ---- Images that have the kernel ----
 
 // A failure that the next step would meet as well.
-static bool is_final(zepi_result_t result)
+static bool is_final_failure(zepi_result_t result)
 {
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
            result == ZEPI_ERROR_DEVICE_LOST;
 }
 
-static bool has_kernel(const struct search *search, const struct zepi_module_part *part)
+static bool image_has_kernel(const struct search *search, const struct zepi_module_part *part)
 {
     const struct zepi_build_result *device_module =
         part->device_module[search->request->queue->device_index];
@@ -35,8 +35,8 @@ static bool has_kernel(const struct search *search, const struct zepi_module_par
 }
 
 // Whether the device takes a native input.
-static zepi_result_t is_taken(const struct search *search, struct zepi_device_image *image,
-                              bool *out_is)
+static zepi_result_t is_image_taken(const struct search *search, struct zepi_device_image *image,
+                                    bool *out_is)
 {
     const struct zepi_request *request = search->request;
     struct zepi_build_options options;
@@ -50,29 +50,29 @@ static zepi_result_t is_taken(const struct search *search, struct zepi_device_im
     *out_is = device_module &&
               zepi_device_module_find_kernel(zepi_device_module_of(device_module), request->name);
     zepi_build_result_release(device_module);
-    return is_final(result) ? result : ZEPI_SUCCESS;
+    return is_final_failure(result) ? result : ZEPI_SUCCESS;
 }
 
-static bool is_loaded(const struct search *search, const struct zepi_module *module,
-                      const struct zepi_device_image *image)
+static bool is_image_loaded(const struct search *search, const struct zepi_module *module,
+                            const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; module && i < module->part_count; i++) {
-        if (module->parts[i].images[0] == image && has_kernel(search, &module->parts[i]))
+        if (module->parts[i].images[0] == image && image_has_kernel(search, &module->parts[i]))
             return true;
     }
     return false;
 }
 
-static zepi_result_t is_usable(const struct search *search, struct zepi_device_image *image,
-                               bool *out_is)
+static zepi_result_t is_image_usable(const struct search *search, struct zepi_device_image *image,
+                                     bool *out_is)
 {
     if (image->state == ZEPI_MODULE_INPUT) {
         *out_is = zepi_request_may_use(search->request, image);
         return *out_is && image->format == ZEPI_DEVICE_IMAGE_NATIVE
-                   ? is_taken(search, image, out_is)
+                   ? is_image_taken(search, image, out_is)
                    : ZEPI_SUCCESS;
     }
-    *out_is = is_loaded(
+    *out_is = is_image_loaded(
         search, image->state == ZEPI_MODULE_OBJECT ? search->objects : search->executables, image);
     return ZEPI_SUCCESS;
 }
@@ -80,7 +80,8 @@ static zepi_result_t is_usable(const struct search *search, struct zepi_device_i
 // ---- Values ----
 
 // What the input declares about a constant, unless native code alone has it.
-static const struct zepi_spec_declaration *own_declaration(const struct search *search, uint32_t id)
+static const struct zepi_spec_declaration *find_own_declaration(const struct search *search,
+                                                                uint32_t id)
 {
     const struct zepi_spec_declaration *declaration =
         search->input ? zepi_spec_find_declaration(search->input->declarations,
@@ -89,7 +90,7 @@ static const struct zepi_spec_declaration *own_declaration(const struct search *
     return declaration && !declaration->has_baked_value ? declaration : NULL;
 }
 
-static const struct zepi_spec_entry *given_value(const struct search *search, uint32_t id)
+static const struct zepi_spec_entry *find_given_value(const struct search *search, uint32_t id)
 {
     const struct zepi_spec_entry *entry = zepi_request_find_value(search->request, id);
     return entry ? entry : zepi_spec_values_find(search->bound, id);
@@ -97,11 +98,11 @@ static const struct zepi_spec_entry *given_value(const struct search *search, ui
 
 // Whether code with this value of a constant will do. A required constant without a value is left
 // to the input, whose build says so.
-static bool is_right(const struct search *search, const struct zepi_device_image *image,
-                     const struct zepi_spec_declaration *declaration, const uint8_t *built)
+static bool is_right_value(const struct search *search, const struct zepi_device_image *image,
+                           const struct zepi_spec_declaration *declaration, const uint8_t *built)
 {
-    const struct zepi_spec_entry *given = given_value(search, declaration->id);
-    const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
+    const struct zepi_spec_entry *given = find_given_value(search, declaration->id);
+    const struct zepi_spec_declaration *own = find_own_declaration(search, declaration->id);
     if (!given && own && own->is_required && !search->request->chosen)
         return false;
     if (zepi_device_image_is_emulated(image, declaration->id))
@@ -112,14 +113,14 @@ static bool is_right(const struct search *search, const struct zepi_device_image
            memcmp(own->default_value, built, declaration->size_bytes) == 0;
 }
 
-static bool has_right_values(const struct search *search, const struct zepi_module_part *part)
+static bool part_has_right_values(const struct search *search, const struct zepi_module_part *part)
 {
     for (uint32_t i = 0; i < part->image_count; i++) {
         const struct zepi_device_image *image = part->images[i];
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             const struct zepi_spec_declaration *declaration = &image->declarations[at];
-            if (!is_right(search, image, declaration,
-                          zepi_spec_effective(declaration, part->values[i])))
+            if (!is_right_value(search, image, declaration,
+                                zepi_spec_effective(declaration, part->values[i])))
                 return false;
         }
     }
@@ -128,15 +129,14 @@ static bool has_right_values(const struct search *search, const struct zepi_modu
 
 // Code that does not state a constant was made with its default, as far as there is one. Returns a
 // constant of the image for which that will not do, or NULL.
-static const struct zepi_spec_declaration *find_unstated(const struct search *search,
-                                                         uint32_t image_count,
-                                                         struct zepi_device_image *const *images,
-                                                         const struct zepi_device_image *image)
+static const struct zepi_spec_declaration *
+find_unstated_value(const struct search *search, uint32_t image_count,
+                    struct zepi_device_image *const *images, const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        const struct zepi_spec_entry *given = given_value(search, declaration->id);
-        const struct zepi_spec_declaration *own = own_declaration(search, declaration->id);
+        const struct zepi_spec_entry *given = find_given_value(search, declaration->id);
+        const struct zepi_spec_declaration *own = find_own_declaration(search, declaration->id);
         bool is_right = given
                             ? own && memcmp(given->value, own->default_value, own->size_bytes) == 0
                             : !own || !own->is_required || search->request->chosen;
@@ -168,9 +168,9 @@ static zepi_result_t check_unstated(const struct search *search, uint32_t image_
         const uint32_t count =
             zepi_device_images_add_needed(unit->image_count, unit->images, 1, listed);
         for (uint32_t at = 0; at < count && !found; at++)
-            found = find_unstated(search, image_count, images, listed[at]);
+            found = find_unstated_value(search, image_count, images, listed[at]);
         if (found)
-            result = is_usable(search, unit->images[i], &is_of_kernel);
+            result = is_image_usable(search, unit->images[i], &is_of_kernel);
         if (!is_of_kernel)
             found = NULL;
     }
@@ -192,8 +192,8 @@ static zepi_result_t list_emulated_values(const struct search *search,
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < image->emulated_count; i++) {
         const uint32_t id = image->emulated[i].id;
-        const struct zepi_spec_entry *given = given_value(search, id);
-        const struct zepi_spec_declaration *own = own_declaration(search, id);
+        const struct zepi_spec_entry *given = find_given_value(search, id);
+        const struct zepi_spec_declaration *own = find_own_declaration(search, id);
         if (given) {
             entries[count++] = *given;
         } else if (own) {
@@ -208,7 +208,7 @@ static zepi_result_t list_emulated_values(const struct search *search,
 
 // ---- Kernels in executables ----
 
-static bool has_chosen(const struct search *search, const struct zepi_module_part *part)
+static bool image_has_chosen(const struct search *search, const struct zepi_module_part *part)
 {
     const struct zepi_device_image *chosen = search->request->chosen;
     for (uint32_t i = 0; i < part->image_count && chosen; i++) {
@@ -243,13 +243,14 @@ static zepi_result_t take_kernel(struct search *search, const struct zepi_module
 }
 
 // The kernel of the first part that has it and the right values, if there is one.
-static zepi_result_t take_from(struct search *search, const struct zepi_module *executable)
+static zepi_result_t take_from_executable(struct search *search,
+                                          const struct zepi_module *executable)
 {
     for (uint32_t i = 0; i < executable->part_count; i++) {
         const struct zepi_module_part *part = &executable->parts[i];
         const struct zepi_spec_declaration *unstated;
-        if (!has_kernel(search, part) || !has_chosen(search, part) ||
-            !has_right_values(search, part))
+        if (!image_has_kernel(search, part) || !image_has_chosen(search, part) ||
+            !part_has_right_values(search, part))
             continue;
         const zepi_result_t result =
             check_unstated(search, part->image_count, part->images, &unstated);
@@ -262,9 +263,10 @@ static zepi_result_t take_from(struct search *search, const struct zepi_module *
 // ---- The three steps ----
 
 // Other failures are told if the launch fails in the end.
-static zepi_result_t fall_through(struct search *search, zepi_result_t result, const char *step)
+static zepi_result_t search_note_failure(struct search *search, zepi_result_t result,
+                                         const char *step)
 {
-    if (result == ZEPI_SUCCESS || is_final(result))
+    if (result == ZEPI_SUCCESS || is_final_failure(result))
         return result;
     zepi_error_prepend("%s: ", step);
     if (search->earlier.text[0])
@@ -273,8 +275,8 @@ static zepi_result_t fall_through(struct search *search, zepi_result_t result, c
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t get_module(const struct search *search, zepi_module_state_t state,
-                                struct zepi_module **out_module)
+static zepi_result_t search_get_module(const struct search *search, zepi_module_state_t state,
+                                       struct zepi_module **out_module)
 {
     struct zepi_unit_entry *unit = search->request->unit;
     return unit->counts[state] > 0 ? zepi_unit_find_or_create_module(
@@ -282,21 +284,22 @@ static zepi_result_t get_module(const struct search *search, zepi_module_state_t
                                    : ZEPI_SUCCESS;
 }
 
-static bool may_take(const struct search *search, zepi_module_state_t state)
+static bool search_may_take(const struct search *search, zepi_module_state_t state)
 {
     const struct zepi_device_image *chosen = search->request->chosen;
     return !search->found && (!chosen || chosen->state == state);
 }
 
-static zepi_result_t try_executables(struct search *search)
+static zepi_result_t search_executables(struct search *search)
 {
-    if (!search->executables || !may_take(search, ZEPI_MODULE_EXECUTABLE))
+    if (!search->executables || !search_may_take(search, ZEPI_MODULE_EXECUTABLE))
         return ZEPI_SUCCESS;
-    return fall_through(search, take_from(search, search->executables), "the executable");
+    return search_note_failure(search, take_from_executable(search, search->executables),
+                               "the executable");
 }
 
 // Objects with other values are not even linked.
-static zepi_result_t have_right_values(const struct search *search, bool *out_have)
+static zepi_result_t executables_have_right_values(const struct search *search, bool *out_have)
 {
     const struct zepi_module *objects = search->objects;
     const struct zepi_spec_declaration *unstated = NULL;
@@ -304,7 +307,7 @@ static zepi_result_t have_right_values(const struct search *search, bool *out_ha
     *out_have = objects->part_count > 0;
     for (uint32_t i = 0; i < objects->part_count; i++) {
         if (objects->parts[i].device_module[search->request->queue->device_index] &&
-            !has_right_values(search, &objects->parts[i]))
+            !part_has_right_values(search, &objects->parts[i]))
             *out_have = false;
     }
     if (*out_have)
@@ -313,20 +316,20 @@ static zepi_result_t have_right_values(const struct search *search, bool *out_ha
     return result;
 }
 
-static zepi_result_t try_objects(struct search *search)
+static zepi_result_t search_objects(struct search *search)
 {
     struct zepi_module *linked = NULL;
     bool have = false;
-    if (!search->objects || !may_take(search, ZEPI_MODULE_OBJECT))
+    if (!search->objects || !search_may_take(search, ZEPI_MODULE_OBJECT))
         return ZEPI_SUCCESS;
-    zepi_result_t result = have_right_values(search, &have);
+    zepi_result_t result = executables_have_right_values(search, &have);
     if (result != ZEPI_SUCCESS || !have)
         return result;
     result = zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
     if (result == ZEPI_SUCCESS)
-        result = take_from(search, linked);
+        result = take_from_executable(search, linked);
     zepi_release(linked);
-    return fall_through(search, result, "linking the objects");
+    return search_note_failure(search, result, "linking the objects");
 }
 
 // The part of the input that may have the kernel; *out_module is a new reference, or NULL.
@@ -357,12 +360,12 @@ static zepi_result_t narrow_input(const struct search *search, struct zepi_modul
     return result;
 }
 
-static zepi_result_t try_input(struct search *search)
+static zepi_result_t search_input(struct search *search)
 {
     struct zepi_module *input = NULL;
     struct zepi_module *executable = NULL;
     struct zepi_spec_values *values = NULL;
-    if (!search->input || !may_take(search, ZEPI_MODULE_INPUT))
+    if (!search->input || !search_may_take(search, ZEPI_MODULE_INPUT))
         return ZEPI_SUCCESS;
     zepi_result_t result = narrow_input(search, &input);
     if (result != ZEPI_SUCCESS || !input)
@@ -371,7 +374,8 @@ static zepi_result_t try_input(struct search *search)
     if (result == ZEPI_SUCCESS)
         result = zepi_module_build_with(input, values, NULL, &executable);
     for (uint32_t i = 0; executable && i < executable->part_count; i++) {
-        if (result == ZEPI_SUCCESS && !search->found && has_kernel(search, &executable->parts[i]))
+        if (result == ZEPI_SUCCESS && !search->found &&
+            image_has_kernel(search, &executable->parts[i]))
             result = take_kernel(search, &executable->parts[i]);
     }
     zepi_spec_values_release(values);
@@ -380,7 +384,7 @@ static zepi_result_t try_input(struct search *search)
     return result;
 }
 
-static zepi_result_t fail_not_found(const struct search *search)
+static zepi_result_t fail_kernel_not_found(const struct search *search)
 {
     const struct zepi_request *request = search->request;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND,
@@ -401,7 +405,7 @@ static zepi_result_t list_usable(const struct search *search, struct zepi_device
     uint32_t count = 0;
     for (uint32_t i = 0; i < unit->image_count; i++) {
         bool is = false;
-        const zepi_result_t result = is_usable(search, unit->images[i], &is);
+        const zepi_result_t result = is_image_usable(search, unit->images[i], &is);
         if (result != ZEPI_SUCCESS)
             return result;
         if (is)
@@ -421,7 +425,7 @@ static zepi_result_t check_unstated_choice(const struct search *search)
         check_unstated(search, is_object ? search->objects->image_count : 1,
                        is_object ? search->objects->images : &chosen, &unstated);
     return result == ZEPI_SUCCESS && unstated
-               ? zepi_request_fail_mismatch(given_value(search, unstated->id), NULL)
+               ? zepi_request_fail_mismatch(find_given_value(search, unstated->id), NULL)
                : result;
 }
 
@@ -431,7 +435,7 @@ static zepi_result_t check_chosen(const struct search *search)
     const struct zepi_device_image *chosen = search->request->chosen;
     for (uint32_t i = 0; i < chosen->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &chosen->declarations[i];
-        const struct zepi_spec_entry *given = given_value(search, declaration->id);
+        const struct zepi_spec_entry *given = find_given_value(search, declaration->id);
         if (given && declaration->has_baked_value &&
             memcmp(given->value, declaration->default_value, declaration->size_bytes) != 0)
             return zepi_request_fail_mismatch(given, declaration->default_value);
@@ -440,7 +444,7 @@ static zepi_result_t check_chosen(const struct search *search)
                                                       : ZEPI_SUCCESS;
 }
 
-static zepi_result_t select_image(struct search *search)
+static zepi_result_t search_select_image(struct search *search)
 {
     uint32_t count = 0;
     if (!search->request->desc->selector)
@@ -458,28 +462,30 @@ static zepi_result_t select_image(struct search *search)
 
 // ---- All together ----
 
-static zepi_result_t find(struct search *search)
+static zepi_result_t search_unit(struct search *search)
 {
-    zepi_result_t result = get_module(search, ZEPI_MODULE_INPUT, &search->input);
+    zepi_result_t result = search_get_module(search, ZEPI_MODULE_INPUT, &search->input);
     if (result != ZEPI_SUCCESS)
         return result;
     if (search->input)
         search->bound = zepi_module_snapshot(search->input);
-    result = fall_through(search, get_module(search, ZEPI_MODULE_EXECUTABLE, &search->executables),
-                          "loading the executables");
+    result = search_note_failure(
+        search, search_get_module(search, ZEPI_MODULE_EXECUTABLE, &search->executables),
+        "loading the executables");
     if (result == ZEPI_SUCCESS)
-        result = fall_through(search, get_module(search, ZEPI_MODULE_OBJECT, &search->objects),
-                              "loading the objects");
+        result = search_note_failure(
+            search, search_get_module(search, ZEPI_MODULE_OBJECT, &search->objects),
+            "loading the objects");
     if (result == ZEPI_SUCCESS)
-        result = select_image(search);
+        result = search_select_image(search);
     if (result == ZEPI_SUCCESS)
-        result = try_executables(search);
+        result = search_executables(search);
     if (result == ZEPI_SUCCESS)
-        result = try_objects(search);
+        result = search_objects(search);
     if (result == ZEPI_SUCCESS)
-        result = try_input(search);
+        result = search_input(search);
     if (result == ZEPI_SUCCESS && !search->found)
-        result = fail_not_found(search);
+        result = fail_kernel_not_found(search);
     return result;
 }
 
@@ -489,7 +495,7 @@ zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
     struct search search = {.request = request};
     struct zepi_error before;
     zepi_error_save(&before);
-    const zepi_result_t result = find(&search);
+    const zepi_result_t result = search_unit(&search);
     if (result == ZEPI_SUCCESS) {
         // What failed on the way is no failure of the launch.
         zepi_error_restore(&before);

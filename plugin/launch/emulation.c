@@ -25,8 +25,8 @@ const struct zepi_device_image *zepi_emulation_find(const struct zepi_module_par
     return NULL;
 }
 
-static void write_values(const struct zepi_device_image *image,
-                         const struct zepi_spec_values *values, uint8_t *memory)
+static void write_emulated_values(const struct zepi_device_image *image,
+                                  const struct zepi_spec_values *values, uint8_t *memory)
 {
     memset(memory, 0, image->emulation_size_bytes);
     for (uint32_t i = 0; i < image->emulated_count; i++) {
@@ -38,8 +38,8 @@ static void write_values(const struct zepi_device_image *image,
     }
 }
 
-static zepi_result_t check_required(const struct zepi_device_image *image,
-                                    const struct zepi_spec_values *values)
+static zepi_result_t check_required_values(const struct zepi_device_image *image,
+                                           const struct zepi_spec_values *values)
 {
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
@@ -54,8 +54,8 @@ static zepi_result_t check_required(const struct zepi_device_image *image,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_arguments(const struct zepi_device_kernel *device_kernel,
-                                     const struct zepi_argument_list *arguments)
+static zepi_result_t check_emulated_arguments(const struct zepi_device_kernel *device_kernel,
+                                              const struct zepi_argument_list *arguments)
 {
     const uint32_t count = arguments->count;
     if (count + 1 != device_kernel->argument_count)
@@ -75,9 +75,9 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
                                   const struct zepi_argument_list *arguments)
 {
     const uint32_t count = arguments->count;
-    zepi_result_t result = check_required(target->image, target->values);
+    zepi_result_t result = check_required_values(target->image, target->values);
     if (result == ZEPI_SUCCESS)
-        result = check_arguments(zepi_device_kernel_of(target->device_kernel), arguments);
+        result = check_emulated_arguments(zepi_device_kernel_of(target->device_kernel), arguments);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = zepi_argument_read(arguments, i, &emulation->arguments[i]);
     if (result == ZEPI_SUCCESS)
@@ -86,7 +86,7 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
                               VALUES_ALIGNMENT_BYTES, &emulation->values);
     if (result != ZEPI_SUCCESS)
         return result;
-    write_values(target->image, target->values, emulation->values);
+    write_emulated_values(target->image, target->values, emulation->values);
     emulation->arguments[count] =
         (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->values};
     emulation->context = context;

@@ -29,7 +29,7 @@ static void kernel_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
-static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
+static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)
 {
     struct zepi_module *module = kernel->module;
     for (uint32_t i = 0; i < module->context->device_count; i++) {
@@ -52,7 +52,7 @@ static zepi_result_t get_pools(struct zepi_kernel *kernel, const char *name)
 }
 
 // A kernel without pools.
-static zepi_result_t create(struct zepi_module *module, struct zepi_kernel **out_kernel)
+static zepi_result_t kernel_create(struct zepi_module *module, struct zepi_kernel **out_kernel)
 {
     const size_t device_count = module->context->device_count;
     struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
@@ -91,14 +91,14 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
     return target;
 }
 
-static zepi_result_t make(struct zepi_module *module, const char *name,
-                          struct zepi_kernel **out_kernel)
+static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
+                                 struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
-    zepi_result_t result = create(module, &kernel);
+    zepi_result_t result = kernel_create(module, &kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = get_pools(kernel, name);
+    result = kernel_get_all_devices(kernel, name);
     if (result != ZEPI_SUCCESS) {
         zepi_release(kernel);
         return result;
@@ -120,7 +120,7 @@ zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "kernels are in executable modules; this one is %s",
                          zepi_module_state_name(module->state));
-    return make(module, name, out_kernel);
+    return kernel_make(module, name, out_kernel);
 }
 
 zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
@@ -135,8 +135,8 @@ zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t de
 }
 
 // The pool for a request about a kernel on a device.
-static zepi_result_t find_pool(zepi_kernel_t kernel, zepi_device_t device,
-                               struct zepi_device_kernel **out_device_kernel)
+static zepi_result_t kernel_find_on_device(zepi_kernel_t kernel, zepi_device_t device,
+                                           struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
     zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
@@ -149,7 +149,7 @@ zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
                                    zepi_kernel_info_t *out_info)
 {
     struct zepi_device_kernel *device_kernel = NULL;
-    const zepi_result_t result = find_pool(kernel, device, &device_kernel);
+    const zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     const ze_kernel_properties_t *properties = &device_kernel->properties;
@@ -177,7 +177,7 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
     const size_t none[3] = {0};
-    zepi_result_t result = find_pool(kernel, device, &device_kernel);
+    zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!global_size || !out_group_size)
@@ -201,7 +201,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *instance;
     uint32_t group[3] = {1, 1, 1};
-    zepi_result_t result = find_pool(kernel, device, &device_kernel);
+    zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
     if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the group has %u dimensions, expected 1 to 3",
                            work_dim);

@@ -56,7 +56,7 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 
 // ---- Arguments ----
 
-static __attribute__((noinline)) uint64_t read_odd_bits(const void *value, size_t size_bytes)
+static __attribute__((noinline)) uint64_t read_odd_value_bits(const void *value, size_t size_bytes)
 {
     uint64_t bits = 0;
     memcpy(&bits, value, size_bytes);
@@ -64,7 +64,7 @@ static __attribute__((noinline)) uint64_t read_odd_bits(const void *value, size_
 }
 
 // Of up to 8 bytes.
-static inline uint64_t read_bits(const void *value, size_t size_bytes)
+static inline uint64_t read_value_bits(const void *value, size_t size_bytes)
 {
     uint64_t wide;
     uint32_t narrow;
@@ -76,15 +76,15 @@ static inline uint64_t read_bits(const void *value, size_t size_bytes)
         memcpy(&narrow, value, sizeof(narrow));
         return narrow;
     default:
-        return read_odd_bits(value, size_bytes);
+        return read_odd_value_bits(value, size_bytes);
     }
 }
 
 // Whether the same bits are the same argument next time. Drivers keep what an address or handle
 // leads to, so that the same address in other memory must be set again: when memory that zepi made
 // is freed, the generation says so; of all else nothing is known.
-static inline bool is_comparable(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                                 size_t size_bytes, uint64_t bits)
+static inline bool is_comparable_argument(const struct zepi_device_kernel *device_kernel,
+                                          uint32_t index, size_t size_bytes, uint64_t bits)
 {
     if (size_bytes != sizeof(void *))
         return size_bytes < sizeof(void *);
@@ -92,9 +92,9 @@ static inline bool is_comparable(const struct zepi_device_kernel *device_kernel,
            device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
 }
 
-static zepi_result_t set_argument(struct zepi_kernel_instance *instance,
-                                  const struct zepi_argument_state *state, size_t size_bytes,
-                                  const void *value)
+static zepi_result_t instance_set_argument(struct zepi_kernel_instance *instance,
+                                           const struct zepi_argument_state *state,
+                                           size_t size_bytes, const void *value)
 {
     const zepi_result_t result =
         ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, state->index, size_bytes, value);
@@ -104,7 +104,7 @@ static zepi_result_t set_argument(struct zepi_kernel_instance *instance,
 }
 
 // A buffer that moves has been brought to the device: its place there has memory.
-static void *address_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
+static void *buffer_address(const struct zepi_buffer *buffer, const struct zepi_device *device)
 {
     return buffer->fixed ? buffer->fixed
                          : buffer->places[zepi_buffer_place_of(buffer, device)].memory;
@@ -128,22 +128,23 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
     const void *value = argument.value;
     size_t size_bytes = argument.size_bytes;
     if (argument.kind == ZEPI_ARGUMENT_BUFFER)
-        argument.value = address_of(argument.value, device);
+        argument.value = buffer_address(argument.value, device);
     if (argument.kind == ZEPI_ARGUMENT_BUFFER || argument.kind == ZEPI_ARGUMENT_POINTER) {
         value = &argument.value;
         size_bytes = sizeof(argument.value);
     }
     state->head = ZEPI_ARGUMENT_NOT_SET;
-    result = set_argument(instance, state, size_bytes, value);
+    result = instance_set_argument(instance, state, size_bytes, value);
     if (result != ZEPI_SUCCESS)
         return result;
     const bool is_local = argument.kind == ZEPI_ARGUMENT_LOCAL;
-    const uint64_t bits = is_local || size_bytes > sizeof(bits) ? 0 : read_bits(value, size_bytes);
+    const uint64_t bits =
+        is_local || size_bytes > sizeof(bits) ? 0 : read_value_bits(value, size_bytes);
     state->size_bytes = record->size_bytes;
     state->bits = bits;
     // A buffer is looked at in each launch: it may have been released since.
     if (is_local || (argument.kind != ZEPI_ARGUMENT_BUFFER &&
-                     is_comparable(device_kernel, index, size_bytes, bits)))
+                     is_comparable_argument(device_kernel, index, size_bytes, bits)))
         state->head = record->head;
     return ZEPI_SUCCESS;
 }
@@ -158,16 +159,16 @@ static inline zepi_result_t compare_and_set_argument(struct zepi_kernel_instance
     if (bits == state->bits)
         return ZEPI_SUCCESS;
     state->bits = bits;
-    if (!is_comparable(device_kernel, state->index, size_bytes, bits))
+    if (!is_comparable_argument(device_kernel, state->index, size_bytes, bits))
         state->head = ZEPI_ARGUMENT_NOT_SET;
-    return set_argument(instance, state, size_bytes, value);
+    return instance_set_argument(instance, state, size_bytes, value);
 }
 
 // Compares the arguments with what is set, and sets those that differ.
-static inline zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
-                                          const struct zepi_device_kernel *device_kernel,
-                                          const struct zepi_device *device,
-                                          const struct zepi_argument_list *list)
+static inline zepi_result_t instance_set_arguments(struct zepi_kernel_instance *instance,
+                                                   const struct zepi_device_kernel *device_kernel,
+                                                   const struct zepi_device *device,
+                                                   const struct zepi_argument_list *list)
 {
     struct zepi_argument_state *state = instance->arguments;
     const struct zepi_argument_record *record = list->first;
@@ -178,8 +179,9 @@ static inline zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
         const void *value = record->value;
         const bool is_same = record->head == state->head && size_bytes == state->size_bytes;
         if (is_same && kind == ZEPI_ARGUMENT_VALUE && value)
-            result = compare_and_set_argument(instance, device_kernel, state,
-                                              read_bits(value, size_bytes), size_bytes, value);
+            result =
+                compare_and_set_argument(instance, device_kernel, state,
+                                         read_value_bits(value, size_bytes), size_bytes, value);
         else if (is_same && kind == ZEPI_ARGUMENT_POINTER)
             result = compare_and_set_argument(instance, device_kernel, state, (uintptr_t)value,
                                               sizeof(value), &record->value);
@@ -195,7 +197,7 @@ static inline zepi_result_t set_arguments(struct zepi_kernel_instance *instance,
 
 // ---- Sizes ----
 
-static inline size_t size_in(const size_t *sizes, uint32_t dimension)
+static inline size_t size_in_dimension(const size_t *sizes, uint32_t dimension)
 {
     return sizes ? sizes[dimension] : 0;
 }
@@ -207,8 +209,8 @@ static inline bool shape_matches(const struct zepi_kernel_instance *instance,
     if (launch->work_dim != instance->work_dim)
         return false;
     for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (size_in(launch->group_size, i) != instance->asked_group_size[i] ||
-            size_in(launch->global_offset, i) != instance->asked_offset[i])
+        if (size_in_dimension(launch->group_size, i) != instance->asked_group_size[i] ||
+            size_in_dimension(launch->global_offset, i) != instance->asked_offset[i])
             return false;
     }
     return true;
@@ -224,8 +226,9 @@ static inline bool global_size_matches(const struct zepi_kernel_instance *instan
     return true;
 }
 
-static zepi_result_t set_offset(struct zepi_kernel_instance *instance,
-                                const struct zepi_device *device, const struct zepi_launch *launch)
+static zepi_result_t instance_set_offset(struct zepi_kernel_instance *instance,
+                                         const struct zepi_device *device,
+                                         const struct zepi_launch *launch)
 {
     uint32_t offset[3] = {0};
     for (uint32_t i = 0; launch->global_offset && i < launch->work_dim; i++) {
@@ -246,7 +249,8 @@ static zepi_result_t set_offset(struct zepi_kernel_instance *instance,
     return result;
 }
 
-static zepi_result_t set_group_size(struct zepi_kernel_instance *instance, const uint32_t group[3])
+static zepi_result_t instance_set_group_size(struct zepi_kernel_instance *instance,
+                                             const uint32_t group[3])
 {
     if (memcmp(group, instance->group_size, sizeof(instance->group_size)) == 0)
         return ZEPI_SUCCESS;
@@ -273,15 +277,15 @@ check_and_set_sizes(struct zepi_kernel_instance *instance,
         return result;
     if (size.is_empty)
         return ZEPI_NOTHING_TO_LAUNCH;
-    result = set_offset(instance, device, launch);
+    result = instance_set_offset(instance, device, launch);
     if (result == ZEPI_SUCCESS)
-        result = set_group_size(instance, size.group);
+        result = instance_set_group_size(instance, size.group);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < launch->work_dim; i++) {
         instance->global_size[i] = launch->global_size[i];
-        instance->asked_group_size[i] = size_in(launch->group_size, i);
-        instance->asked_offset[i] = size_in(launch->global_offset, i);
+        instance->asked_group_size[i] = size_in_dimension(launch->group_size, i);
+        instance->asked_offset[i] = size_in_dimension(launch->global_offset, i);
     }
     instance->group_count = size.count;
     instance->work_dim = launch->work_dim;
@@ -290,9 +294,9 @@ check_and_set_sizes(struct zepi_kernel_instance *instance,
 
 // With groups that were found right. Group sizes that the driver suggests are for one global size.
 static __attribute__((noinline)) zepi_result_t
-set_global_size(struct zepi_kernel_instance *instance,
-                const struct zepi_device_kernel *device_kernel, const struct zepi_device *device,
-                const struct zepi_launch *launch)
+instance_set_global_size(struct zepi_kernel_instance *instance,
+                         const struct zepi_device_kernel *device_kernel,
+                         const struct zepi_device *device, const struct zepi_launch *launch)
 {
     // Of a dimension that the launch does not have, the count is 1 as before.
     uint32_t *counts = &instance->group_count.groupCountX;
@@ -309,24 +313,25 @@ set_global_size(struct zepi_kernel_instance *instance,
     return ZEPI_SUCCESS;
 }
 
-static inline zepi_result_t set_sizes(struct zepi_kernel_instance *instance,
-                                      const struct zepi_device_kernel *device_kernel,
-                                      const struct zepi_device *device,
-                                      const struct zepi_launch *launch)
+static inline zepi_result_t instance_set_sizes(struct zepi_kernel_instance *instance,
+                                               const struct zepi_device_kernel *device_kernel,
+                                               const struct zepi_device *device,
+                                               const struct zepi_launch *launch)
 {
     if (!shape_matches(instance, launch))
         return check_and_set_sizes(instance, device_kernel, device, launch);
     return global_size_matches(instance, launch)
                ? ZEPI_SUCCESS
-               : set_global_size(instance, device_kernel, device, launch);
+               : instance_set_global_size(instance, device_kernel, device, launch);
 }
 
 // ---- A launch ----
 
 // Part of every launch: as a call of its own it costs 20 instructions.
 static inline __attribute__((always_inline)) zepi_result_t
-prepare(struct zepi_kernel_instance *instance, const struct zepi_device_kernel *device_kernel,
-        const struct zepi_device *device, const struct zepi_launch *launch)
+instance_prepare(struct zepi_kernel_instance *instance,
+                 const struct zepi_device_kernel *device_kernel, const struct zepi_device *device,
+                 const struct zepi_launch *launch)
 {
     const struct zepi_argument_list *list = &launch->arguments;
     const uint64_t generation = zepi_usm_generation();
@@ -336,14 +341,14 @@ prepare(struct zepi_kernel_instance *instance, const struct zepi_device_kernel *
         forget_arguments(instance, list->count);
         instance->usm_generation = generation;
     }
-    const zepi_result_t result = set_arguments(instance, device_kernel, device, list);
+    const zepi_result_t result = instance_set_arguments(instance, device_kernel, device, list);
     if (__builtin_expect(result != ZEPI_SUCCESS, 0)) {
         // Some of the arguments are of this launch, some of the one before, and were never checked
         // together.
         forget_arguments(instance, list->count);
         return result;
     }
-    return set_sizes(instance, device_kernel, device, launch);
+    return instance_set_sizes(instance, device_kernel, device, launch);
 }
 
 zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
@@ -351,12 +356,12 @@ zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance
                                            const struct zepi_device *device,
                                            const struct zepi_launch *launch)
 {
-    return prepare(instance, device_kernel, device, launch);
+    return instance_prepare(instance, device_kernel, device, launch);
 }
 
-static inline zepi_result_t append(const struct zepi_submit *submit,
-                                   const struct zepi_kernel_instance *instance,
-                                   zepi_launch_flags_t flags)
+static inline zepi_result_t append_kernel_launch(const struct zepi_submit *submit,
+                                                 const struct zepi_kernel_instance *instance,
+                                                 zepi_launch_flags_t flags)
 {
     ze_group_count_t *count = (ze_group_count_t *)&instance->group_count;
     if (__builtin_expect(flags & ZEPI_LAUNCH_COOPERATIVE, 0))
@@ -376,9 +381,9 @@ zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
         zepi_submit_begin(&submit, queue, launch->wait, launch->out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = prepare(instance, device_kernel, queue->device, launch);
+    result = instance_prepare(instance, device_kernel, queue->device, launch);
     if (__builtin_expect(result == ZEPI_SUCCESS, 1))
-        return zepi_submit_end(&submit, append(&submit, instance, launch->flags),
+        return zepi_submit_end(&submit, append_kernel_launch(&submit, instance, launch->flags),
                                launch->out_event);
     zepi_submit_cancel(&submit);
     return result == ZEPI_NOTHING_TO_LAUNCH

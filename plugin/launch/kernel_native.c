@@ -4,7 +4,7 @@
 #include "launch/kernel_instance.h"
 #include "program/module.h"
 
-static void destroy_export(void *user, uint32_t index, void *item)
+static void destroy_exported_kernel(void *user, uint32_t index, void *item)
 {
     const struct zepi_kernel *kernel = user;
     zepi_kernel_instance_destroy(zepi_device_kernel_of(kernel->pools[index]), item);
@@ -12,7 +12,7 @@ static void destroy_export(void *user, uint32_t index, void *item)
 
 void zepi_kernel_destroy_exports(struct zepi_kernel *kernel)
 {
-    zepi_exports_finish(&kernel->exports, destroy_export, kernel);
+    zepi_exports_finish(&kernel->exports, destroy_exported_kernel, kernel);
 }
 
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,

@@ -29,8 +29,9 @@ launch_new_instance(struct zepi_queue *queue, struct zepi_device_kernel *device_
     return result;
 }
 
-static zepi_result_t launch_pool(struct zepi_queue *queue, struct zepi_device_kernel *device_kernel,
-                                 const struct zepi_launch *launch)
+static zepi_result_t launch_device_kernel(struct zepi_queue *queue,
+                                          struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_launch *launch)
 {
     // Acquire: another thread may have made it.
     struct zepi_kernel_instance *instance =
@@ -50,7 +51,7 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
     if (result != ZEPI_SUCCESS)
         return result;
     emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    result = launch_pool(queue, zepi_device_kernel_of(target->device_kernel), &emulated);
+    result = launch_device_kernel(queue, zepi_device_kernel_of(target->device_kernel), &emulated);
     zepi_emulation_finish(&emulation);
     return result;
 }
@@ -59,15 +60,18 @@ static __attribute__((noinline)) zepi_result_t launch_target(struct zepi_queue *
                                                              const struct zepi_target *target,
                                                              const struct zepi_launch *launch)
 {
-    return target->image ? launch_emulated(queue, target, launch)
-                         : launch_pool(queue, zepi_device_kernel_of(target->device_kernel), launch);
+    return target->image
+               ? launch_emulated(queue, target, launch)
+               : launch_device_kernel(queue, zepi_device_kernel_of(target->device_kernel), launch);
 }
 
 // ---- A kernel object ----
 
 // Where a kernel object's launches go on a device of the context.
-static zepi_result_t get_pool(const struct zepi_kernel *kernel, const struct zepi_context *context,
-                              uint32_t device_index, struct zepi_device_kernel **out_device_kernel)
+static zepi_result_t launch_get_device_kernel(const struct zepi_kernel *kernel,
+                                              const struct zepi_context *context,
+                                              uint32_t device_index,
+                                              struct zepi_device_kernel **out_device_kernel)
 {
     if (kernel->context != context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
@@ -82,7 +86,7 @@ static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue 
 {
     struct zepi_device_kernel *device_kernel;
     const zepi_result_t result =
-        get_pool(kernel, queue->context, queue->device_index, &device_kernel);
+        launch_get_device_kernel(kernel, queue->context, queue->device_index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
@@ -96,7 +100,8 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
                           !kernel->is_emulated;
     if (__builtin_expect(!is_usual, 0))
         return launch_unusual(queue, kernel, launch);
-    return launch_pool(queue, zepi_device_kernel_of(kernel->pools[queue->device_index]), launch);
+    return launch_device_kernel(queue, zepi_device_kernel_of(kernel->pools[queue->device_index]),
+                                launch);
 }
 
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
@@ -106,7 +111,7 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
     struct zepi_device_kernel *device_kernel;
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
-    zepi_result_t result = get_pool(kernel, context, device_index, &device_kernel);
+    zepi_result_t result = launch_get_device_kernel(kernel, context, device_index, &device_kernel);
     // Emulated constants are an argument that comes with the launch.
     if (result == ZEPI_SUCCESS && !kernel->is_emulated)
         result = zepi_arguments_check(device_kernel, device, &launch->arguments);
@@ -123,17 +128,16 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
 // ---- A launch description ----
 
 // Of a host that was compiled against another version of the interface, or that made a mistake.
-static __attribute__((cold, noinline)) zepi_result_t
-check_other_size(const zepi_launch_desc_t *desc)
+static __attribute__((cold, noinline)) zepi_result_t check_desc_size(const zepi_launch_desc_t *desc)
 {
     zepi_launch_desc_t own;
     return zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
 }
 
-static zepi_result_t check_desc(const zepi_launch_desc_t *desc)
+static zepi_result_t check_launch_desc(const zepi_launch_desc_t *desc)
 {
     if (!desc || desc->size != sizeof(*desc)) {
-        const zepi_result_t result = check_other_size(desc);
+        const zepi_result_t result = check_desc_size(desc);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -172,7 +176,7 @@ static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *d
 }
 
 // Whether the argument is a buffer of the context; any other is found wrong later.
-static bool is_buffer(const zepi_argument_t *argument, const struct zepi_context *context)
+static bool is_buffer_argument(const zepi_argument_t *argument, const struct zepi_context *context)
 {
     const struct zepi_buffer *buffer = argument->value;
     return argument->kind == ZEPI_ARGUMENT_BUFFER && zepi_object_is(buffer, &zepi_buffer_type) &&
@@ -190,7 +194,7 @@ static __attribute__((noinline)) zepi_result_t launch_with_buffers(zepi_queue_t 
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_buffer_uses_init(&uses, queue, wait);
     for (uint32_t i = 0; i < desc->argument_count && result == ZEPI_SUCCESS; i++) {
-        if (!is_buffer(&desc->arguments[i], queue->context))
+        if (!is_buffer_argument(&desc->arguments[i], queue->context))
             continue;
         struct zepi_buffer *buffer = (struct zepi_buffer *)desc->arguments[i].value;
         const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
@@ -207,7 +211,7 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
 {
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS)
-        result = check_desc(desc);
+        result = check_launch_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     // With a single device the buffers of this interface stay where they are.

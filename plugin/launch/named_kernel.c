@@ -34,8 +34,8 @@ static void table_destroy(struct zepi_attached *attached)
     zepi_free(kernels);
 }
 
-static struct zepi_named_kernel *find(struct zepi_named_kernel *first, uint32_t device_index,
-                                      const char *name)
+static struct zepi_named_kernel *named_kernel_find(struct zepi_named_kernel *first,
+                                                   uint32_t device_index, const char *name)
 {
     while (first && (first->device_index != device_index || strcmp(first->name, name) != 0))
         first = first->next;
@@ -43,7 +43,8 @@ static struct zepi_named_kernel *find(struct zepi_named_kernel *first, uint32_t 
 }
 
 // The module's table.
-static zepi_result_t find_or_create_table(struct zepi_module *module, struct table **out_kernels)
+static zepi_result_t named_kernel_find_or_create_table(struct zepi_module *module,
+                                                       struct table **out_kernels)
 {
     struct zepi_attached *kernels =
         atomic_load_explicit(&module->named_kernels, memory_order_acquire);
@@ -69,11 +70,11 @@ static zepi_result_t find_or_create_table(struct zepi_module *module, struct tab
 uint64_t zepi_named_kernels_id(struct zepi_module *module)
 {
     struct table *kernels = NULL;
-    return find_or_create_table(module, &kernels) == ZEPI_SUCCESS ? kernels->id : 0;
+    return named_kernel_find_or_create_table(module, &kernels) == ZEPI_SUCCESS ? kernels->id : 0;
 }
 
-static bool has_kernel(const struct zepi_module *module, uint32_t part_index, uint32_t device_index,
-                       const char *name)
+static bool module_has_kernel(const struct zepi_module *module, uint32_t part_index,
+                              uint32_t device_index, const char *name)
 {
     const struct zepi_build_result *device_module =
         module->parts[part_index].device_module[device_index];
@@ -82,13 +83,13 @@ static bool has_kernel(const struct zepi_module *module, uint32_t part_index, ui
 }
 
 // An entry with the parts that have the kernel.
-static zepi_result_t create(const struct zepi_module *module, uint32_t device_index,
-                            const char *name, struct zepi_named_kernel **out_kernel)
+static zepi_result_t named_kernel_create(const struct zepi_module *module, uint32_t device_index,
+                                         const char *name, struct zepi_named_kernel **out_kernel)
 {
     const size_t name_size = strlen(name) + 1;
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->part_count; i++)
-        count += has_kernel(module, i, device_index, name);
+        count += module_has_kernel(module, i, device_index, name);
     if (count == 0) {
         zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s' for device '%s'",
                   name, module->context->devices[device_index]->properties.name);
@@ -102,7 +103,7 @@ static zepi_result_t create(const struct zepi_module *module, uint32_t device_in
     kernel->device_index = device_index;
     kernel->name = memcpy(&kernel->parts[count], name, name_size);
     for (uint32_t i = 0; i < module->part_count; i++) {
-        if (!has_kernel(module, i, device_index, name))
+        if (!module_has_kernel(module, i, device_index, name))
             continue;
         struct zepi_named_part *part = &kernel->parts[kernel->part_count++];
         part->part_index = i;
@@ -117,23 +118,23 @@ zepi_result_t zepi_named_kernel_get(struct zepi_module *module, uint32_t device_
 {
     struct table *kernels = NULL;
     struct zepi_named_kernel *made = NULL;
-    zepi_result_t result = find_or_create_table(module, &kernels);
+    zepi_result_t result = named_kernel_find_or_create_table(module, &kernels);
     if (result != ZEPI_SUCCESS)
         return result;
     _Atomic(struct zepi_named_kernel *) *bucket =
         &kernels->buckets[zepi_digest_hash(name, strlen(name)) % BUCKETS];
     // Acquire, here and below: entries are seen whole.
     struct zepi_named_kernel *first = atomic_load_explicit(bucket, memory_order_acquire);
-    struct zepi_named_kernel *found = find(first, device_index, name);
+    struct zepi_named_kernel *found = named_kernel_find(first, device_index, name);
     if (found) {
         *out_kernel = found;
         return ZEPI_SUCCESS;
     }
-    result = create(module, device_index, name, &made);
+    result = named_kernel_create(module, device_index, name, &made);
     if (result != ZEPI_SUCCESS)
         return result;
     do {
-        found = find(first, device_index, name);
+        found = named_kernel_find(first, device_index, name);
         made->next = first;
     } while (!found && !atomic_compare_exchange_weak_explicit(
                            bucket, &first, made, memory_order_acq_rel, memory_order_acquire));

@@ -8,7 +8,7 @@
 
 // ---- What the launch names ----
 
-static zepi_result_t read_names(struct zepi_request *request)
+static zepi_result_t read_request_names(struct zepi_request *request)
 {
     const zepi_launch_desc_t *desc = request->desc;
     request->name = desc->kernel ? desc->kernel->name : desc->kernel_name;
@@ -27,8 +27,8 @@ static zepi_result_t read_names(struct zepi_request *request)
 
 // ---- Values ----
 
-static const struct zepi_spec_declaration *find_declaration(const struct zepi_request *request,
-                                                            uint32_t id)
+static const struct zepi_spec_declaration *
+find_request_declaration(const struct zepi_request *request, uint32_t id)
 {
     return request->module ? zepi_spec_find_declaration(request->module->declarations,
                                                         request->module->declaration_count, id)
@@ -36,7 +36,7 @@ static const struct zepi_spec_declaration *find_declaration(const struct zepi_re
 }
 
 // A value for a constant that no image declares has no effect: compilers drop unused constants.
-static zepi_result_t read_value(struct zepi_request *request, uint32_t index)
+static zepi_result_t read_request_value(struct zepi_request *request, uint32_t index)
 {
     const zepi_spec_value_t *value = &request->desc->spec_values[index];
     for (uint32_t i = 0; i < index; i++) {
@@ -47,14 +47,14 @@ static zepi_result_t read_value(struct zepi_request *request, uint32_t index)
     if (!value->value)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the value of specialization constant %u is NULL", value->id);
-    const struct zepi_spec_declaration *declaration = find_declaration(request, value->id);
+    const struct zepi_spec_declaration *declaration = find_request_declaration(request, value->id);
     if (!declaration)
         return ZEPI_SUCCESS;
     return zepi_spec_entry_init(&request->entries[request->value_count++], declaration,
                                 value->size_bytes, value->value);
 }
 
-static zepi_result_t read_values(struct zepi_request *request)
+static zepi_result_t read_request_values(struct zepi_request *request)
 {
     const uint32_t count = request->desc->spec_value_count;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -68,7 +68,7 @@ static zepi_result_t read_values(struct zepi_request *request)
     if (!request->entries)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = read_value(request, i);
+        result = read_request_value(request, i);
     return result;
 }
 
@@ -118,9 +118,9 @@ zepi_result_t zepi_request_init(struct zepi_request *request, struct zepi_queue 
     request->value_count = 0;
     request->entries = request->inline_entries;
     request->chosen = NULL;
-    zepi_result_t result = read_names(request);
+    zepi_result_t result = read_request_names(request);
     if (result == ZEPI_SUCCESS)
-        result = read_values(request);
+        result = read_request_values(request);
     if (result != ZEPI_SUCCESS)
         zepi_request_finish(request);
     return result;
@@ -145,7 +145,7 @@ bool zepi_request_may_use(const struct zepi_request *request, const struct zepi_
     return is_for_device && (!spirv || zepi_spirv_find_kernel(spirv, request->name));
 }
 
-static uint32_t remove_repeated(uint32_t count, struct zepi_device_image **images)
+static uint32_t remove_repeated_images(uint32_t count, struct zepi_device_image **images)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -162,7 +162,7 @@ zepi_result_t zepi_request_select(struct zepi_request *request, uint32_t image_c
                                   struct zepi_device_image **images)
 {
     const zepi_launch_desc_t *desc = request->desc;
-    const uint32_t count = remove_repeated(image_count, images);
+    const uint32_t count = remove_repeated_images(image_count, images);
     zepi_device_image_t chosen = desc->selector(desc->selector_data, images, count);
     for (uint32_t i = 0; i < count && chosen; i++) {
         if (images[i] == chosen) {

@@ -5,8 +5,8 @@
 #include "launch/device_kernel.h"
 #include "ze/ze.h"
 
-static zepi_result_t check_group(const struct zepi_device_kernel *device_kernel,
-                                 const struct zepi_device *device, const uint32_t group[3])
+static zepi_result_t check_group_size(const struct zepi_device_kernel *device_kernel,
+                                      const struct zepi_device *device, const uint32_t group[3])
 {
     const ze_device_compute_properties_t *compute = &device->compute;
     const uint32_t required[3] = {device_kernel->properties.requiredGroupSizeX,
@@ -36,9 +36,9 @@ static zepi_result_t check_group(const struct zepi_device_kernel *device_kernel,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t suggest(struct zepi_work_size *size,
-                             const struct zepi_device_kernel *device_kernel, ze_kernel_handle_t ze,
-                             const uint32_t global[3])
+static zepi_result_t suggest_group_size(struct zepi_work_size *size,
+                                        const struct zepi_device_kernel *device_kernel,
+                                        ze_kernel_handle_t ze, const uint32_t global[3])
 {
     const ze_kernel_properties_t *properties = &device_kernel->properties;
     uint32_t *group = size->group;
@@ -93,9 +93,9 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
-        result = suggest(size, device_kernel, ze, global);
+        result = suggest_group_size(size, device_kernel, ze, global);
     if (result == ZEPI_SUCCESS)
-        result = check_group(device_kernel, device, size->group);
+        result = check_group_size(device_kernel, device, size->group);
     if (result != ZEPI_SUCCESS)
         return result;
     for (int i = 0; i < 3; i++) {

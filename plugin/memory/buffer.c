@@ -27,22 +27,22 @@ static void buffer_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(buffer, buffer_destroy);
 
-static bool is_apart(const struct zepi_device *device)
+static bool has_memory_apart(const struct zepi_device *device)
 {
     return !(device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED);
 }
 
 // Whether devices of the context have memory of their own that a buffer would move between.
-static bool has_places(const struct zepi_context *context)
+static bool context_has_places(const struct zepi_context *context)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < context->device_count; i++)
-        count += is_apart(context->devices[i]);
+        count += has_memory_apart(context->devices[i]);
     return count > 0 && context->device_count > 1 &&
            context->device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES;
 }
 
-static struct zepi_buffer *create(struct zepi_context *context, size_t size_bytes)
+static struct zepi_buffer *buffer_create_empty(struct zepi_context *context, size_t size_bytes)
 {
     struct zepi_buffer *buffer = zepi_object_create(&zepi_buffer_type);
     if (!buffer)
@@ -52,11 +52,12 @@ static struct zepi_buffer *create(struct zepi_context *context, size_t size_byte
     return buffer;
 }
 
-static zepi_result_t init_fixed(struct zepi_buffer *buffer, const void *data)
+static zepi_result_t buffer_init_fixed(struct zepi_buffer *buffer, const void *data)
 {
     struct zepi_context *context = buffer->context;
-    struct zepi_device *device =
-        context->device_count == 1 && is_apart(context->devices[0]) ? context->devices[0] : NULL;
+    struct zepi_device *device = context->device_count == 1 && has_memory_apart(context->devices[0])
+                                     ? context->devices[0]
+                                     : NULL;
     buffer->kind = device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST;
     const zepi_result_t result =
         zepi_usm_allocate(context, device, buffer->kind, buffer->size_bytes, 0, &buffer->fixed);
@@ -71,7 +72,8 @@ static zepi_result_t init_fixed(struct zepi_buffer *buffer, const void *data)
 }
 
 // `host_memory`: the buffer's storage. `data`: what is copied into it at once. One of them at most.
-static zepi_result_t init_moving(struct zepi_buffer *buffer, void *host_memory, const void *data)
+static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_memory,
+                                        const void *data)
 {
     const uint32_t device_count = buffer->context->device_count;
     const uint32_t count =
@@ -95,8 +97,8 @@ static zepi_result_t init_moving(struct zepi_buffer *buffer, void *host_memory, 
     return result;
 }
 
-static zepi_result_t hand_out(struct zepi_buffer *buffer, zepi_result_t result,
-                              zepi_buffer_t *out_buffer)
+static zepi_result_t buffer_hand_out(struct zepi_buffer *buffer, zepi_result_t result,
+                                     zepi_buffer_t *out_buffer)
 {
     if (result == ZEPI_SUCCESS) {
         *out_buffer = buffer;
@@ -119,21 +121,21 @@ zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, cons
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the buffer is NULL");
     if (size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a buffer of 0 bytes");
-    struct zepi_buffer *buffer = create(context, size_bytes);
+    struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    result =
-        has_places(context) ? init_moving(buffer, NULL, host_data) : init_fixed(buffer, host_data);
-    return hand_out(buffer, result, out_buffer);
+    result = context_has_places(context) ? buffer_init_moving(buffer, NULL, host_data)
+                                         : buffer_init_fixed(buffer, host_data);
+    return buffer_hand_out(buffer, result, out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
                                         void *host_memory, zepi_buffer_t *out_buffer)
 {
-    struct zepi_buffer *buffer = create(context, size_bytes);
+    struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    return hand_out(buffer, init_moving(buffer, host_memory, NULL), out_buffer);
+    return buffer_hand_out(buffer, buffer_init_moving(buffer, host_memory, NULL), out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,
@@ -145,8 +147,8 @@ zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void 
         return result;
     if (info.kind == ZEPI_USM_UNKNOWN)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory of the context", memory);
-    struct zepi_buffer *buffer =
-        create(context, info.size_bytes - (size_t)((char *)memory - (char *)info.base));
+    struct zepi_buffer *buffer = buffer_create_empty(
+        context, info.size_bytes - (size_t)((char *)memory - (char *)info.base));
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     buffer->fixed = memory;
@@ -159,7 +161,7 @@ zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void 
 uint32_t zepi_buffer_place_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
 {
     const uint32_t place = ZEPI_PLACE_DEVICES + zepi_context_device_index(buffer->context, device);
-    return is_apart(device) && place < buffer->place_count ? place : ZEPI_PLACE_SHARED;
+    return has_memory_apart(device) && place < buffer->place_count ? place : ZEPI_PLACE_SHARED;
 }
 
 zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place)

@@ -46,13 +46,13 @@ bool zepi_buffer_contents_reserve(struct zepi_buffer_contents *contents)
     return true;
 }
 
-static size_t begin_of(const struct zepi_buffer_contents *contents, uint32_t index)
+static size_t range_begin(const struct zepi_buffer_contents *contents, uint32_t index)
 {
     return index > 0 ? contents->ranges[index - 1].end_bytes : 0;
 }
 
 // The range with the byte.
-static uint32_t find(const struct zepi_buffer_contents *contents, size_t at_bytes)
+static uint32_t contents_find_range(const struct zepi_buffer_contents *contents, size_t at_bytes)
 {
     uint32_t low = 0;
     uint32_t high = contents->count - 1;
@@ -70,8 +70,8 @@ uint64_t zepi_buffer_contents_places(const struct zepi_buffer_contents *contents
                                      size_t begin_bytes, size_t end_bytes)
 {
     uint64_t places = UINT64_MAX;
-    for (uint32_t i = find(contents, begin_bytes);
-         i < contents->count && begin_of(contents, i) < end_bytes; i++)
+    for (uint32_t i = contents_find_range(contents, begin_bytes);
+         i < contents->count && range_begin(contents, i) < end_bytes; i++)
         places &= contents->ranges[i].places;
     return places;
 }
@@ -80,12 +80,12 @@ bool zepi_buffer_contents_find_gap(const struct zepi_buffer_contents *contents, 
                                    size_t begin_bytes, size_t end_bytes,
                                    struct zepi_buffer_gap *out_gap)
 {
-    for (uint32_t i = find(contents, begin_bytes);
-         i < contents->count && begin_of(contents, i) < end_bytes; i++) {
+    for (uint32_t i = contents_find_range(contents, begin_bytes);
+         i < contents->count && range_begin(contents, i) < end_bytes; i++) {
         const struct zepi_buffer_range *range = &contents->ranges[i];
         if (range->places == 0 || (range->places & ZEPI_BUFFER_PLACE(place)))
             continue;
-        const size_t begin = begin_of(contents, i);
+        const size_t begin = range_begin(contents, i);
         out_gap->begin_bytes = begin > begin_bytes ? begin : begin_bytes;
         out_gap->end_bytes = range->end_bytes < end_bytes ? range->end_bytes : end_bytes;
         out_gap->places = range->places;
@@ -95,11 +95,11 @@ bool zepi_buffer_contents_find_gap(const struct zepi_buffer_contents *contents, 
 }
 
 // Makes a range begin at the byte.
-static void cut(struct zepi_buffer_contents *contents, size_t at_bytes)
+static void contents_cut_at(struct zepi_buffer_contents *contents, size_t at_bytes)
 {
-    const uint32_t index = find(contents, at_bytes);
+    const uint32_t index = contents_find_range(contents, at_bytes);
     struct zepi_buffer_range *range = &contents->ranges[index];
-    if (at_bytes >= range->end_bytes || begin_of(contents, index) == at_bytes)
+    if (at_bytes >= range->end_bytes || range_begin(contents, index) == at_bytes)
         return;
     assert(contents->count < contents->capacity);
     memmove(range + 1, range, (contents->count - index) * sizeof(*range));
@@ -108,7 +108,7 @@ static void cut(struct zepi_buffer_contents *contents, size_t at_bytes)
 }
 
 // Neighbours that are alike become one.
-static void join(struct zepi_buffer_contents *contents)
+static void contents_join_equal(struct zepi_buffer_contents *contents)
 {
     uint32_t kept = 0;
     for (uint32_t i = 1; i < contents->count; i++) {
@@ -119,35 +119,35 @@ static void join(struct zepi_buffer_contents *contents)
     contents->count = kept + 1;
 }
 
-static void change(struct zepi_buffer_contents *contents, size_t begin_bytes, size_t end_bytes,
-                   uint64_t kept_places, uint64_t new_places)
+static void contents_change(struct zepi_buffer_contents *contents, size_t begin_bytes,
+                            size_t end_bytes, uint64_t kept_places, uint64_t new_places)
 {
     if (begin_bytes >= end_bytes)
         return;
-    cut(contents, begin_bytes);
-    cut(contents, end_bytes);
-    for (uint32_t i = find(contents, begin_bytes);
-         i < contents->count && begin_of(contents, i) < end_bytes; i++)
+    contents_cut_at(contents, begin_bytes);
+    contents_cut_at(contents, end_bytes);
+    for (uint32_t i = contents_find_range(contents, begin_bytes);
+         i < contents->count && range_begin(contents, i) < end_bytes; i++)
         contents->ranges[i].places = (contents->ranges[i].places & kept_places) | new_places;
-    join(contents);
+    contents_join_equal(contents);
 }
 
 void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t place,
                               size_t begin_bytes, size_t end_bytes)
 {
-    change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_PLACE(place));
+    contents_change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_PLACE(place));
 }
 
 void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t place,
                               size_t begin_bytes, size_t end_bytes)
 {
     if (contents->count > FINE_RANGES && begin_bytes < end_bytes) {
-        const uint32_t first = find(contents, begin_bytes);
-        const uint32_t last = find(contents, end_bytes - 1);
+        const uint32_t first = contents_find_range(contents, begin_bytes);
+        const uint32_t last = contents_find_range(contents, end_bytes - 1);
         if (contents->ranges[first].places & ZEPI_BUFFER_PLACE(place))
-            begin_bytes = begin_of(contents, first);
+            begin_bytes = range_begin(contents, first);
         if (contents->ranges[last].places & ZEPI_BUFFER_PLACE(place))
             end_bytes = contents->ranges[last].end_bytes;
     }
-    change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_PLACE(place));
+    contents_change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_PLACE(place));
 }

@@ -15,7 +15,7 @@ struct zepi_image_place {
     ze_sampler_handle_t sampler; // NULL: none to destroy
 };
 
-static void place_destroy(struct zepi_deferred *deferred)
+static void image_place_destroy(struct zepi_deferred *deferred)
 {
     struct zepi_image_place *place = (struct zepi_image_place *)deferred;
     if (place->ze_image)
@@ -25,17 +25,17 @@ static void place_destroy(struct zepi_deferred *deferred)
     zepi_free(place);
 }
 
-static struct zepi_image_place *place_create(void)
+static struct zepi_image_place *image_place_create(void)
 {
     struct zepi_image_place *place = zepi_allocate(1, sizeof(*place));
     if (!place)
         return NULL;
     place->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    place->deferred.destroy = place_destroy;
+    place->deferred.destroy = image_place_destroy;
     return place;
 }
 
-static void place_defer(struct zepi_image_place *place, struct zepi_context *context)
+static void image_place_defer(struct zepi_image_place *place, struct zepi_context *context)
 {
     if (place)
         zepi_defer_free(context, &place->deferred);
@@ -44,7 +44,7 @@ static void place_defer(struct zepi_image_place *place, struct zepi_context *con
 static void image_destroy(void *object)
 {
     struct zepi_image *image = object;
-    place_defer(image->place, image->context);
+    image_place_defer(image->place, image->context);
     zepi_release(image->context);
 }
 
@@ -53,7 +53,7 @@ ZEPI_DEFINE_TYPE(image, image_destroy);
 static void sampler_destroy(void *object)
 {
     struct zepi_sampler *sampler = object;
-    place_defer(sampler->place, sampler->context);
+    image_place_defer(sampler->place, sampler->context);
     zepi_release(sampler->context);
 }
 
@@ -62,7 +62,7 @@ ZEPI_DEFINE_TYPE(sampler, sampler_destroy);
 // Of an element of the largest format.
 #define MOST_ELEMENT_BYTES 16
 
-static uint64_t most_bytes_of(const ze_image_desc_t *desc)
+static uint64_t image_most_bytes(const ze_image_desc_t *desc)
 {
     uint64_t bytes = desc->width * MOST_ELEMENT_BYTES;
     bytes *= desc->height > 0 ? desc->height : 1;
@@ -71,7 +71,8 @@ static uint64_t most_bytes_of(const ze_image_desc_t *desc)
 }
 
 // Intel's driver ends the process where the sizes are beyond the device's limits.
-static zepi_result_t check_sizes(const struct zepi_device *device, const ze_image_desc_t *desc)
+static zepi_result_t check_image_sizes(const struct zepi_device *device,
+                                       const ze_image_desc_t *desc)
 {
     const ze_device_image_properties_t *images = &device->images;
     const bool is_array =
@@ -92,7 +93,7 @@ static zepi_result_t check_sizes(const struct zepi_device *device, const ze_imag
                      images->maxImageArraySlices);
 }
 
-static zepi_result_t create_image(struct zepi_image *image, const ze_image_desc_t *desc)
+static zepi_result_t create_image_place(struct zepi_image *image, const ze_image_desc_t *desc)
 {
     struct zepi_context *context = image->context;
     ze_image_handle_t ze_image;
@@ -119,20 +120,20 @@ zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_des
     image->desc = *desc;
     image->desc.pNext = NULL;
     image->ze = native_handle;
-    image->place = place_create();
+    image->place = image_place_create();
     if (!image->place)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = check_sizes(image->device, desc);
+        result = check_image_sizes(image->device, desc);
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = create_image(image, desc);
+        result = create_image_place(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
         return result;
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
         image->place->ze_image = image->ze;
-        image->place->deferred.weight += most_bytes_of(desc);
+        image->place->deferred.weight += image_most_bytes(desc);
     }
     *out_image = image;
     return ZEPI_SUCCESS;
@@ -149,7 +150,7 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler
     sampler->context = zepi_retain(context);
     sampler->desc = *desc;
     sampler->ze = native_handle;
-    sampler->place = place_create();
+    sampler->place = image_place_create();
     if (!sampler->place)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && !native_handle)

@@ -30,10 +30,10 @@ static zepi_result_t check_device(const struct zepi_context *context, zepi_devic
 }
 
 // Drivers refuse allocations above a limit unless they are asked in this way.
-static zepi_result_t relax_limit(const struct zepi_context *context, zepi_device_t device,
-                                 size_t size_bytes,
-                                 ze_relaxed_allocation_limits_exp_desc_t *relaxed,
-                                 const void **out_next)
+static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_device_t device,
+                                      size_t size_bytes,
+                                      ze_relaxed_allocation_limits_exp_desc_t *relaxed,
+                                      const void **out_next)
 {
     *out_next = NULL;
     if (!device || size_bytes <= device->properties.maxMemAllocSize ||
@@ -62,7 +62,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
     const void *next;
     void *memory;
-    zepi_result_t result = relax_limit(context, device, driver_bytes, &relaxed, &next);
+    zepi_result_t result = relax_size_limit(context, device, driver_bytes, &relaxed, &next);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!zepi_usm_pool_reserve(pool, driver_bytes))
@@ -110,7 +110,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
 }
 
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
-static void *take(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
+static void *usm_heap_take_alone(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
 {
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
@@ -143,7 +143,7 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
     struct zepi_usm_heap *heap =
         block_bytes <= pool->most_bytes ? zepi_usm_pool_heap(pool, device, kind) : NULL;
-    void *memory = heap ? take(heap, block_bytes, size_bytes) : NULL;
+    void *memory = heap ? usm_heap_take_alone(heap, block_bytes, size_bytes) : NULL;
     if (memory) {
         *out_memory = memory;
         return ZEPI_SUCCESS;
@@ -168,7 +168,7 @@ allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                : result;
 }
 
-static __attribute__((noinline, cold)) zepi_result_t wake(struct zepi_mutex *mutex)
+static __attribute__((noinline, cold)) zepi_result_t usm_wake_waiters(struct zepi_mutex *mutex)
 {
     zepi_mutex_wake(mutex);
     return ZEPI_SUCCESS;
@@ -217,7 +217,8 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     if (__builtin_expect(!memory, 0))
         return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
-    return zepi_mutex_unlock_and_tell(&shard->mutex) ? wake(&shard->mutex) : ZEPI_SUCCESS;
+    return zepi_mutex_unlock_and_tell(&shard->mutex) ? usm_wake_waiters(&shard->mutex)
+                                                     : ZEPI_SUCCESS;
 }
 
 static void free_deferred_region(struct zepi_deferred *deferred)
@@ -251,14 +252,14 @@ struct unknown {
     void *memory;
 };
 
-static void free_unknown(struct zepi_deferred *deferred)
+static void free_unknown_address(struct zepi_deferred *deferred)
 {
     struct unknown *unknown = (struct unknown *)deferred;
     zepi_ze.zeMemFree(unknown->ze, unknown->memory);
     zepi_free(unknown);
 }
 
-static zepi_result_t give_unknown(struct zepi_context *context, void *memory)
+static zepi_result_t give_unknown_address(struct zepi_context *context, void *memory)
 {
     void *base = NULL;
     size_t size_bytes = 0;
@@ -271,7 +272,7 @@ static zepi_result_t give_unknown(struct zepi_context *context, void *memory)
     struct unknown *unknown = zepi_allocate(1, sizeof(*unknown));
     if (!unknown)
         return zepi_fail_no_memory();
-    *unknown = (struct unknown){.deferred = {.weight = size_bytes, .destroy = free_unknown},
+    *unknown = (struct unknown){.deferred = {.weight = size_bytes, .destroy = free_unknown_address},
                                 .ze = context->ze,
                                 .memory = memory};
     zepi_defer_free(context, &unknown->deferred);
@@ -283,7 +284,7 @@ zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
     if (!region || !zepi_usm_region_has(region, memory) ||
         atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
-        return give_unknown(context, memory);
+        return give_unknown_address(context, memory);
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
     struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
@@ -313,8 +314,8 @@ free_busy(struct zepi_usm_shard *shard, struct zepi_usm_region *slab, struct zep
     return ZEPI_SUCCESS;
 }
 
-static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_shard *shard,
-                                                            struct zepi_usm_region *slab)
+static __attribute__((noinline, cold)) zepi_result_t usm_slab_settle(struct zepi_usm_shard *shard,
+                                                                     struct zepi_usm_region *slab)
 {
     zepi_usm_shard_settle_locked(shard, slab);
     return ZEPI_SUCCESS;
@@ -322,7 +323,7 @@ static __attribute__((noinline, cold)) zepi_result_t settle(struct zepi_usm_shar
 
 // No allocation of the shard, which is locked, begins at the address.
 static __attribute__((noinline, cold)) zepi_result_t
-free_nothing(zepi_context_t context, void *memory, struct zepi_usm_shard *shard)
+fail_free_of_nothing(zepi_context_t context, void *memory, struct zepi_usm_shard *shard)
 {
     zepi_mutex_unlock(&shard->mutex);
     return free_any(context, memory);
@@ -339,13 +340,14 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
         return free_any(context, memory);
     struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
-        return free_nothing(context, memory, shard);
+        return fail_free_of_nothing(context, memory, shard);
     if (!zepi_completion_are_all_idle(zepi_completion_points_of(context)))
         return free_busy(shard, region, block);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
-        return settle(shard, region);
-    return zepi_mutex_unlock_and_tell(&shard->mutex) ? wake(&shard->mutex) : ZEPI_SUCCESS;
+        return usm_slab_settle(shard, region);
+    return zepi_mutex_unlock_and_tell(&shard->mutex) ? usm_wake_waiters(&shard->mutex)
+                                                     : ZEPI_SUCCESS;
 }
 
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address)
@@ -357,7 +359,7 @@ void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *addr
     return atomic_load_explicit(&pool->user, memory_order_relaxed);
 }
 
-static zepi_usm_kind_t kind_of(ze_memory_type_t type)
+static zepi_usm_kind_t usm_kind_of(ze_memory_type_t type)
 {
     switch ((int)type) {
     case ZE_MEMORY_TYPE_HOST:
@@ -391,7 +393,7 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
     result = ZEPI_ZE(zeMemGetAllocProperties, context->ze, address, &properties, &device);
     if (result != ZEPI_SUCCESS)
         return result;
-    info.kind = kind_of(properties.type);
+    info.kind = usm_kind_of(properties.type);
     info.id = properties.id;
     if (info.kind != ZEPI_USM_UNKNOWN) {
         result = ZEPI_ZE(zeMemGetAddressRange, context->ze, address, &info.base, &info.size_bytes);

@@ -30,24 +30,24 @@ static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
 // The end of every list of slabs: no block is ever had from it.
 static struct zepi_usm_region no_slab;
 
-static struct zepi_usm_region **first_of(struct zepi_usm_shard *shard,
-                                         const struct zepi_usm_region *slab)
+static struct zepi_usm_region **shard_first_slab_of(struct zepi_usm_shard *shard,
+                                                    const struct zepi_usm_region *slab)
 {
     const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
     return &shard->first[shift - ZEPI_USM_LEAST_SHIFT];
 }
 
 // What a slab that is not the first of its class adds to the shard's idle bytes.
-static size_t idle_bytes_of(const struct zepi_usm_region *slab)
+static size_t slab_idle_bytes(const struct zepi_usm_region *slab)
 {
     return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
                                  : 0;
 }
 
 // Behind the first: that one is used up first.
-static void link_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+static void shard_link_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
-    struct zepi_usm_region **first = first_of(shard, slab);
+    struct zepi_usm_region **first = shard_first_slab_of(shard, slab);
     slab->hold_count -= ZEPI_USM_UNLINKED;
     if (*first == &no_slab) {
         slab->previous = NULL;
@@ -61,22 +61,22 @@ static void link_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *sl
     slab->previous->next = slab;
     if (slab->next != &no_slab)
         slab->next->previous = slab;
-    shard->idle_bytes += idle_bytes_of(slab);
+    shard->idle_bytes += slab_idle_bytes(slab);
 }
 
-static void unlink_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+static void shard_unlink_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
     struct zepi_usm_region *next = slab->next;
     if (next != &no_slab)
         next->previous = slab->previous;
     if (slab->previous) {
         slab->previous->next = next;
-        shard->idle_bytes -= idle_bytes_of(slab);
+        shard->idle_bytes -= slab_idle_bytes(slab);
     } else {
-        *first_of(shard, slab) = next;
+        *shard_first_slab_of(shard, slab) = next;
         slab->hold_count--;
         if (next != &no_slab) {
-            shard->idle_bytes -= idle_bytes_of(next);
+            shard->idle_bytes -= slab_idle_bytes(next);
             next->hold_count++;
         }
     }
@@ -145,7 +145,7 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
     const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
     if (is_reserved && fill_slab(shard, shift, size_bytes, slab)) {
         zepi_mutex_lock(&shard->mutex);
-        link_locked(shard, slab);
+        shard_link_slab_locked(shard, slab);
         zepi_mutex_unlock(&shard->mutex);
         return true;
     }
@@ -157,7 +157,7 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
 
 // ---- Counts ----
 
-static void raise_to(atomic_size_t *high, size_t value)
+static void counter_raise_to(atomic_size_t *high, size_t value)
 {
     size_t before = atomic_load_explicit(high, memory_order_relaxed);
     while (before < value && !atomic_compare_exchange_weak_explicit(
@@ -166,7 +166,7 @@ static void raise_to(atomic_size_t *high, size_t value)
 }
 
 // Relaxed, here and below: only the numbers matter.
-static size_t add(atomic_size_t *counter, size_t value)
+static size_t counter_add(atomic_size_t *counter, size_t value)
 {
     return atomic_fetch_add_explicit(counter, value, memory_order_relaxed) + value;
 }
@@ -174,7 +174,7 @@ static size_t add(atomic_size_t *counter, size_t value)
 bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
-    size_t after = add(&pool->reserved_bytes, size_bytes);
+    size_t after = counter_add(&pool->reserved_bytes, size_bytes);
     // What is idle may make room, or what commands still use.
     for (unsigned attempt = 0; after > maximum && size_bytes <= maximum && attempt < 2; attempt++) {
         zepi_deferred_drain(pool->context, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
@@ -185,7 +185,7 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
         zepi_usm_pool_unreserve(pool, size_bytes);
         return false;
     }
-    raise_to(&pool->reserved_high_bytes, after);
+    counter_raise_to(&pool->reserved_high_bytes, after);
     return true;
 }
 
@@ -197,7 +197,7 @@ void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
 
 void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes)
 {
-    raise_to(&pool->used_high_bytes, add(&pool->used_bytes, size_bytes));
+    counter_raise_to(&pool->used_high_bytes, counter_add(&pool->used_bytes, size_bytes));
 }
 
 void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
@@ -207,7 +207,8 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 
 // ---- Trimming ----
 
-static struct zepi_usm_region *collect_locked(struct zepi_usm_shard *shard, size_t *excess_bytes)
+static struct zepi_usm_region *heap_collect_slabs_locked(struct zepi_usm_shard *shard,
+                                                         size_t *excess_bytes)
 {
     struct zepi_usm_region *idle = NULL;
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
@@ -217,7 +218,7 @@ static struct zepi_usm_region *collect_locked(struct zepi_usm_shard *shard, size
             if (slab->hold_count == (slab->previous ? 0 : 1)) {
                 const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
                 *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
-                unlink_locked(shard, slab);
+                shard_unlink_slab_locked(shard, slab);
                 // No block comes back to it any more.
                 atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
                 slab->next = idle;
@@ -229,7 +230,7 @@ static struct zepi_usm_region *collect_locked(struct zepi_usm_shard *shard, size
     return idle;
 }
 
-static void free_all(struct zepi_usm_region *first)
+static void usm_regions_free(struct zepi_usm_region *first)
 {
     while (first) {
         struct zepi_usm_region *slab = first;
@@ -238,12 +239,12 @@ static void free_all(struct zepi_usm_region *first)
     }
 }
 
-static bool trim_share(struct zepi_usm_shard *shard, size_t *excess_bytes)
+static bool pool_trim_shard(struct zepi_usm_shard *shard, size_t *excess_bytes)
 {
     zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *idle = collect_locked(shard, excess_bytes);
+    struct zepi_usm_region *idle = heap_collect_slabs_locked(shard, excess_bytes);
     zepi_mutex_unlock(&shard->mutex);
-    free_all(idle);
+    usm_regions_free(idle);
     return idle != NULL;
 }
 
@@ -254,12 +255,12 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS && excess_bytes > 0; at++)
-            is_any = trim_share(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
+            is_any = pool_trim_shard(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
     }
     return is_any;
 }
 
-static void shrink_locked(struct zepi_usm_shard *shard)
+static void heap_shrink_locked(struct zepi_usm_shard *shard)
 {
     const struct zepi_usm_pool *pool = shard->heap->pool;
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
@@ -269,9 +270,9 @@ static void shrink_locked(struct zepi_usm_shard *shard)
         excess_bytes = 0;
     else if (reserved - threshold < excess_bytes)
         excess_bytes = reserved - threshold;
-    struct zepi_usm_region *idle = collect_locked(shard, &excess_bytes);
+    struct zepi_usm_region *idle = heap_collect_slabs_locked(shard, &excess_bytes);
     zepi_mutex_unlock(&shard->mutex);
-    free_all(idle);
+    usm_regions_free(idle);
 }
 
 // ---- Blocks ----
@@ -288,16 +289,16 @@ void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_
         return;
     }
     if (slab->hold_count < 0)
-        link_locked(shard, slab);
+        shard_link_slab_locked(shard, slab);
     else if (slab->previous)
-        shard->idle_bytes += idle_bytes_of(slab);
+        shard->idle_bytes += slab_idle_bytes(slab);
     if (shard->idle_bytes > IDLE_BYTES)
-        shrink_locked(shard);
+        heap_shrink_locked(shard);
     else
         zepi_mutex_unlock(&shard->mutex);
 }
 
-static void unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+static void shard_unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
     if (zepi_usm_slab_is_unsettled(slab))
         zepi_usm_shard_settle_locked(shard, slab);
@@ -310,7 +311,7 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
     zepi_mutex_lock(&shard->mutex);
     struct zepi_usm_region *full = shard->first[size_class];
     while (full != &no_slab && !full->first_free) {
-        unlink_locked(shard, full);
+        shard_unlink_slab_locked(shard, full);
         full = shard->first[size_class];
     }
     void *memory = zepi_usm_shard_take_locked(
@@ -341,7 +342,7 @@ bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *s
 
 // The commands that might use the sealed blocks are complete. Those that were freed since wait in
 // their turn.
-static void give_sealed(struct zepi_deferred *deferred)
+static void give_sealed_blocks(struct zepi_deferred *deferred)
 {
     struct zepi_usm_region *slab =
         (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred));
@@ -367,7 +368,7 @@ static void give_sealed(struct zepi_deferred *deferred)
         }
     }
     const bool is_sealed = slab->sealed != NULL;
-    unlock_settled(shard, slab);
+    shard_unlock_settled(shard, slab);
     if (is_sealed)
         zepi_defer_free(context, deferred);
 }
@@ -378,7 +379,7 @@ void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct ze
     struct zepi_context *context = shard->heap->pool->context;
     if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
         zepi_usm_slab_push_locked(slab, block);
-        unlock_settled(shard, slab);
+        shard_unlock_settled(shard, slab);
         return;
     }
     block->next = slab->open;
@@ -389,7 +390,7 @@ void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct ze
         slab->open = NULL;
         // All of it: more of its blocks will follow without a word.
         slab->deferred.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-        slab->deferred.destroy = give_sealed;
+        slab->deferred.destroy = give_sealed_blocks;
     }
     zepi_mutex_unlock(&shard->mutex);
     if (is_first)
@@ -398,13 +399,13 @@ void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct ze
 
 // ---- Pools ----
 
-static uint32_t heap_count_of(const struct zepi_context *context,
-                              const struct zepi_usm_pool_desc *desc)
+static uint32_t heap_count_of_pool(const struct zepi_context *context,
+                                   const struct zepi_usm_pool_desc *desc)
 {
     return 1 + context->device_count * (desc->has_shared ? 2 : 1);
 }
 
-static void open_shares(struct zepi_usm_pool *pool)
+static void pool_open_shards(struct zepi_usm_pool *pool)
 {
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
@@ -413,7 +414,7 @@ static void open_shares(struct zepi_usm_pool *pool)
 }
 
 // From here on a slab is freed with its last block: it is not linked for another.
-static void close_share(struct zepi_usm_shard *shard)
+static void pool_close_shards(struct zepi_usm_shard *shard)
 {
     struct zepi_usm_region *idle = NULL;
     zepi_mutex_lock(&shard->mutex);
@@ -421,7 +422,7 @@ static void close_share(struct zepi_usm_shard *shard)
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
         while (shard->first[size_class] != &no_slab) {
             struct zepi_usm_region *slab = shard->first[size_class];
-            unlink_locked(shard, slab);
+            shard_unlink_slab_locked(shard, slab);
             if (slab->hold_count != ZEPI_USM_UNLINKED)
                 continue;
             atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
@@ -430,19 +431,20 @@ static void close_share(struct zepi_usm_shard *shard)
         }
     }
     zepi_mutex_unlock(&shard->mutex);
-    free_all(idle);
+    usm_regions_free(idle);
 }
 
-static size_t least_of(size_t a, size_t b)
+static size_t least_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 // One that is empty.
-static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
+static void usm_pool_init_heaps(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
 {
-    pool->most_bytes = zepi_options()->usm_pool ? least_of(desc->most_bytes, POOLED_MOST_BYTES) : 0;
-    pool->least_driver_bytes = least_of(desc->least_driver_bytes, DRIVER_MOST_BYTES);
+    pool->most_bytes =
+        zepi_options()->usm_pool ? least_size(desc->most_bytes, POOLED_MOST_BYTES) : 0;
+    pool->least_driver_bytes = least_size(desc->least_driver_bytes, DRIVER_MOST_BYTES);
     pool->contents = desc->contents;
     // Relaxed: no other thread knows it yet.
     atomic_store_explicit(&pool->user, desc->user, memory_order_relaxed);
@@ -450,13 +452,13 @@ static void fill(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *de
     atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->maximum_bytes, SIZE_MAX, memory_order_relaxed);
     atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    open_shares(pool);
+    pool_open_shards(pool);
 }
 
-static struct zepi_usm_pool *create(struct zepi_context *context,
-                                    const struct zepi_usm_pool_desc *desc)
+static struct zepi_usm_pool *usm_pool_create(struct zepi_context *context,
+                                             const struct zepi_usm_pool_desc *desc)
 {
-    const uint32_t heap_count = heap_count_of(context, desc);
+    const uint32_t heap_count = heap_count_of_pool(context, desc);
     const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
     struct zepi_usm_pool *pool = zepi_sys_allocate_lines(size);
     if (!pool)
@@ -484,7 +486,7 @@ static struct zepi_usm_pool *create(struct zepi_context *context,
 }
 
 // One that was released and is empty, or NULL.
-static struct zepi_usm_pool *find_released(struct zepi_context *context, uint32_t heap_count)
+static struct zepi_usm_pool *find_released_slab(struct zepi_context *context, uint32_t heap_count)
 {
     struct zepi_usm_pool *pool =
         atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
@@ -504,16 +506,16 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
                                    const struct zepi_usm_pool_desc *desc,
                                    struct zepi_usm_pool **out_pool)
 {
-    struct zepi_usm_pool *pool = find_released(context, heap_count_of(context, desc));
+    struct zepi_usm_pool *pool = find_released_slab(context, heap_count_of_pool(context, desc));
     if (pool) {
-        fill(pool, desc);
+        usm_pool_init_heaps(pool, desc);
         *out_pool = pool;
         return ZEPI_SUCCESS;
     }
-    pool = create(context, desc);
+    pool = usm_pool_create(context, desc);
     if (!pool)
         return zepi_fail_no_memory();
-    fill(pool, desc);
+    usm_pool_init_heaps(pool, desc);
     pool->next = atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_relaxed);
     // Release: a thread that walks along the list reads what this one wrote.
     while (!atomic_compare_exchange_weak_explicit(&zepi_usm_pools_of(context)->first, &pool->next,
@@ -528,9 +530,9 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool)
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            close_share(&pool->heaps[i].shards[at]);
+            pool_close_shards(&pool->heaps[i].shards[at]);
     }
-    // Release: as find_released says.
+    // Release: as find_released_slab says.
     atomic_store_explicit(&pool->is_released, true, memory_order_release);
 }
 

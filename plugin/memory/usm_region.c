@@ -29,7 +29,7 @@ static void unload_regions(void)
     }
 }
 
-static struct zepi_usm_region *create(uint32_t block_count)
+static struct zepi_usm_region *usm_region_create(uint32_t block_count)
 {
     struct zepi_usm_region *region =
         zepi_allocate(1, sizeof(*region) + block_count * sizeof(region->blocks[0]));
@@ -54,7 +54,7 @@ struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count)
     if (region)
         *first = region->next;
     zepi_mutex_unlock(&mutex);
-    return region ? region : create(block_count);
+    return region ? region : usm_region_create(block_count);
 }
 
 void zepi_usm_region_give(struct zepi_usm_region *region)
@@ -71,7 +71,7 @@ void zepi_usm_region_give(struct zepi_usm_region *region)
 #define SET(member, value) atomic_store_explicit(&region->member, (value), memory_order_relaxed)
 #define GET(member) atomic_load_explicit(&region->member, memory_order_relaxed)
 
-static struct zepi_usm_block *block_at(struct zepi_usm_region *region, uintptr_t address)
+static struct zepi_usm_block *region_block_at(struct zepi_usm_region *region, uintptr_t address)
 {
     return &region->blocks[zepi_usm_region_slot(region, address)];
 }
@@ -92,16 +92,16 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     SET(pool, desc->pool);
     SET(shard, desc->shard);
     SET(uncounted, desc->is_counted ? NULL : desc->shard);
-    region->first_free = block_at(region, desc->base);
+    region->first_free = region_block_at(region, desc->base);
     region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {
         const uintptr_t address = desc->base + ((uintptr_t)i << desc->shift);
-        struct zepi_usm_block *block = block_at(region, address);
+        struct zepi_usm_block *block = region_block_at(region, address);
         atomic_store_explicit(&block->end, 0, memory_order_relaxed);
         atomic_store_explicit(&block->serial, 0, memory_order_relaxed);
         block->address = (void *)address;
         block->next =
-            i + 1 < count ? block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
+            i + 1 < count ? region_block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
     }
     if (desc->shard)
         return;

@@ -35,26 +35,27 @@ static struct zepi_mappings *mappings_of(const struct zepi_context *context)
 
 // ---- Places ----
 
-static void place_destroy(struct zepi_physical_place *place, const struct zepi_context *context)
+static void reservation_destroy(struct zepi_physical_place *place,
+                                const struct zepi_context *context)
 {
     zepi_ze.zePhysicalMemDestroy(context->ze, place->ze);
     zepi_free(place);
 }
 
-static void place_release(struct zepi_physical_place *place, struct zepi_context *context)
+static void reservation_release(struct zepi_physical_place *place, struct zepi_context *context)
 {
     zepi_mutex_lock(&mappings_of(context)->mutex);
     const bool is_last = --place->references == 0;
     zepi_mutex_unlock(&mappings_of(context)->mutex);
     if (is_last)
-        place_destroy(place, context);
+        reservation_destroy(place, context);
 }
 
 static void physical_memory_destroy(void *object)
 {
     struct zepi_physical_memory *memory = object;
     if (memory->place)
-        place_release(memory->place, memory->context);
+        reservation_release(memory->place, memory->context);
     zepi_release(memory->context);
 }
 
@@ -96,11 +97,11 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
 
 // ---- Mappings ----
 
-static void list_release(struct zepi_mapping *list, struct zepi_context *context)
+static void mapping_list_release(struct zepi_mapping *list, struct zepi_context *context)
 {
     while (list) {
         struct zepi_mapping *next = list->next;
-        place_release(list->place, context);
+        reservation_release(list->place, context);
         zepi_free(list);
         list = next;
     }
@@ -113,7 +114,7 @@ static void mappings_finish(struct zepi_context *context)
     // Drivers refuse to destroy what is mapped.
     for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
-    list_release(mappings->first, context);
+    mapping_list_release(mappings->first, context);
 }
 
 const struct zepi_context_part zepi_mappings_part = {
@@ -121,7 +122,7 @@ const struct zepi_context_part zepi_mappings_part = {
     .finish = mappings_finish,
 };
 
-static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
+static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {
     zepi_mutex_lock(&mappings->mutex);
     mapping->next = mappings->first;
@@ -133,8 +134,8 @@ static void add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 
 // Takes the range out of the list. What lay in it is returned; `spare` is used up (NULL then) if
 // the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
-static struct zepi_mapping *cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
-                                           uintptr_t end, struct zepi_mapping **spare)
+static struct zepi_mapping *mappings_cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
+                                                    uintptr_t end, struct zepi_mapping **spare)
 {
     struct zepi_mapping *gone = NULL;
     struct zepi_mapping **link = &mappings->first;
@@ -167,21 +168,21 @@ static struct zepi_mapping *cut_out_locked(struct zepi_mappings *mappings, uintp
 }
 
 // The driver has unmapped the range.
-static void forget(struct zepi_context *context, const void *start, size_t size_bytes,
-                   struct zepi_mapping *spare)
+static void mappings_forget(struct zepi_context *context, const void *start, size_t size_bytes,
+                            struct zepi_mapping *spare)
 {
     struct zepi_mappings *mappings = mappings_of(context);
     zepi_mutex_lock(&mappings->mutex);
     struct zepi_mapping *gone =
-        cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
+        mappings_cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
     atomic_store_explicit(&mappings->is_any, mappings->first != NULL, memory_order_relaxed);
     zepi_mutex_unlock(&mappings->mutex);
-    list_release(gone, context);
+    mapping_list_release(gone, context);
     zepi_free(spare);
 }
 
-static const struct zepi_mapping *find_locked(const struct zepi_mappings *mappings,
-                                              uintptr_t address)
+static const struct zepi_mapping *mappings_find_locked(const struct zepi_mappings *mappings,
+                                                       uintptr_t address)
 {
     const struct zepi_mapping *mapping = mappings->first;
     while (mapping && (address < mapping->start || address >= mapping->end))
@@ -200,8 +201,8 @@ size_t zepi_mappings_room(const struct zepi_context *context, const void *addres
         return SIZE_MAX;
     zepi_mutex_lock(&mappings->mutex);
     // Mappings may lie side by side, and be used as one.
-    const struct zepi_mapping *mapping = find_locked(mappings, start);
-    for (; mapping && end - start < size_bytes; mapping = find_locked(mappings, end))
+    const struct zepi_mapping *mapping = mappings_find_locked(mappings, start);
+    for (; mapping && end - start < size_bytes; mapping = mappings_find_locked(mappings, end))
         end = mapping->end;
     zepi_mutex_unlock(&mappings->mutex);
     return end == start ? SIZE_MAX : end - start;
@@ -209,8 +210,8 @@ size_t zepi_mappings_room(const struct zepi_context *context, const void *addres
 
 // ---- Pages ----
 
-static zepi_result_t ask_page_size(ze_context_handle_t context, const struct zepi_device *device,
-                                   size_t size_bytes, size_t *out_page_bytes)
+static zepi_result_t query_page_size(ze_context_handle_t context, const struct zepi_device *device,
+                                     size_t size_bytes, size_t *out_page_bytes)
 {
     size_t page_bytes = 0;
     const zepi_result_t result =
@@ -236,7 +237,7 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
         if (device && device != context->devices[i])
             continue;
         const zepi_result_t result =
-            ask_page_size(context->ze, context->devices[i], size, &page_bytes);
+            query_page_size(context->ze, context->devices[i], size, &page_bytes);
         if (result != ZEPI_SUCCESS)
             return result;
         // Powers of two: the largest is a multiple of the others.
@@ -274,7 +275,7 @@ zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *o
 
 // ---- Ranges ----
 
-static zepi_result_t check_range(const void *start, size_t size_bytes)
+static zepi_result_t check_virtual_range(const void *start, size_t size_bytes)
 {
     if (size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a range of 0 bytes");
@@ -288,7 +289,7 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
                                           size_t size_bytes, void **out_start)
 {
     void *start;
-    zepi_result_t result = check_range(wish, size_bytes);
+    zepi_result_t result = check_virtual_range(wish, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeVirtualMemReserve, context->ze, wish, size_bytes, &start);
     if (result == ZEPI_SUCCESS)
@@ -299,10 +300,10 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 typedef ze_result_t range_fn(ze_context_handle_t context, const void *start, size_t size_bytes);
 
 // Calls what unmaps the range.
-static zepi_result_t end_mappings(struct zepi_context *context, const void *start,
-                                  size_t size_bytes, range_fn *function, const char *name)
+static zepi_result_t end_mappings_in(struct zepi_context *context, const void *start,
+                                     size_t size_bytes, range_fn *function, const char *name)
 {
-    zepi_result_t result = check_range(start, size_bytes);
+    zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_mapping *spare = zepi_allocate(1, sizeof(*spare));
@@ -310,7 +311,7 @@ static zepi_result_t end_mappings(struct zepi_context *context, const void *star
         return zepi_fail_no_memory();
     result = zepi_check_ze(function(context->ze, start, size_bytes), name);
     if (result == ZEPI_SUCCESS)
-        forget(context, start, size_bytes, spare);
+        mappings_forget(context, start, size_bytes, spare);
     else
         zepi_free(spare);
     return result;
@@ -319,16 +320,18 @@ static zepi_result_t end_mappings(struct zepi_context *context, const void *star
 zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,
                                        size_t size_bytes)
 {
-    return end_mappings(context, start, size_bytes, zepi_ze.zeVirtualMemFree, "zeVirtualMemFree");
+    return end_mappings_in(context, start, size_bytes, zepi_ze.zeVirtualMemFree,
+                           "zeVirtualMemFree");
 }
 
 zepi_result_t zepi_virtual_memory_unmap(struct zepi_context *context, const void *start,
                                         size_t size_bytes)
 {
-    return end_mappings(context, start, size_bytes, zepi_ze.zeVirtualMemUnmap, "zeVirtualMemUnmap");
+    return end_mappings_in(context, start, size_bytes, zepi_ze.zeVirtualMemUnmap,
+                           "zeVirtualMemUnmap");
 }
 
-static ze_memory_access_attribute_t attribute_of(enum zepi_memory_access access)
+static ze_memory_access_attribute_t access_attribute_of(enum zepi_memory_access access)
 {
     return access == ZEPI_ACCESS_READ_WRITE  ? ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE
            : access == ZEPI_ACCESS_READ_ONLY ? ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
@@ -339,7 +342,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
                                       size_t size_bytes, struct zepi_physical_memory *memory,
                                       size_t offset_bytes, enum zepi_memory_access access)
 {
-    zepi_result_t result = check_range(start, size_bytes);
+    zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result == ZEPI_SUCCESS && memory->context != context)
         result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "physical memory of another context");
     if (result == ZEPI_SUCCESS &&
@@ -353,7 +356,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     if (!mapping)
         return zepi_fail_no_memory();
     result = ZEPI_ZE(zeVirtualMemMap, context->ze, start, size_bytes, memory->place->ze,
-                     offset_bytes, attribute_of(access));
+                     offset_bytes, access_attribute_of(access));
     if (result != ZEPI_SUCCESS) {
         zepi_free(mapping);
         return result;
@@ -361,16 +364,16 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     mapping->start = (uintptr_t)start;
     mapping->end = (uintptr_t)start + size_bytes;
     mapping->place = memory->place;
-    add(mappings_of(context), mapping);
+    mappings_add(mappings_of(context), mapping);
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_virtual_memory_set_access(struct zepi_context *context, const void *start,
                                              size_t size_bytes, enum zepi_memory_access access)
 {
-    const zepi_result_t result = check_range(start, size_bytes);
+    const zepi_result_t result = check_virtual_range(start, size_bytes);
     return result == ZEPI_SUCCESS ? ZEPI_ZE(zeVirtualMemSetAccessAttribute, context->ze, start,
-                                            size_bytes, attribute_of(access))
+                                            size_bytes, access_attribute_of(access))
                                   : result;
 }
 
@@ -379,7 +382,7 @@ zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const
 {
     ze_memory_access_attribute_t attribute = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
     size_t same_bytes = 0;
-    zepi_result_t result = check_range(start, size_bytes);
+    zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeVirtualMemGetAccessAttribute, context->ze, start, size_bytes, &attribute,
                          &same_bytes);

@@ -7,8 +7,8 @@
 #include "program/module.h"
 #include "program/native_fit.h"
 
-static zepi_result_t check_required(const struct zepi_module *module,
-                                    const struct zepi_spec_values *values)
+static zepi_result_t check_required_constants(const struct zepi_module *module,
+                                              const struct zepi_spec_values *values)
 {
     const uint32_t count = module->shared->has_required ? module->declaration_count : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -64,8 +64,8 @@ static zepi_result_t fail_without_image(const struct build *build, uint32_t devi
     return ZEPI_ERROR_COMPILE_FAILURE;
 }
 
-static zepi_result_t get_code(const struct build *build, uint32_t device_index,
-                              uint32_t image_index)
+static zepi_result_t build_get_device_module(const struct build *build, uint32_t device_index,
+                                             uint32_t image_index)
 {
     return zepi_device_module_get(build->input->context, device_index,
                                   build->input->images[image_index], build->values, build->options,
@@ -80,7 +80,7 @@ static zepi_result_t try_native(const struct build *build, uint32_t device_index
     struct zepi_build_result **device_module =
         &build->output->parts[image_index].device_module[device_index];
     bool fits = true;
-    zepi_result_t result = get_code(build, device_index, image_index);
+    zepi_result_t result = build_get_device_module(build, device_index, image_index);
     if (result == ZEPI_ERROR_COMPILE_FAILURE)
         return ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS) {
@@ -138,7 +138,7 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
         if (input->images[i]->format != ZEPI_DEVICE_IMAGE_SPIRV ||
             (input->image_count > 1 && is_covered(build, device_index, i)))
             continue;
-        const zepi_result_t result = get_code(build, device_index, i);
+        const zepi_result_t result = build_get_device_module(build, device_index, i);
         if (result != ZEPI_SUCCESS)
             return result;
         is_served = true;
@@ -184,9 +184,10 @@ static zepi_result_t check_input(zepi_module_t input, const void *out_module)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_values *values,
-                               const zepi_build_desc_t *desc, enum zepi_device_module_kind kind,
-                               enum zepi_variables variables, struct zepi_module **out_module)
+static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc,
+                                     enum zepi_device_module_kind kind,
+                                     enum zepi_variables variables, struct zepi_module **out_module)
 {
     struct zepi_build_options options;
     struct zepi_module *output = NULL;
@@ -196,7 +197,7 @@ static zepi_result_t transform(struct zepi_module *input, struct zepi_spec_value
     options.variables = variables;
     result = zepi_build_options_check_devices(&options, input->context);
     if (result == ZEPI_SUCCESS)
-        result = check_required(input, values);
+        result = check_required_constants(input, values);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_from(
             input,
@@ -253,13 +254,13 @@ static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spe
     struct zepi_module *object = NULL;
     bool has_imports = false;
     zepi_result_t result =
-        transform(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, variables, &object);
+        build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, variables, &object);
     for (uint32_t i = 0; i < input->context->device_count && object; i++)
         has_imports = has_imports || has_own_imports_on(object, i);
     if (result == ZEPI_SUCCESS)
         result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
-                             : transform(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
-                                         variables, out_executable);
+                             : build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
+                                               variables, out_executable);
     zepi_release(object);
     return result;
 }
@@ -269,9 +270,10 @@ static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spe
                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
                                       struct zepi_module **out_executable)
 {
-    return has_own_imports(input) ? compile_and_link(input, values, desc, variables, out_executable)
-                                  : transform(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
-                                              variables, out_executable);
+    return has_own_imports(input)
+               ? compile_and_link(input, values, desc, variables, out_executable)
+               : build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE, variables,
+                                 out_executable);
 }
 
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
@@ -281,8 +283,8 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
     return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
-static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
-                           enum zepi_variables variables, zepi_module_t *out_executable)
+static zepi_result_t build_input(zepi_module_t input, const zepi_build_desc_t *desc,
+                                 enum zepi_variables variables, zepi_module_t *out_executable)
 {
     struct zepi_module *output;
     zepi_result_t result = check_input(input, out_executable);
@@ -301,13 +303,13 @@ static zepi_result_t build(zepi_module_t input, const zepi_build_desc_t *desc,
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 zepi_module_t *out_executable)
 {
-    return build(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
+    return build_input(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
 zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
                                         zepi_module_t *out_executable)
 {
-    return build(input, desc, ZEPI_VARIABLES_OWN, out_executable);
+    return build_input(input, desc, ZEPI_VARIABLES_OWN, out_executable);
 }
 
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
@@ -318,8 +320,8 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    result =
-        transform(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
+    result = build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, ZEPI_VARIABLES_SHARED,
+                             &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -32,7 +32,7 @@ void zepi_built_images_destroy(struct zepi_built_images *images)
 
 // ---- Making ----
 
-static bool count_kernel(void *user, const char *name)
+static bool count_built_kernel(void *user, const char *name)
 {
     (void)name;
     ++*(uint32_t *)user;
@@ -40,20 +40,20 @@ static bool count_kernel(void *user, const char *name)
 }
 
 // Those of linked native code are not known one by one.
-static uint32_t count_kernels(const struct zepi_module_part *part,
-                              const struct zepi_device_image *source,
-                              const struct zepi_build_result *device_module)
+static uint32_t count_built_kernels(const struct zepi_module_part *part,
+                                    const struct zepi_device_image *source,
+                                    const struct zepi_build_result *device_module)
 {
     const struct zepi_spirv *spirv = zepi_device_image_spirv(source);
     uint32_t count = spirv ? spirv->kernel_count : 0;
     if (!spirv && part->image_count == 1)
-        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), count_kernel,
+        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), count_built_kernel,
                                            &count);
     return count;
 }
 
-static zepi_result_t create_image(const struct zepi_module *module, uint32_t part_index,
-                                  uint32_t index, struct zepi_device_image **out_image)
+static zepi_result_t create_built_image(const struct zepi_module *module, uint32_t part_index,
+                                        uint32_t index, struct zepi_device_image **out_image)
 {
     const struct zepi_module_part *part = &module->parts[part_index];
     struct zepi_build_result *device_module = zepi_module_any_code(module, part_index);
@@ -69,7 +69,7 @@ static zepi_result_t create_image(const struct zepi_module *module, uint32_t par
     image->state = module->state;
     image->declarations = source->declarations;
     image->declaration_count = source->declaration_count;
-    image->kernel_count = count_kernels(part, source, device_module);
+    image->kernel_count = count_built_kernels(part, source, device_module);
     image->source = zepi_retain(source);
     image->values = zepi_spec_values_retain(part->values[index]);
     image->context = zepi_retain(module->context);
@@ -78,8 +78,8 @@ static zepi_result_t create_image(const struct zepi_module *module, uint32_t par
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t create_images(const struct zepi_module *module,
-                                   struct zepi_built_images **out_images)
+static zepi_result_t create_built_images(const struct zepi_module *module,
+                                         struct zepi_built_images **out_images)
 {
     const uint32_t room = zepi_module_count_images(module);
     struct zepi_built_images *images =
@@ -88,7 +88,7 @@ static zepi_result_t create_images(const struct zepi_module *module,
     for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
         const uint32_t count = zepi_module_any_code(module, i) ? module->parts[i].image_count : 0;
         for (uint32_t at = 0; at < count && result == ZEPI_SUCCESS; at++) {
-            result = create_image(module, i, at, &images->images[images->count]);
+            result = create_built_image(module, i, at, &images->images[images->count]);
             images->count += result == ZEPI_SUCCESS;
         }
     }
@@ -109,7 +109,7 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
     struct zepi_built_images *images = atomic_load_explicit(&module->built, memory_order_acquire);
     if (!images) {
         struct zepi_built_images *made;
-        const zepi_result_t result = create_images(module, &made);
+        const zepi_result_t result = create_built_images(module, &made);
         if (result != ZEPI_SUCCESS)
             return result;
         if (atomic_compare_exchange_strong_explicit(&module->built, &images, made,
@@ -136,8 +136,8 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
 
 // ---- What an image holds ----
 
-static zepi_result_t get_native(struct zepi_device_image *image,
-                                const struct zepi_blob **out_native)
+static zepi_result_t get_native_binary(struct zepi_device_image *image,
+                                       const struct zepi_blob **out_native)
 {
     struct zepi_blob *native = atomic_load_explicit(&image->native, memory_order_acquire);
     struct zepi_blob *made = NULL;
@@ -177,7 +177,7 @@ zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     const struct zepi_blob *blob = image->blob;
     if (image->source)
-        result = get_native(image, &blob);
+        result = get_native_binary(image, &blob);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_device_image_info_t info = {

@@ -24,7 +24,7 @@ static ze_result_t ask_function(ze_module_handle_t module, const char *name, siz
 
 // Intel's driver supports no names in a module that was built without -ze-take-global-address, but
 // those that SYCL gives to variables.
-static bool is_unknown(ze_result_t result)
+static bool is_global_unknown(ze_result_t result)
 {
     return result == ZE_RESULT_ERROR_INVALID_GLOBAL_NAME ||
            result == ZE_RESULT_ERROR_INVALID_FUNCTION_NAME ||
@@ -34,8 +34,9 @@ static bool is_unknown(ze_result_t result)
 }
 
 // Asks each ze_module of the module on the device, until one has it.
-static zepi_result_t find(struct zepi_module *module, zepi_device_t device, const char *name,
-                          ask_fn *ask, const char *what, struct zepi_global *out_global)
+static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_t device,
+                                        const char *name, ask_fn *ask, const char *what,
+                                        struct zepi_global *out_global)
 {
     uint32_t index;
     zepi_result_t result = zepi_context_check_device(module->context, device, &index);
@@ -53,7 +54,7 @@ static zepi_result_t find(struct zepi_module *module, zepi_device_t device, cons
                 *out_global = global;
                 return ZEPI_SUCCESS;
             }
-            if (!is_unknown(ze))
+            if (!is_global_unknown(ze))
                 return zepi_fail_ze(ze, what);
         }
     }
@@ -64,15 +65,16 @@ static zepi_result_t find(struct zepi_module *module, zepi_device_t device, cons
 zepi_result_t zepi_module_find_global(struct zepi_module *module, zepi_device_t device,
                                       const char *name, struct zepi_global *out_global)
 {
-    return find(module, device, name, ask_global, "zeModuleGetGlobalPointer", out_global);
+    return module_find_global(module, device, name, ask_global, "zeModuleGetGlobalPointer",
+                              out_global);
 }
 
 zepi_result_t zepi_module_find_function(struct zepi_module *module, zepi_device_t device,
                                         const char *name, void **out_address)
 {
     struct zepi_global function = {0};
-    const zepi_result_t result =
-        find(module, device, name, ask_function, "zeModuleGetFunctionPointer", &function);
+    const zepi_result_t result = module_find_global(module, device, name, ask_function,
+                                                    "zeModuleGetFunctionPointer", &function);
     if (result == ZEPI_SUCCESS)
         *out_address = function.address;
     return result;

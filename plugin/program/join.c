@@ -47,7 +47,8 @@ static bool is_same_part(const struct zepi_module_part *a, const struct zepi_mod
     return true;
 }
 
-static uint32_t count_image(const struct zepi_module *module, const struct zepi_device_image *image)
+static uint32_t count_joined_image(const struct zepi_module *module,
+                                   const struct zepi_device_image *image)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->image_count; i++)
@@ -55,8 +56,8 @@ static uint32_t count_image(const struct zepi_module *module, const struct zepi_
     return count;
 }
 
-static uint32_t count_part(const struct zepi_module *module, uint32_t part_count,
-                           const struct zepi_module_part *part)
+static uint32_t count_joined_part(const struct zepi_module *module, uint32_t part_count,
+                                  const struct zepi_module_part *part)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < part_count; i++)
@@ -67,7 +68,7 @@ static uint32_t count_part(const struct zepi_module *module, uint32_t part_count
 static bool has_equal_images(const struct zepi_module *a, const struct zepi_module *b)
 {
     for (uint32_t i = 0; i < a->image_count; i++) {
-        if (count_image(a, a->images[i]) != count_image(b, a->images[i]))
+        if (count_joined_image(a, a->images[i]) != count_joined_image(b, a->images[i]))
             return false;
     }
     return true;
@@ -77,14 +78,14 @@ static bool has_equal_images(const struct zepi_module *a, const struct zepi_modu
 static bool has_equal_parts(const struct zepi_module *a, const struct zepi_module *b)
 {
     for (uint32_t i = 0; i < a->part_count; i++) {
-        if (zepi_module_any_code(a, i) && count_part(a, a->part_count, &a->parts[i]) !=
-                                              count_part(b, b->part_count, &a->parts[i]))
+        if (zepi_module_any_code(a, i) && count_joined_part(a, a->part_count, &a->parts[i]) !=
+                                              count_joined_part(b, b->part_count, &a->parts[i]))
             return false;
     }
     return true;
 }
 
-static bool is_equal(const struct zepi_module *a, const struct zepi_module *b)
+static bool are_modules_equal(const struct zepi_module *a, const struct zepi_module *b)
 {
     if (a->context != b->context || a->state != b->state ||
         zepi_module_count_images(a) != zepi_module_count_images(b))
@@ -107,7 +108,7 @@ zepi_result_t zepi_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_i
         return result;
     if (!out_is_equal)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
-    *out_is_equal = is_equal(a, b);
+    *out_is_equal = are_modules_equal(a, b);
     return ZEPI_SUCCESS;
 }
 
@@ -144,18 +145,18 @@ struct name_search {
     bool is_found;
 };
 
-static bool match_name(void *user, const char *name)
+static bool kernel_name_matches(void *user, const char *name)
 {
     struct name_search *search = user;
     search->is_found = strcmp(name, search->name) == 0;
     return !search->is_found;
 }
 
-static bool check_kernel(void *user, const char *name)
+static bool check_kernel_of_join(void *user, const char *name)
 {
     struct kernel_check *check = user;
     struct name_search search = {.name = name};
-    zepi_module_for_each_kernel(check->other, match_name, &search);
+    zepi_module_for_each_kernel(check->other, kernel_name_matches, &search);
     if (!search.is_found)
         check->missing = name;
     return search.is_found;
@@ -172,15 +173,15 @@ static bool lists_all_kernels(const struct zepi_module *module)
     return module->image_count > 0;
 }
 
-static zepi_result_t check_kernels(const struct zepi_module *a, const struct zepi_module *b,
-                                   uint32_t index, uint32_t other)
+static zepi_result_t check_kernels_of_join(const struct zepi_module *a, const struct zepi_module *b,
+                                           uint32_t index, uint32_t other)
 {
     struct kernel_check check = {.other = b};
     if (lists_all_kernels(b))
-        zepi_module_for_each_kernel(a, check_kernel, &check);
+        zepi_module_for_each_kernel(a, check_kernel_of_join, &check);
     if (!check.missing && lists_all_kernels(a)) {
         check.other = a;
-        zepi_module_for_each_kernel(b, check_kernel, &check);
+        zepi_module_for_each_kernel(b, check_kernel_of_join, &check);
     }
     return check.missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                                      "modules %u and %u cannot be joined: only one has kernel '%s'",
@@ -188,7 +189,8 @@ static zepi_result_t check_kernels(const struct zepi_module *a, const struct zep
                          : ZEPI_SUCCESS;
 }
 
-static bool has_symbol(const struct zepi_module *module, const struct zepi_spirv_symbol *symbol)
+static bool part_exports_symbol(const struct zepi_module *module,
+                                const struct zepi_spirv_symbol *symbol)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
@@ -211,13 +213,13 @@ static bool lists_all_symbols(const struct zepi_module *module)
     return module->image_count > 0;
 }
 
-static zepi_result_t check_symbols(const struct zepi_module *a, const struct zepi_module *b,
-                                   uint32_t index, uint32_t other)
+static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const struct zepi_module *b,
+                                           uint32_t index, uint32_t other)
 {
     for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(a->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
-            if (!has_symbol(b, &spirv->symbols[at]))
+            if (!part_exports_symbol(b, &spirv->symbols[at]))
                 return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                                  "modules %u and %u cannot be joined: only one has symbol '%s'",
                                  other, index, spirv->symbols[at].name);
@@ -226,7 +228,8 @@ static zepi_result_t check_symbols(const struct zepi_module *a, const struct zep
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_pair(const zepi_module_t *modules, uint32_t index, uint32_t other)
+static zepi_result_t check_pair_of_join(const zepi_module_t *modules, uint32_t index,
+                                        uint32_t other)
 {
     const struct zepi_module *a = modules[other];
     const struct zepi_module *b = modules[index];
@@ -237,21 +240,21 @@ static zepi_result_t check_pair(const zepi_module_t *modules, uint32_t index, ui
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "modules %u and %u cannot be joined: one is %s, the other %s", other,
                          index, zepi_module_state_name(a->state), zepi_module_state_name(b->state));
-    zepi_result_t result = check_kernels(a, b, index, other);
+    zepi_result_t result = check_kernels_of_join(a, b, index, other);
     if (result == ZEPI_SUCCESS)
-        result = check_symbols(a, b, index, other);
-    return result == ZEPI_SUCCESS ? check_symbols(b, a, index, other) : result;
+        result = check_symbols_of_join(a, b, index, other);
+    return result == ZEPI_SUCCESS ? check_symbols_of_join(b, a, index, other) : result;
 }
 
 // Each with each: two may agree with a third that is empty or native, but not with each other.
-static zepi_result_t check_modules(uint32_t module_count, const zepi_module_t *modules)
+static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
 {
     if (module_count == 0 || !modules)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
     for (uint32_t i = 0; i < module_count; i++) {
         zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
         for (uint32_t other = 0; other < i && result == ZEPI_SUCCESS; other++)
-            result = check_pair(modules, i, other);
+            result = check_pair_of_join(modules, i, other);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -259,8 +262,8 @@ static zepi_result_t check_modules(uint32_t module_count, const zepi_module_t *m
 }
 
 // The values of inputs together; `*values` is replaced by a set with those of `more`.
-static zepi_result_t unite_values(struct zepi_spec_values **values,
-                                  const struct zepi_spec_values *more)
+static zepi_result_t join_unite_values(struct zepi_spec_values **values,
+                                       const struct zepi_spec_values *more)
 {
     for (uint32_t i = 0; more && i < more->count; i++) {
         const struct zepi_spec_entry *entry = &more->entries[i];
@@ -283,14 +286,14 @@ static zepi_result_t unite_values(struct zepi_spec_values **values,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t snapshot_all(uint32_t module_count, const zepi_module_t *modules,
-                                  struct zepi_spec_values **out_values)
+static zepi_result_t snapshot_modules(uint32_t module_count, const zepi_module_t *modules,
+                                      struct zepi_spec_values **out_values)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     *out_values = NULL;
     for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_spec_values *values = zepi_module_snapshot(modules[i]);
-        result = unite_values(out_values, values);
+        result = join_unite_values(out_values, values);
         zepi_spec_values_release(values);
     }
     if (result != ZEPI_SUCCESS) {
@@ -300,8 +303,8 @@ static zepi_result_t snapshot_all(uint32_t module_count, const zepi_module_t *mo
     return result;
 }
 
-static struct zepi_device_image *image_of(const struct zepi_module *module,
-                                          const struct zepi_device_image *image)
+static struct zepi_device_image *joined_image_of(const struct zepi_module *module,
+                                                 const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         if (is_same_image(module->images[i], image))
@@ -310,12 +313,12 @@ static struct zepi_device_image *image_of(const struct zepi_module *module,
     return NULL;
 }
 
-static void copy_part(const struct zepi_module *joined, struct zepi_module_part *to,
-                      const struct zepi_module_part *from)
+static void join_copy_part(const struct zepi_module *joined, struct zepi_module_part *to,
+                           const struct zepi_module_part *from)
 {
     to->image_count = from->image_count;
     for (uint32_t i = 0; i < from->image_count; i++) {
-        to->images[i] = image_of(joined, from->images[i]);
+        to->images[i] = joined_image_of(joined, from->images[i]);
         to->values[i] = zepi_spec_values_retain(from->values[i]);
     }
     for (uint32_t i = 0; i < joined->context->device_count; i++)
@@ -324,8 +327,8 @@ static void copy_part(const struct zepi_module *joined, struct zepi_module_part 
 }
 
 // The images of all modules, each once. Borrowed; `room` is enough for all of them.
-static uint32_t gather_images(uint32_t module_count, const zepi_module_t *modules,
-                              struct zepi_device_image **images)
+static uint32_t join_gather_images(uint32_t module_count, const zepi_module_t *modules,
+                                   struct zepi_device_image **images)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
@@ -340,8 +343,8 @@ static uint32_t gather_images(uint32_t module_count, const zepi_module_t *module
     return count;
 }
 
-static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
-                          struct zepi_module **out_module)
+static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *modules,
+                                  struct zepi_module **out_module)
 {
     uint32_t image_room = 0;
     uint32_t part_room = 0;
@@ -355,7 +358,7 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
         return zepi_fail_no_memory();
     struct zepi_module *joined = NULL;
     struct zepi_spec_values *values = NULL;
-    const uint32_t image_count = gather_images(module_count, modules, images);
+    const uint32_t image_count = join_gather_images(module_count, modules, images);
     zepi_result_t result = zepi_module_make(modules[0]->context, modules[0]->state, image_count,
                                             images, part_room, &joined);
     zepi_free(images);
@@ -364,8 +367,8 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
     uint32_t part_count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
         for (uint32_t at = 0; at < modules[i]->part_count; at++) {
-            if (count_part(joined, part_count, &modules[i]->parts[at]) == 0)
-                copy_part(joined, &joined->parts[part_count++], &modules[i]->parts[at]);
+            if (count_joined_part(joined, part_count, &modules[i]->parts[at]) == 0)
+                join_copy_part(joined, &joined->parts[part_count++], &modules[i]->parts[at]);
         }
     }
     joined->part_count = part_count;
@@ -375,7 +378,7 @@ static zepi_result_t join(uint32_t module_count, const zepi_module_t *modules,
             result = zepi_fail_no_memory();
     }
     if (result == ZEPI_SUCCESS)
-        result = snapshot_all(module_count, modules, &values);
+        result = snapshot_modules(module_count, modules, &values);
     atomic_store_explicit(&joined->values, values, memory_order_relaxed);
     if (result != ZEPI_SUCCESS) {
         zepi_release(joined);
@@ -391,9 +394,9 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
     struct zepi_module *joined = NULL;
     if (!out_module)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
-    zepi_result_t result = check_modules(module_count, modules);
+    zepi_result_t result = check_modules_of_join(module_count, modules);
     if (result == ZEPI_SUCCESS)
-        result = join(module_count, modules, &joined);
+        result = join_modules(module_count, modules, &joined);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_module_publish(joined);
@@ -411,7 +414,7 @@ struct taking {
 };
 
 // Consumes the reference.
-static void take_module(void *user, struct zepi_module *module)
+static void consume_joined_module(void *user, struct zepi_module *module)
 {
     struct taking *taking = user;
     if (module->state != taking->state) {
@@ -438,7 +441,7 @@ zepi_result_t zepi_context_get_modules(zepi_context_t context, zepi_module_state
     if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
-    zepi_module_visit_all(context, take_module, &taking);
+    zepi_module_visit_all(context, consume_joined_module, &taking);
     *out_count = taking.count;
     return ZEPI_SUCCESS;
 }

@@ -7,8 +7,8 @@
 #include "program/link/link_build.h"
 #include "program/module.h"
 
-static zepi_result_t check_objects(uint32_t object_count, const zepi_module_t *objects,
-                                   const void *out_executable)
+static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
+                                          const void *out_executable)
 {
     if (!out_executable || (object_count > 0 && !objects))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
@@ -32,7 +32,7 @@ static zepi_result_t check_objects(uint32_t object_count, const zepi_module_t *o
 }
 
 // An empty module lacks nothing on any device.
-static bool has_device(const struct zepi_module *object, uint32_t device_index)
+static bool object_serves_device(const struct zepi_module *object, uint32_t device_index)
 {
     for (uint32_t i = 0; i < object->part_count; i++) {
         if (object->parts[i].device_module[device_index])
@@ -49,7 +49,7 @@ struct sets {
     uint32_t part_count;
 };
 
-static void sets_finish(struct sets *sets)
+static void link_sets_finish(struct sets *sets)
 {
     for (uint32_t i = 0; i < sets->count; i++)
         zepi_link_set_finish(&sets->list[i]);
@@ -57,8 +57,8 @@ static void sets_finish(struct sets *sets)
     zepi_free(sets->parts);
 }
 
-static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
-                            uint32_t device_index)
+static uint32_t count_linked_units(uint32_t object_count, const zepi_module_t *objects,
+                                   uint32_t device_index)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < object_count; i++) {
@@ -72,8 +72,8 @@ static uint32_t count_units(uint32_t object_count, const zepi_module_t *objects,
     return count;
 }
 
-static zepi_result_t add_object(struct zepi_link_set *set, uint32_t index,
-                                const struct zepi_module *object)
+static zepi_result_t link_add_object(struct zepi_link_set *set, uint32_t index,
+                                     const struct zepi_module *object)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < object->part_count && result == ZEPI_SUCCESS; i++) {
@@ -86,15 +86,16 @@ static zepi_result_t add_object(struct zepi_link_set *set, uint32_t index,
     return result;
 }
 
-static zepi_result_t set_init(struct zepi_link_set *set, uint32_t object_count,
-                              const zepi_module_t *objects, uint32_t device_index)
+static zepi_result_t link_set_init(struct zepi_link_set *set, uint32_t object_count,
+                                   const zepi_module_t *objects, uint32_t device_index)
 {
-    zepi_result_t result = zepi_link_set_init(set, objects[0]->context, device_index,
-                                              count_units(object_count, objects, device_index));
+    zepi_result_t result =
+        zepi_link_set_init(set, objects[0]->context, device_index,
+                           count_linked_units(object_count, objects, device_index));
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++)
-        result = add_object(set, i, objects[i]);
+        result = link_add_object(set, i, objects[i]);
     if (result == ZEPI_SUCCESS)
         zepi_link_set_sort(set);
     else
@@ -102,15 +103,16 @@ static zepi_result_t set_init(struct zepi_link_set *set, uint32_t object_count,
     return result;
 }
 
-static zepi_result_t add_set(struct sets *sets, uint32_t object_count, const zepi_module_t *objects,
-                             uint32_t device_index, const struct zepi_build_options *options)
+static zepi_result_t sets_add_link_set(struct sets *sets, uint32_t object_count,
+                                       const zepi_module_t *objects, uint32_t device_index,
+                                       const struct zepi_build_options *options)
 {
     struct zepi_link_set *set = &sets->list[sets->count];
     for (uint32_t i = 0; i < object_count; i++) {
-        if (!has_device(objects[i], device_index))
+        if (!object_serves_device(objects[i], device_index))
             return ZEPI_SUCCESS;
     }
-    zepi_result_t result = set_init(set, object_count, objects, device_index);
+    zepi_result_t result = link_set_init(set, object_count, objects, device_index);
     if (result != ZEPI_SUCCESS)
         return result;
     const uint32_t index = sets->count++;
@@ -127,27 +129,27 @@ static zepi_result_t add_set(struct sets *sets, uint32_t object_count, const zep
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t sets_init(struct sets *sets, uint32_t object_count,
-                               const zepi_module_t *objects,
-                               const struct zepi_build_options *options)
+static zepi_result_t link_sets_init(struct sets *sets, uint32_t object_count,
+                                    const zepi_module_t *objects,
+                                    const struct zepi_build_options *options)
 {
     const struct zepi_context *context = objects[0]->context;
     *sets = (struct sets){.list = zepi_allocate(context->device_count, sizeof(sets->list[0])),
                           .parts = zepi_allocate(context->device_count, sizeof(sets->parts[0]))};
     zepi_result_t result = sets->list && sets->parts ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < context->device_count && result == ZEPI_SUCCESS; i++)
-        result = add_set(sets, object_count, objects, i, options);
+        result = sets_add_link_set(sets, object_count, objects, i, options);
     if (result == ZEPI_SUCCESS && sets->count == 0)
         result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                            "there is no device that all %u objects have code for", object_count);
     if (result != ZEPI_SUCCESS)
-        sets_finish(sets);
+        link_sets_finish(sets);
     return result;
 }
 
 // How often an image is in a list: twice if it was compiled with two sets of values.
-static uint32_t count_image(uint32_t count, struct zepi_device_image *const *images,
-                            const struct zepi_device_image *image)
+static uint32_t count_linked_image(uint32_t count, struct zepi_device_image *const *images,
+                                   const struct zepi_device_image *image)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -155,7 +157,7 @@ static uint32_t count_image(uint32_t count, struct zepi_device_image *const *ima
     return found;
 }
 
-static uint32_t count_before(const struct zepi_link_set *set, uint32_t index)
+static uint32_t count_units_before(const struct zepi_link_set *set, uint32_t index)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < index; i++)
@@ -164,8 +166,8 @@ static uint32_t count_before(const struct zepi_link_set *set, uint32_t index)
 }
 
 // The images of all sets, in the order of the objects. What several sets have is there once.
-static zepi_result_t list_images(const struct sets *sets, struct zepi_device_image ***out_images,
-                                 uint32_t *out_count)
+static zepi_result_t list_linked_images(const struct sets *sets,
+                                        struct zepi_device_image ***out_images, uint32_t *out_count)
 {
     size_t room = 0;
     uint32_t count = 0;
@@ -179,7 +181,7 @@ static zepi_result_t list_images(const struct sets *sets, struct zepi_device_ima
         for (uint32_t at = 0; at < set->count; at++) {
             struct zepi_device_image *image = set->members[at].image;
             if (set->members[at].unit == 0 &&
-                count_image(count, images, image) <= count_before(set, at))
+                count_linked_image(count, images, image) <= count_units_before(set, at))
                 images[count++] = image;
         }
     }
@@ -189,7 +191,7 @@ static zepi_result_t list_images(const struct sets *sets, struct zepi_device_ima
 }
 
 // What a part was made from.
-static void describe_part(struct zepi_module_part *part, const struct zepi_link_set *set)
+static void describe_linked_part(struct zepi_module_part *part, const struct zepi_link_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
         const struct zepi_link_member *member = &set->members[i];
@@ -209,19 +211,20 @@ static zepi_result_t link_sets(const struct sets *sets, const struct zepi_build_
         const struct zepi_link_set *set = &sets->list[i];
         struct zepi_module_part *part = &module->parts[sets->parts[i]];
         if (part->image_count == 0)
-            describe_part(part, set);
+            describe_linked_part(part, set);
         result = zepi_link_set_get_code(set, options, &part->device_module[set->device_index]);
     }
     return result;
 }
 
-static zepi_result_t make_module(const struct sets *sets, const struct zepi_build_options *options,
-                                 struct zepi_context *context, zepi_module_t *out_executable)
+static zepi_result_t make_linked_module(const struct sets *sets,
+                                        const struct zepi_build_options *options,
+                                        struct zepi_context *context, zepi_module_t *out_executable)
 {
     struct zepi_device_image **images = NULL;
     struct zepi_module *module = NULL;
     uint32_t image_count = 0;
-    zepi_result_t result = list_images(sets, &images, &image_count);
+    zepi_result_t result = list_linked_images(sets, &images, &image_count);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_module_make(context, ZEPI_MODULE_EXECUTABLE, image_count, images,
@@ -247,10 +250,10 @@ zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_
     if (result != ZEPI_SUCCESS)
         return result;
     options.variables = variables;
-    result = sets_init(&sets, object_count, objects, &options);
+    result = link_sets_init(&sets, object_count, objects, &options);
     if (result == ZEPI_SUCCESS) {
-        result = make_module(&sets, &options, objects[0]->context, out_executable);
-        sets_finish(&sets);
+        result = make_linked_module(&sets, &options, objects[0]->context, out_executable);
+        link_sets_finish(&sets);
     }
     zepi_build_options_finish(&options);
     return result;
@@ -261,7 +264,7 @@ static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t
                                       zepi_module_t *out_executable)
 {
     struct zepi_module *module = NULL;
-    zepi_result_t result = check_objects(object_count, objects, out_executable);
+    zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_link_objects(object_count, objects, desc, variables, &module);
     if (result != ZEPI_SUCCESS)

@@ -6,8 +6,8 @@
 #include "program/module.h"
 
 // An executable of one ze_module: several were linked, or are failures already.
-static zepi_result_t check_imports(const struct zepi_device_module *device_module,
-                                   uint32_t image_index)
+static zepi_result_t check_unresolved_imports(const struct zepi_device_module *device_module,
+                                              uint32_t image_index)
 {
     bool has_imports = false;
     if (device_module->unit_count > 1)
@@ -22,8 +22,8 @@ static zepi_result_t check_imports(const struct zepi_device_module *device_modul
 }
 
 // Loads a native image on the devices that it is for. Taken by none is a compile failure.
-static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
-                               const struct zepi_build_options *options)
+static zepi_result_t module_load_part(struct zepi_module *module, uint32_t index,
+                                      const struct zepi_build_options *options)
 {
     const enum zepi_device_module_kind kind = module->state == ZEPI_MODULE_EXECUTABLE
                                                   ? ZEPI_DEVICE_MODULE_EXECUTABLE
@@ -41,7 +41,7 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
         if (result == ZEPI_ERROR_COMPILE_FAILURE)
             continue;
         if (result == ZEPI_SUCCESS && kind == ZEPI_DEVICE_MODULE_EXECUTABLE)
-            result = check_imports(zepi_device_module_of(part->device_module[i]), index);
+            result = check_unresolved_imports(zepi_device_module_of(part->device_module[i]), index);
         if (result != ZEPI_SUCCESS)
             return result;
         is_taken = true;
@@ -55,7 +55,7 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
     return result;
 }
 
-static bool is_loaded(const struct zepi_module *module, uint32_t part_index)
+static bool is_module_loaded(const struct zepi_module *module, uint32_t part_index)
 {
     for (uint32_t i = 0; i < module->context->device_count; i++) {
         if (module->parts[part_index].device_module[i])
@@ -65,14 +65,14 @@ static bool is_loaded(const struct zepi_module *module, uint32_t part_index)
 }
 
 // A module of the parts that a device took, moved out of the other.
-static zepi_result_t keep_loaded(struct zepi_module *all, struct zepi_module **out_module)
+static zepi_result_t module_keep_loaded(struct zepi_module *all, struct zepi_module **out_module)
 {
     struct zepi_module *module = NULL;
     uint32_t count = 0;
     // Each part has room for all images of the module: the first one's list serves.
     struct zepi_device_image **images = all->parts[0].images;
     for (uint32_t i = 0; i < all->part_count; i++) {
-        if (is_loaded(all, i))
+        if (is_module_loaded(all, i))
             images[count++] = all->images[i];
     }
     const zepi_result_t result =
@@ -81,7 +81,7 @@ static zepi_result_t keep_loaded(struct zepi_module *all, struct zepi_module **o
         return result;
     count = 0;
     for (uint32_t i = 0; i < all->part_count; i++) {
-        if (!is_loaded(all, i))
+        if (!is_module_loaded(all, i))
             continue;
         struct zepi_module_part *part = &module->parts[count];
         part->image_count = 1;
@@ -95,8 +95,8 @@ static zepi_result_t keep_loaded(struct zepi_module *all, struct zepi_module **o
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t load_parts(struct zepi_module *module, enum zepi_unusable_images unusable,
-                                uint32_t *out_left_out)
+static zepi_result_t module_load_parts(struct zepi_module *module,
+                                       enum zepi_unusable_images unusable, uint32_t *out_left_out)
 {
     struct zepi_build_options options;
     struct zepi_error error;
@@ -105,7 +105,7 @@ static zepi_result_t load_parts(struct zepi_module *module, enum zepi_unusable_i
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
-        result = load_part(module, i, &options);
+        result = module_load_part(module, i, &options);
         if (result == ZEPI_ERROR_COMPILE_FAILURE && unusable == ZEPI_LEAVE_UNUSABLE_OUT) {
             // No failure of anything that was asked for.
             zepi_error_restore(&error);
@@ -117,7 +117,7 @@ static zepi_result_t load_parts(struct zepi_module *module, enum zepi_unusable_i
     return result;
 }
 
-static bool stop_at_first(void *user, const char *name)
+static bool stop_at_first_kernel(void *user, const char *name)
 {
     (void)name;
     *(bool *)user = true;
@@ -129,7 +129,7 @@ static bool has_something_to_launch(const struct zepi_module *module)
 {
     bool has_kernel = module->state != ZEPI_MODULE_EXECUTABLE || module->part_count == 0;
     if (!has_kernel)
-        zepi_module_for_each_kernel(module, stop_at_first, &has_kernel);
+        zepi_module_for_each_kernel(module, stop_at_first_kernel, &has_kernel);
     return has_kernel;
 }
 
@@ -148,7 +148,7 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
     if (result != ZEPI_SUCCESS)
         return result;
     if (part_count > 0)
-        result = load_parts(module, unusable, &left_out);
+        result = module_load_parts(module, unusable, &left_out);
     if (result == ZEPI_SUCCESS && !has_something_to_launch(module))
         result = unusable == ZEPI_LEAVE_UNUSABLE_OUT
                      ? zepi_module_make(context, state, 0, NULL, 0, &rest)
@@ -156,7 +156,7 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
                                  "none of the %u images has a kernel, which an executable needs",
                                  image_count);
     else if (result == ZEPI_SUCCESS && left_out > 0)
-        result = keep_loaded(module, &rest);
+        result = module_keep_loaded(module, &rest);
     if (result != ZEPI_SUCCESS || rest) {
         zepi_release(module);
         module = rest;

@@ -48,7 +48,7 @@ const char *zepi_module_state_name(zepi_module_state_t state)
 }
 
 // One block for all lists: parts; in each part images, values and code.
-static zepi_result_t make_storage(struct zepi_module *module, uint32_t part_count)
+static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t part_count)
 {
     const uint32_t image_count = module->image_count;
     // A part has at most all images of the module.
@@ -75,8 +75,8 @@ static zepi_result_t make_storage(struct zepi_module *module, uint32_t part_coun
 }
 
 // Consumes the reference to the images.
-static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t state,
-                          uint32_t part_count, struct zepi_module **out_module)
+static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_state_t state,
+                                 uint32_t part_count, struct zepi_module **out_module)
 {
     struct zepi_module *module = zepi_object_create(&zepi_module_type);
     if (!module) {
@@ -92,7 +92,7 @@ static zepi_result_t make(struct zepi_module_images *shared, zepi_module_state_t
     module->state = state;
     module->storage = module->inline_storage;
     if (part_count > 0) {
-        const zepi_result_t result = make_storage(module, part_count);
+        const zepi_result_t result = module_make_storage(module, part_count);
         if (result != ZEPI_SUCCESS) {
             zepi_release(module);
             return result;
@@ -109,13 +109,13 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
     struct zepi_module_images *shared;
     const zepi_result_t result =
         zepi_module_images_create(context, state, image_count, images, &shared);
-    return result == ZEPI_SUCCESS ? make(shared, state, part_count, out_module) : result;
+    return result == ZEPI_SUCCESS ? module_make(shared, state, part_count, out_module) : result;
 }
 
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module)
 {
-    return make(zepi_retain(input->shared), state, part_count, out_module);
+    return module_make(zepi_retain(input->shared), state, part_count, out_module);
 }
 
 void zepi_module_publish(struct zepi_module *module)
@@ -200,7 +200,7 @@ struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module,
     return NULL;
 }
 
-static bool is_in_part(const struct zepi_module *module, uint32_t part, const char *name)
+static bool kernel_is_in_part(const struct zepi_module *module, uint32_t part, const char *name)
 {
     const struct zepi_build_result *device_module = zepi_module_any_code(module, part);
     return device_module &&
@@ -211,7 +211,7 @@ static bool visit_code_once(void *user, const char *name)
 {
     struct once *once = user;
     for (uint32_t i = 0; i < once->index; i++) {
-        if (is_in_part(once->module, i, name))
+        if (kernel_is_in_part(once->module, i, name))
             return true;
     }
     once->goes_on = once->visit(once->user, name);
@@ -219,7 +219,7 @@ static bool visit_code_once(void *user, const char *name)
 }
 
 // Whether the SPIR-V of a part of several images has the kernel.
-static bool is_in_spirv(const struct zepi_module_part *part, const char *name)
+static bool kernel_is_in_spirv(const struct zepi_module_part *part, const char *name)
 {
     for (uint32_t i = 0; i < part->image_count && part->image_count > 1; i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(part->images[i]);
@@ -232,7 +232,8 @@ static bool is_in_spirv(const struct zepi_module_part *part, const char *name)
 static bool visit_rest_once(void *user, const char *name)
 {
     struct once *once = user;
-    return is_in_spirv(&once->module->parts[once->index], name) || visit_code_once(once, name);
+    return kernel_is_in_spirv(&once->module->parts[once->index], name) ||
+           visit_code_once(once, name);
 }
 
 // Linked code lists its kernels in an order of its own; those of the images come in theirs.
@@ -277,7 +278,7 @@ void zepi_module_for_each_kernel(const struct zepi_module *module,
     }
 }
 
-static bool append_name(void *user, const char *name)
+static bool append_image_name(void *user, const char *name)
 {
     bool *is_first = user;
     zepi_error_append("%s'%s'", *is_first ? ": there are " : ", ", name);
@@ -288,14 +289,14 @@ static bool append_name(void *user, const char *name)
 void zepi_module_append_kernel_names(const struct zepi_module *module)
 {
     bool is_first = true;
-    zepi_module_for_each_kernel(module, append_name, &is_first);
+    zepi_module_for_each_kernel(module, append_image_name, &is_first);
     if (is_first)
         zepi_error_append(": it has no kernels");
 }
 
-static zepi_result_t create_images(zepi_module_state_t state, uint32_t image_count,
-                                   const zepi_device_image_desc_t *descs,
-                                   struct zepi_device_image **images)
+static zepi_result_t create_module_images(zepi_module_state_t state, uint32_t image_count,
+                                          const zepi_device_image_desc_t *descs,
+                                          struct zepi_device_image **images)
 {
     // Every description in the list has the size that the first one states.
     const size_t stride = image_count > 0 ? descs[0].size : 0;
@@ -338,9 +339,10 @@ zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void 
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t create(struct zepi_context *context, zepi_module_state_t state,
-                            uint32_t image_count, const zepi_device_image_desc_t *descs,
-                            struct zepi_module **out_module)
+static zepi_result_t module_create_from_images(struct zepi_context *context,
+                                               zepi_module_state_t state, uint32_t image_count,
+                                               const zepi_device_image_desc_t *descs,
+                                               struct zepi_module **out_module)
 {
     struct zepi_module *module;
     struct zepi_device_image *one_image = NULL;
@@ -349,7 +351,7 @@ static zepi_result_t create(struct zepi_context *context, zepi_module_state_t st
                         : &one_image;
     if (!images)
         return zepi_fail_no_memory();
-    zepi_result_t result = create_images(state, image_count, descs, images);
+    zepi_result_t result = create_module_images(state, image_count, descs, images);
     if (result == ZEPI_SUCCESS)
         result = zepi_module_make_of_images(context, state, image_count, images,
                                             ZEPI_REFUSE_UNUSABLE, &module);
@@ -379,5 +381,5 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                          "state %d is none of input (1), object (2), executable (3)", (int)state);
     return state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_device_image_is_plain(descs)
                ? zepi_module_create_plain(context, descs->bytes, descs->size_bytes, out_module)
-               : create(context, state, image_count, descs, out_module);
+               : module_create_from_images(context, state, image_count, descs, out_module);
 }

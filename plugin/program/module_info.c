@@ -4,7 +4,7 @@
 #include "program/built_image.h"
 #include "program/module.h"
 
-static bool count_name(void *user, const char *name)
+static bool count_kernel_name(void *user, const char *name)
 {
     (void)name;
     ++*(uint32_t *)user;
@@ -26,16 +26,16 @@ static bool has_native_constants(const struct zepi_module *module)
 }
 
 // An input may be built for any device of the context, and an empty module lacks nothing on any.
-static bool serves(const struct zepi_module *module, uint32_t device_index)
+static bool module_serves_device(const struct zepi_module *module, uint32_t device_index)
 {
     return module->part_count == 0 || zepi_module_has_code(module, device_index);
 }
 
-static uint32_t count_devices(const struct zepi_module *module)
+static uint32_t count_served_devices(const struct zepi_module *module)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->context->device_count; i++)
-        count += serves(module, i);
+        count += module_serves_device(module, i);
     return count;
 }
 
@@ -46,12 +46,12 @@ zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out
         return result;
     zepi_module_info_t info = {.context = module->context,
                                .state = module->state,
-                               .device_count = count_devices(module),
+                               .device_count = count_served_devices(module),
                                .image_count = zepi_module_count_images(module),
                                .spec_constant_count = module->declaration_count,
                                .has_spec_constants = module->declaration_count > 0,
                                .has_native_spec_constants = has_native_constants(module)};
-    zepi_module_for_each_kernel(module, count_name, &info.kernel_count);
+    zepi_module_for_each_kernel(module, count_kernel_name, &info.kernel_count);
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
@@ -65,7 +65,7 @@ zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
         return result;
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        if (!serves(module, i))
+        if (!module_serves_device(module, i))
             continue;
         if (count < capacity)
             out_devices[count] = zepi_retain(module->context->devices[i]);
@@ -100,7 +100,7 @@ struct name_list {
     const char **names;
 };
 
-static bool list_name(void *user, const char *name)
+static bool list_kernel_name(void *user, const char *name)
 {
     struct name_list *list = user;
     if (list->count < list->capacity)
@@ -118,7 +118,7 @@ zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capaci
     if (result != ZEPI_SUCCESS)
         return result;
     struct name_list list = {.capacity = capacity, .names = out_names};
-    zepi_module_for_each_kernel(module, list_name, &list);
+    zepi_module_for_each_kernel(module, list_kernel_name, &list);
     *out_count = list.count;
     return ZEPI_SUCCESS;
 }
@@ -128,7 +128,7 @@ struct name_search {
     bool is_found;
 };
 
-static bool search_name(void *user, const char *name)
+static bool search_kernel_name(void *user, const char *name)
 {
     struct name_search *search = user;
     search->is_found = strcmp(search->name, name) == 0;
@@ -144,7 +144,7 @@ zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, boo
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
                          name ? "the output" : "the kernel's name");
     struct name_search search = {.name = name};
-    zepi_module_for_each_kernel(module, search_name, &search);
+    zepi_module_for_each_kernel(module, search_kernel_name, &search);
     *out_has = search.is_found;
     return ZEPI_SUCCESS;
 }

@@ -23,8 +23,8 @@ static void pieces_finish(struct pieces *pieces)
     zepi_free(pieces->members);
 }
 
-static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_device_module_unit *unit,
-                              uint32_t group)
+static zepi_result_t pieces_add_unit(struct pieces *pieces,
+                                     const struct zepi_device_module_unit *unit, uint32_t group)
 {
     struct zepi_container_member *member = &pieces->members[pieces->count];
     member->group = group;
@@ -44,8 +44,8 @@ static zepi_result_t add_unit(struct pieces *pieces, const struct zepi_device_mo
 }
 
 // A link of an object's native code needs to know what it imports and exports.
-static void keep_symbols(const struct zepi_container_member *member,
-                         const struct zepi_device_module *device_module)
+static void pieces_keep_symbols(const struct zepi_container_member *member,
+                                const struct zepi_device_module *device_module)
 {
     if (device_module->unit_count == 1 && device_module->source_count == 1 &&
         member->size_bytes > 0)
@@ -61,22 +61,24 @@ static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
 }
 
 // What was not linked with each other has different groups.
-static zepi_result_t add_code(struct pieces *pieces, const struct zepi_device_module *device_module,
-                              zepi_module_state_t state)
+static zepi_result_t pieces_add_device_module(struct pieces *pieces,
+                                              const struct zepi_device_module *device_module,
+                                              zepi_module_state_t state)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     const uint32_t first_group =
         pieces->count > 0 ? pieces->members[pieces->count - 1].group + 1 : 0;
     for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++)
-        result =
-            add_unit(pieces, &device_module->units[i], first_group + device_module->units[i].group);
+        result = pieces_add_unit(pieces, &device_module->units[i],
+                                 first_group + device_module->units[i].group);
     if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT)
-        keep_symbols(&pieces->members[pieces->count - device_module->unit_count], device_module);
+        pieces_keep_symbols(&pieces->members[pieces->count - device_module->unit_count],
+                            device_module);
     return result;
 }
 
-static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *module,
-                            uint32_t device_index)
+static zepi_result_t pieces_gather(struct pieces *pieces, const struct zepi_module *module,
+                                   uint32_t device_index)
 {
     uint32_t room = 0;
     for (uint32_t i = 0; i < module->part_count; i++) {
@@ -89,12 +91,13 @@ static zepi_result_t gather(struct pieces *pieces, const struct zepi_module *mod
         const struct zepi_build_result *device_module =
             module->parts[i].device_module[device_index];
         if (device_module)
-            result = add_code(pieces, zepi_device_module_of(device_module), module->state);
+            result = pieces_add_device_module(pieces, zepi_device_module_of(device_module),
+                                              module->state);
     }
     return result;
 }
 
-static zepi_result_t check_pieces(const struct pieces *pieces, const struct zepi_device *device)
+static zepi_result_t pieces_check(const struct pieces *pieces, const struct zepi_device *device)
 {
     if (pieces->count == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
@@ -112,8 +115,8 @@ static zepi_result_t check_pieces(const struct pieces *pieces, const struct zepi
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t write_out(const struct pieces *pieces, size_t *inout_size_bytes,
-                               void *out_bytes)
+static zepi_result_t pieces_write_out(const struct pieces *pieces, size_t *inout_size_bytes,
+                                      void *out_bytes)
 {
     const size_t size_bytes = pieces->count == 1
                                   ? pieces->members[0].size_bytes
@@ -145,11 +148,11 @@ zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t 
     if (module->state == ZEPI_MODULE_INPUT)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "the module is input: it has no native code before it is compiled");
-    result = gather(&pieces, module, index);
+    result = pieces_gather(&pieces, module, index);
     if (result == ZEPI_SUCCESS)
-        result = check_pieces(&pieces, device);
+        result = pieces_check(&pieces, device);
     if (result == ZEPI_SUCCESS)
-        result = write_out(&pieces, inout_size_bytes, out_bytes);
+        result = pieces_write_out(&pieces, inout_size_bytes, out_bytes);
     pieces_finish(&pieces);
     return result;
 }
@@ -163,14 +166,14 @@ zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *dev
     size_t size_bytes = 0;
     zepi_result_t result = pieces_init(&pieces, device_module->unit_count);
     if (result == ZEPI_SUCCESS)
-        result = add_code(&pieces, device_module, state);
+        result = pieces_add_device_module(&pieces, device_module, state);
     if (result == ZEPI_SUCCESS)
-        result = check_pieces(&pieces, device_module->device);
+        result = pieces_check(&pieces, device_module->device);
     if (result == ZEPI_SUCCESS)
-        result = write_out(&pieces, &size_bytes, NULL);
+        result = pieces_write_out(&pieces, &size_bytes, NULL);
     if (result == ZEPI_SUCCESS) {
         bytes = zepi_allocate(size_bytes, 1);
-        result = bytes ? write_out(&pieces, &size_bytes, bytes) : zepi_fail_no_memory();
+        result = bytes ? pieces_write_out(&pieces, &size_bytes, bytes) : zepi_fail_no_memory();
     }
     pieces_finish(&pieces);
     if (result != ZEPI_SUCCESS) {

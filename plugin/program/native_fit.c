@@ -79,7 +79,7 @@ struct kernel_search {
     bool is_found;
 };
 
-static bool search_kernel(void *user, const char *name)
+static bool search_shared_kernel(void *user, const char *name)
 {
     struct kernel_search *search = user;
     search->is_found = zepi_device_module_find_kernel(search->device_module, name);
@@ -94,13 +94,13 @@ static zepi_result_t shares_kernel(const struct zepi_native_fit *fit,
     struct zepi_build_result *device_module = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; spirv && i < spirv->kernel_count && !search.is_found; i++)
-        search_kernel(&search, spirv->kernels[i].name);
+        search_shared_kernel(&search, spirv->kernels[i].name);
     if (!spirv)
         result = zepi_device_module_get(fit->input->context, fit->device_index, other, fit->values,
                                         fit->options, fit->kind, &device_module);
     if (device_module)
-        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), search_kernel,
-                                           &search);
+        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module),
+                                           search_shared_kernel, &search);
     zepi_build_result_release(device_module);
     *out_shares = search.is_found;
     // Code that the device does not take is no other code of the kernel.
@@ -108,9 +108,9 @@ static zepi_result_t shares_kernel(const struct zepi_native_fit *fit,
 }
 
 // `listed` has room for all images of the module.
-static zepi_result_t check_against(const struct zepi_native_fit *fit,
-                                   struct zepi_device_image *other,
-                                   struct zepi_device_image **listed, bool *out_fits)
+static zepi_result_t check_native_against(const struct zepi_native_fit *fit,
+                                          struct zepi_device_image *other,
+                                          struct zepi_device_image **listed, bool *out_fits)
 {
     const struct zepi_module *input = fit->input;
     bool is_unstated = false;
@@ -141,7 +141,7 @@ zepi_result_t zepi_native_fit_check(const struct zepi_native_fit *fit, bool *out
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < input->image_count && *out_fits && result == ZEPI_SUCCESS; i++) {
         if (input->images[i] != fit->native && zepi_device_image_is_for(input->images[i], device))
-            result = check_against(fit, input->images[i], listed, out_fits);
+            result = check_native_against(fit, input->images[i], listed, out_fits);
     }
     zepi_free(listed);
     return result;

@@ -23,8 +23,8 @@ static bool can_make_kernel(const struct zepi_device_module_unit *unit)
     return true;
 }
 
-static zepi_result_t check_code(const struct zepi_device_module *device_module,
-                                zepi_module_state_t state)
+static zepi_result_t check_exported_code(const struct zepi_device_module *device_module,
+                                         zepi_module_state_t state)
 {
     const struct zepi_device_module_unit *unit = &device_module->units[0];
     bool has_imports;
@@ -45,9 +45,9 @@ static zepi_result_t check_code(const struct zepi_device_module *device_module,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t make_code(struct zepi_context *context, struct zepi_device *device,
-                               ze_module_handle_t ze, zepi_module_state_t state,
-                               struct zepi_build_result **out_result)
+static zepi_result_t make_imported_code(struct zepi_context *context, struct zepi_device *device,
+                                        ze_module_handle_t ze, zepi_module_state_t state,
+                                        struct zepi_build_result **out_result)
 {
     struct zepi_device_module *device_module;
     zepi_result_t result = zepi_device_module_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP,
@@ -55,7 +55,7 @@ static zepi_result_t make_code(struct zepi_context *context, struct zepi_device 
     if (result != ZEPI_SUCCESS)
         return result;
     device_module->is_private = true;
-    result = check_code(device_module, state);
+    result = check_exported_code(device_module, state);
     if (result == ZEPI_SUCCESS)
         result = zepi_device_module_wrap(device_module, out_result);
     if (result != ZEPI_SUCCESS)
@@ -63,9 +63,10 @@ static zepi_result_t make_code(struct zepi_context *context, struct zepi_device 
     return result;
 }
 
-static zepi_result_t make_module(struct zepi_context *context, uint32_t device_index,
-                                 struct zepi_build_result *device_module, zepi_module_state_t state,
-                                 struct zepi_module **out_module)
+static zepi_result_t make_imported_module(struct zepi_context *context, uint32_t device_index,
+                                          struct zepi_build_result *device_module,
+                                          zepi_module_state_t state,
+                                          struct zepi_module **out_module)
 {
     struct zepi_device_image *image;
     struct zepi_module *module;
@@ -83,10 +84,10 @@ static zepi_result_t make_module(struct zepi_context *context, uint32_t device_i
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_import(zepi_context_t context, zepi_device_t device,
-                                  const void *native_handle, zepi_module_state_t state,
-                                  zepi_ownership_t ownership, const void *out_module,
-                                  uint32_t *out_index)
+static zepi_result_t check_imported_module(zepi_context_t context, zepi_device_t device,
+                                           const void *native_handle, zepi_module_state_t state,
+                                           zepi_ownership_t ownership, const void *out_module,
+                                           uint32_t *out_index)
 {
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result == ZEPI_SUCCESS)
@@ -116,12 +117,12 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
     struct zepi_build_result *device_module;
     struct zepi_module *module = NULL;
     zepi_result_t result =
-        check_import(context, device, native_handle, state, ownership, out_module, &index);
+        check_imported_module(context, device, native_handle, state, ownership, out_module, &index);
     if (result == ZEPI_SUCCESS)
-        result = make_code(context, device, native_handle, state, &device_module);
+        result = make_imported_code(context, device, native_handle, state, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = make_module(context, index, device_module, state, &module);
+    result = make_imported_module(context, index, device_module, state, &module);
     if (result != ZEPI_SUCCESS) {
         zepi_build_result_release(device_module);
         return result;
@@ -135,7 +136,7 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
 
 // ---- Out ----
 
-static void destroy_export(void *user, uint32_t index, void *item)
+static void destroy_exported_module(void *user, uint32_t index, void *item)
 {
     (void)user;
     (void)index;
@@ -144,12 +145,12 @@ static void destroy_export(void *user, uint32_t index, void *item)
 
 void zepi_module_destroy_exports(struct zepi_module *module)
 {
-    zepi_exports_finish(&module->exports, destroy_export, NULL);
+    zepi_exports_finish(&module->exports, destroy_exported_module, NULL);
 }
 
 // The only code that the module has for the device.
-static zepi_result_t choose_code(const struct zepi_module *module, uint32_t device_index,
-                                 const struct zepi_device_module **out_device_module)
+static zepi_result_t choose_device_module(const struct zepi_module *module, uint32_t device_index,
+                                          const struct zepi_device_module **out_device_module)
 {
     const struct zepi_device_module *chosen = NULL;
     uint32_t count = 0;
@@ -172,7 +173,8 @@ static zepi_result_t choose_code(const struct zepi_module *module, uint32_t devi
 }
 
 // The unit that stands for the whole: the only one, or the only one with kernels.
-static zepi_result_t choose_unit(const struct zepi_device_module *device_module, uint32_t *out_unit)
+static zepi_result_t choose_module_unit(const struct zepi_device_module *device_module,
+                                        uint32_t *out_unit)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < device_module->unit_count; i++) {
@@ -188,9 +190,9 @@ static zepi_result_t choose_unit(const struct zepi_device_module *device_module,
                                   count);
 }
 
-static zepi_result_t load_unit(struct zepi_fresh_module *fresh,
-                               const struct zepi_device_module *device_module,
-                               const struct zepi_device_module_unit *unit)
+static zepi_result_t load_exported_unit(struct zepi_fresh_module *fresh,
+                                        const struct zepi_device_module *device_module,
+                                        const struct zepi_device_module_unit *unit)
 {
     struct zepi_text log = {0};
     void *bytes = NULL;
@@ -210,9 +212,9 @@ static zepi_result_t load_unit(struct zepi_fresh_module *fresh,
 }
 
 // The same code once more, for the caller alone.
-static zepi_result_t copy_code(const struct zepi_device_module *device_module,
-                               enum zepi_fresh_use use,
-                               struct zepi_device_module **out_device_module)
+static zepi_result_t copy_exported_code(const struct zepi_device_module *device_module,
+                                        enum zepi_fresh_use use,
+                                        struct zepi_device_module **out_device_module)
 {
     struct zepi_text log = {0};
     zepi_result_t result = ZEPI_SUCCESS;
@@ -221,7 +223,7 @@ static zepi_result_t copy_code(const struct zepi_device_module *device_module,
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++) {
         fresh[i].group = device_module->units[i].group;
-        result = load_unit(&fresh[i], device_module, &device_module->units[i]);
+        result = load_exported_unit(&fresh[i], device_module, &device_module->units[i]);
     }
     if (result == ZEPI_SUCCESS)
         result = zepi_device_module_create_fresh(device_module->context, device_module->device,
@@ -241,7 +243,7 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
     *out_device_module = zepi_exports_get(&module->exports, device_index);
     if (*out_device_module)
         return ZEPI_SUCCESS;
-    zepi_result_t result = choose_code(module, device_index, &shared);
+    zepi_result_t result = choose_device_module(module, device_index, &shared);
     if (result != ZEPI_SUCCESS)
         return result;
     // It is shared with no module: it came in, or has variables, which are the kernels' that the
@@ -250,7 +252,7 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
         *out_device_module = shared;
         return ZEPI_SUCCESS;
     }
-    result = copy_code(
+    result = copy_exported_code(
         shared, module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_FRESH_LINKED : ZEPI_FRESH_UNLINKED,
         &made);
     if (result != ZEPI_SUCCESS)
@@ -280,7 +282,7 @@ zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
                          "the module is input: it has no ze_module before it is compiled");
     result = find_or_create_export(module, index, &device_module);
     if (result == ZEPI_SUCCESS)
-        result = choose_unit(device_module, &unit);
+        result = choose_module_unit(device_module, &unit);
     if (result != ZEPI_SUCCESS)
         return result;
     *out_native_handle = device_module->units[unit].ze;

@@ -9,7 +9,7 @@
 #include "program/module.h"
 #include "program/this_module.h"
 
-static zepi_result_t fail_unknown(const struct zepi_module *module, uint32_t id)
+static zepi_result_t fail_unknown_constant(const struct zepi_module *module, uint32_t id)
 {
     char ids[1024];
     return zepi_fail(
@@ -30,19 +30,20 @@ static zepi_result_t check_settable(zepi_module_t module)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_value(const struct zepi_module *module, uint32_t id, size_t size_bytes,
-                                 const void *value, struct zepi_spec_entry *out_entry)
+static zepi_result_t check_constant_value(const struct zepi_module *module, uint32_t id,
+                                          size_t size_bytes, const void *value,
+                                          struct zepi_spec_entry *out_entry)
 {
     const struct zepi_spec_declaration *declaration =
         zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
     return declaration ? zepi_spec_entry_init(out_entry, declaration, size_bytes, value)
-                       : fail_unknown(module, id);
+                       : fail_unknown_constant(module, id);
 }
 
 // Replaces the module's values by a set with these entries in it.
-static zepi_result_t put_values(struct zepi_module *module, uint32_t count,
-                                const struct zepi_spec_entry *entries,
-                                const struct zepi_spec_composite *composite)
+static zepi_result_t module_put_values(struct zepi_module *module, uint32_t count,
+                                       const struct zepi_spec_entry *entries,
+                                       const struct zepi_spec_composite *composite)
 {
     zepi_mutex_lock(&module->values_mutex);
     // Relaxed: the mutex orders.
@@ -65,8 +66,8 @@ zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t si
     struct zepi_spec_entry entry;
     zepi_result_t result = check_settable(input);
     if (result == ZEPI_SUCCESS)
-        result = check_value(input, id, size_bytes, value, &entry);
-    return result == ZEPI_SUCCESS ? put_values(input, 1, &entry, NULL) : result;
+        result = check_constant_value(input, id, size_bytes, value, &entry);
+    return result == ZEPI_SUCCESS ? module_put_values(input, 1, &entry, NULL) : result;
 }
 
 #define INLINE_ENTRIES 16
@@ -87,20 +88,20 @@ zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
             return zepi_fail_no_memory();
     }
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result =
-            check_value(input, values[i].id, values[i].size_bytes, values[i].value, &entries[i]);
+        result = check_constant_value(input, values[i].id, values[i].size_bytes, values[i].value,
+                                      &entries[i]);
     if (result == ZEPI_SUCCESS && count > 0)
-        result = put_values(input, count, entries, NULL);
+        result = module_put_values(input, count, entries, NULL);
     if (entries != inline_entries)
         zepi_free(entries);
     return result;
 }
 
 // The layout of that name, of the image or (NULL) of the first that has it.
-static zepi_result_t find_layout(const struct zepi_module *module,
-                                 const struct zepi_device_image *image, const char *name,
-                                 size_t size_bytes, const void *value,
-                                 const struct zepi_device_image_layout **out_layout)
+static zepi_result_t find_composite_layout(const struct zepi_module *module,
+                                           const struct zepi_device_image *image, const char *name,
+                                           size_t size_bytes, const void *value,
+                                           const struct zepi_device_image_layout **out_layout)
 {
     const struct zepi_device_image_layout *layout = NULL;
     if (!name || !value)
@@ -128,9 +129,9 @@ static zepi_result_t find_layout(const struct zepi_module *module,
 
 // The elements of every image that has the composite: where one's compiler dropped an element,
 // another's may have kept it.
-static zepi_result_t read_elements(const struct zepi_module *input, const char *name,
-                                   size_t size_bytes, const void *value,
-                                   struct zepi_spec_entry *entries, uint32_t *out_count)
+static zepi_result_t read_composite_elements(const struct zepi_module *input, const char *name,
+                                             size_t size_bytes, const void *value,
+                                             struct zepi_spec_entry *entries, uint32_t *out_count)
 {
     uint32_t count = 0;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -143,8 +144,9 @@ static zepi_result_t read_elements(const struct zepi_module *input, const char *
                              layout->size_bytes, size_bytes);
         for (uint32_t at = 0; layout && at < layout->element_count; at++) {
             const zepi_spec_element_t *element = &layout->elements[at];
-            result = check_value(input, element->id, element->size_bytes,
-                                 (const uint8_t *)value + element->offset_bytes, &entries[count++]);
+            result = check_constant_value(input, element->id, element->size_bytes,
+                                          (const uint8_t *)value + element->offset_bytes,
+                                          &entries[count++]);
             if (result != ZEPI_SUCCESS)
                 return result;
         }
@@ -160,7 +162,7 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
     uint32_t count = 0;
     zepi_result_t result = check_settable(input);
     if (result == ZEPI_SUCCESS)
-        result = find_layout(input, NULL, name, size_bytes, value, &layout);
+        result = find_composite_layout(input, NULL, name, size_bytes, value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < input->image_count; i++) {
@@ -171,11 +173,11 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
     struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
     if (!entries)
         return zepi_fail_no_memory();
-    result = read_elements(input, name, size_bytes, value, entries, &count);
+    result = read_composite_elements(input, name, size_bytes, value, entries, &count);
     if (result == ZEPI_SUCCESS) {
         const struct zepi_spec_composite composite = {
             .name = layout->name, .size_bytes = size_bytes, .bytes = (uint8_t *)value};
-        result = put_values(input, count, entries, &composite);
+        result = module_put_values(input, count, entries, &composite);
     }
     zepi_free(entries);
     return result;
@@ -185,8 +187,8 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
 
 // Whether a host that names the image means this one of a part: by the module's image, by what that
 // was built from, or by the image of an object that was linked.
-static bool is_meant(const struct zepi_module *module, uint32_t part_index, uint32_t index,
-                     const struct zepi_device_image *image)
+static bool is_named_image(const struct zepi_module *module, uint32_t part_index, uint32_t index,
+                           const struct zepi_device_image *image)
 {
     const struct zepi_device_image *own = module->parts[part_index].images[index];
     return image == own || image == zepi_module_find_built_image(module, part_index, index) ||
@@ -204,9 +206,9 @@ struct built {
 
 // Calls `visit` for each image of the parts that serve a device, or of those that serve none, until
 // it returns false. `image` NULL: all of them.
-static void visit_built(const struct zepi_module *module, const struct zepi_device_image *image,
-                        bool is_serving, bool (*visit)(void *user, const struct built *built),
-                        void *user)
+static void visit_built_values(const struct zepi_module *module,
+                               const struct zepi_device_image *image, bool is_serving,
+                               bool (*visit)(void *user, const struct built *built), void *user)
 {
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
@@ -214,19 +216,19 @@ static void visit_built(const struct zepi_module *module, const struct zepi_devi
             continue;
         for (uint32_t at = 0; at < part->image_count; at++) {
             const struct built built = {part->images[at], part->values[at], part->image_count > 1};
-            if ((!image || is_meant(module, i, at, image)) && !visit(user, &built))
+            if ((!image || is_named_image(module, i, at, image)) && !visit(user, &built))
                 return;
         }
     }
 }
 
-static bool note_image(void *user, const struct built *built)
+static bool note_declaring_image(void *user, const struct built *built)
 {
     *(const struct zepi_device_image **)user = built->image;
     return false;
 }
 
-static zepi_result_t check_image(zepi_module_t module, zepi_device_image_t image)
+static zepi_result_t check_named_image(zepi_module_t module, zepi_device_image_t image)
 {
     const struct zepi_device_image *found = NULL;
     zepi_result_t result = zepi_check_object(module, &zepi_module_type);
@@ -239,7 +241,7 @@ static zepi_result_t check_image(zepi_module_t module, zepi_device_image_t image
         if (module->images[i] == image)
             found = image;
     }
-    visit_built(module, image, true, note_image, &found);
+    visit_built_values(module, image, true, note_declaring_image, &found);
     return found ? ZEPI_SUCCESS
                  : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
 }
@@ -254,7 +256,7 @@ struct source {
 };
 
 // Linked objects keep constants of their own; other images are alternatives, which may agree.
-static bool note_source(void *user, const struct built *built)
+static bool note_value_source(void *user, const struct built *built)
 {
     struct source *source = user;
     const struct zepi_spec_declaration *declaration =
@@ -276,14 +278,14 @@ static bool note_source(void *user, const struct built *built)
 
 // What a built module did not use counts where nothing else has the constant: what was used was
 // made with the same value.
-static void find_source(zepi_module_t module, const struct zepi_device_image *image, uint32_t id,
-                        struct source *source)
+static void find_value_source(zepi_module_t module, const struct zepi_device_image *image,
+                              uint32_t id, struct source *source)
 {
     *source = (struct source){.id = id};
     if (module->state != ZEPI_MODULE_INPUT) {
-        visit_built(module, image, true, note_source, source);
+        visit_built_values(module, image, true, note_value_source, source);
         if (!source->declaration && !image)
-            visit_built(module, NULL, false, note_source, source);
+            visit_built_values(module, NULL, false, note_value_source, source);
         return;
     }
     source->declaration =
@@ -298,7 +300,7 @@ struct listing {
     uint32_t index;
 };
 
-static bool append_image(void *user, const struct built *built)
+static bool append_ambiguous_image(void *user, const struct built *built)
 {
     struct listing *listing = user;
     if (zepi_device_image_find_constant(built->image, listing->id))
@@ -307,13 +309,13 @@ static bool append_image(void *user, const struct built *built)
     return true;
 }
 
-static zepi_result_t fail_ambiguous(const struct zepi_module *module, uint32_t id)
+static zepi_result_t fail_ambiguous_constant(const struct zepi_module *module, uint32_t id)
 {
     struct listing listing = {.id = id};
     zepi_fail(
         ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
         "several images of the module have a specialization constant %u; name the image:", id);
-    visit_built(module, NULL, true, append_image, &listing);
+    visit_built_values(module, NULL, true, append_ambiguous_image, &listing);
     return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
 }
 
@@ -321,16 +323,16 @@ zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_device_image_t i
                                      size_t size_bytes, void *out_value)
 {
     struct source source;
-    zepi_result_t result = check_image(module, image);
+    zepi_result_t result = check_named_image(module, image);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_value)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    find_source(module, image, id, &source);
+    find_value_source(module, image, id, &source);
     if (!source.declaration)
-        return fail_unknown(module, id);
+        return fail_unknown_constant(module, id);
     if (source.is_ambiguous)
-        result = fail_ambiguous(module, id);
+        result = fail_ambiguous_constant(module, id);
     else if (size_bytes != source.declaration->size_bytes)
         result = zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
                            "specialization constant %u is %s: expected room for %u bytes, got %zu",
@@ -368,7 +370,7 @@ static void compose_element(struct composition *composition, const zepi_spec_ele
     is_written[0] = 1;
 }
 
-static bool compose(void *user, const struct built *built)
+static bool compose_constant(void *user, const struct built *built)
 {
     struct composition *composition = user;
     const struct zepi_device_image_layout *layout =
@@ -404,7 +406,7 @@ static void compose_input(struct composition *composition, zepi_module_t input,
     composition->input = image ? NULL : input;
     for (uint32_t i = 0; i < input->image_count; i++) {
         built.image = input->images[i];
-        if ((!image || built.image == image) && !compose(composition, &built))
+        if ((!image || built.image == image) && !compose_constant(composition, &built))
             break;
     }
     zepi_spec_values_release(built.values);
@@ -429,10 +431,10 @@ zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_i
                                              const char *name, size_t size_bytes, void *out_value)
 {
     const struct zepi_device_image_layout *layout;
-    zepi_result_t result = check_image(module, image);
+    zepi_result_t result = check_named_image(module, image);
     if (result == ZEPI_SUCCESS)
-        result = find_layout(module, image && image->source ? image->source : image, name,
-                             size_bytes, out_value, &layout);
+        result = find_composite_layout(module, image && image->source ? image->source : image, name,
+                                       size_bytes, out_value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
     struct composition composition = {.name = name, .size_bytes = size_bytes};
@@ -443,10 +445,10 @@ zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_i
     if (module->state == ZEPI_MODULE_INPUT)
         compose_input(&composition, module, image);
     else
-        visit_built(module, image, true, compose, &composition);
+        visit_built_values(module, image, true, compose_constant, &composition);
     // As with a constant: what was not used says it if nothing else does.
     if (!image && !composition.has_begun && !composition.has_other_size)
-        visit_built(module, NULL, false, compose, &composition);
+        visit_built_values(module, NULL, false, compose_constant, &composition);
     result = finish_composition(&composition, out_value);
     zepi_free(composition.bytes);
     return result;
@@ -454,8 +456,9 @@ zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_i
 
 // ---- Lists ----
 
-static void describe(const struct zepi_spec_declaration *declaration,
-                     const struct zepi_spec_values *values, zepi_spec_constant_t *out_constant)
+static void describe_constant(const struct zepi_spec_declaration *declaration,
+                              const struct zepi_spec_values *values,
+                              zepi_spec_constant_t *out_constant)
 {
     *out_constant =
         (zepi_spec_constant_t){.id = declaration->id,
@@ -472,7 +475,7 @@ zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_device_image_t 
                                       uint32_t capacity, zepi_spec_constant_t *out_constants,
                                       uint32_t *out_count)
 {
-    zepi_result_t result = check_image(module, image);
+    zepi_result_t result = check_named_image(module, image);
     if (result == ZEPI_SUCCESS)
         result = zepi_check_list(capacity, out_constants, out_count);
     if (result != ZEPI_SUCCESS)
@@ -482,9 +485,10 @@ zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_device_image_t 
     const uint32_t count = image ? image->declaration_count : module->declaration_count;
     for (uint32_t i = 0; i < count && i < capacity; i++) {
         struct source source;
-        find_source(module, image, declarations[i].id, &source);
-        describe(source.declaration && !source.is_ambiguous ? source.declaration : &declarations[i],
-                 source.is_ambiguous ? NULL : source.values, &out_constants[i]);
+        find_value_source(module, image, declarations[i].id, &source);
+        describe_constant(source.declaration && !source.is_ambiguous ? source.declaration
+                                                                     : &declarations[i],
+                          source.is_ambiguous ? NULL : source.values, &out_constants[i]);
         out_constants[i].is_ambiguous = source.is_ambiguous;
         zepi_spec_values_release(source.values);
     }

@@ -35,7 +35,7 @@ void zepi_unit_release(struct zepi_unit_entry *unit)
     zepi_free(unit);
 }
 
-static struct zepi_unit_entry *find_locked(zepi_unit_t token)
+static struct zepi_unit_entry *unit_find_locked(zepi_unit_t token)
 {
     struct zepi_unit_entry *unit = units;
     while (unit && unit->token != token)
@@ -43,7 +43,7 @@ static struct zepi_unit_entry *find_locked(zepi_unit_t token)
     return unit;
 }
 
-static zepi_result_t fail_unknown(zepi_unit_t token)
+static zepi_result_t fail_unknown_unit(zepi_unit_t token)
 {
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no translation unit is registered under %p", token);
 }
@@ -51,20 +51,20 @@ static zepi_result_t fail_unknown(zepi_unit_t token)
 zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit)
 {
     zepi_mutex_lock(&mutex);
-    struct zepi_unit_entry *unit = find_locked(token);
+    struct zepi_unit_entry *unit = unit_find_locked(token);
     if (unit)
         atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
     zepi_mutex_unlock(&mutex);
     if (!unit)
-        return fail_unknown(token);
+        return fail_unknown_unit(token);
     *out_unit = unit;
     return ZEPI_SUCCESS;
 }
 
 // Which of two images has the default of a launch: the input, as its module has it; else the one
 // that launches take first.
-static int rank_of(const struct zepi_device_image *image,
-                   const struct zepi_spec_declaration *declaration)
+static int default_value_rank(const struct zepi_device_image *image,
+                              const struct zepi_spec_declaration *declaration)
 {
     if (image->state == ZEPI_MODULE_INPUT && !declaration->has_baked_value)
         return image->format == ZEPI_DEVICE_IMAGE_SPIRV ? 5 : 4;
@@ -79,10 +79,10 @@ const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi
     for (uint32_t i = 0; i < unit->image_count; i++) {
         const struct zepi_spec_declaration *declaration =
             zepi_device_image_find_constant(unit->images[i], id);
-        if (!declaration || rank_of(unit->images[i], declaration) <= found_rank)
+        if (!declaration || default_value_rank(unit->images[i], declaration) <= found_rank)
             continue;
         found = declaration;
-        found_rank = rank_of(unit->images[i], declaration);
+        found_rank = default_value_rank(unit->images[i], declaration);
     }
     return found;
 }
@@ -138,7 +138,7 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
         return result;
     zepi_at_unload(ZEPI_UNLOAD_UNITS, release_units);
     zepi_mutex_lock(&mutex);
-    const bool is_taken = find_locked(token) != NULL;
+    const bool is_taken = unit_find_locked(token) != NULL;
     if (!is_taken) {
         unit->next = units;
         units = unit;
@@ -164,7 +164,7 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
         *link = unit->next;
     zepi_mutex_unlock(&mutex);
     if (!unit)
-        return fail_unknown(token);
+        return fail_unknown_unit(token);
     zepi_request_note_change();
     zepi_unit_release(unit);
     return ZEPI_SUCCESS;
@@ -172,8 +172,8 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
 
 // ---- Modules ----
 
-static struct zepi_unit_values *find_values_locked(const struct zepi_unit_entry *unit,
-                                                   const struct zepi_context *context)
+static struct zepi_unit_values *unit_find_values_locked(const struct zepi_unit_entry *unit,
+                                                        const struct zepi_context *context)
 {
     struct zepi_unit_values *values = unit->values;
     while (values && values->context != context)
@@ -181,8 +181,8 @@ static struct zepi_unit_values *find_values_locked(const struct zepi_unit_entry 
     return values;
 }
 
-static bool is_of(const struct zepi_module *module, const struct zepi_context *context,
-                  zepi_module_state_t state)
+static bool is_module_of(const struct zepi_module *module, const struct zepi_context *context,
+                         zepi_module_state_t state)
 {
     return module->context == context && module->state == state;
 }
@@ -198,8 +198,8 @@ void zepi_unit_forget(struct zepi_module *module)
     if (*link)
         *link = module->unit_next;
     for (const struct zepi_module *other = unit->modules; other; other = other->unit_next)
-        has_successor = has_successor || is_of(other, module->context, module->state);
-    struct zepi_unit_values *kept = find_values_locked(unit, module->context);
+        has_successor = has_successor || is_module_of(other, module->context, module->state);
+    struct zepi_unit_values *kept = unit_find_values_locked(unit, module->context);
     // A successor took them already. None is set on this one any more.
     if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
         kept->values =
@@ -235,24 +235,24 @@ static void units_finish(struct zepi_context *context)
 const struct zepi_context_part zepi_units_part = {.finish = units_finish};
 
 // A new reference to the unit's module, if it is held.
-static struct zepi_module *find_module_locked(const struct zepi_unit_entry *unit,
-                                              const struct zepi_context *context,
-                                              zepi_module_state_t state)
+static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry *unit,
+                                                   const struct zepi_context *context,
+                                                   zepi_module_state_t state)
 {
     for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
-        if (is_of(module, context, state) && zepi_try_retain(module))
+        if (is_module_of(module, context, state) && zepi_try_retain(module))
             return module;
     }
     return NULL;
 }
 
 // The values that were set on the module's predecessor, which may be on its way out.
-static struct zepi_spec_values *take_values_locked(const struct zepi_unit_entry *unit,
-                                                   const struct zepi_context *context,
-                                                   struct zepi_unit_values *kept)
+static struct zepi_spec_values *unit_take_values_locked(const struct zepi_unit_entry *unit,
+                                                        const struct zepi_context *context,
+                                                        struct zepi_unit_values *kept)
 {
     for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
-        if (is_of(module, context, ZEPI_MODULE_INPUT))
+        if (is_module_of(module, context, ZEPI_MODULE_INPUT))
             return zepi_spec_values_retain(
                 atomic_load_explicit(&module->values, memory_order_relaxed));
     }
@@ -263,15 +263,15 @@ static struct zepi_spec_values *take_values_locked(const struct zepi_unit_entry 
 
 // Enters a module that was made, unless another thread was faster: returns a new reference to that
 // one. `values` is consumed if it is used; then it is NULL.
-static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made,
-                                        struct zepi_unit_values **values)
+static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made,
+                                             struct zepi_unit_values **values)
 {
-    struct zepi_module *there = find_module_locked(unit, made->context, made->state);
+    struct zepi_module *there = unit_find_module_locked(unit, made->context, made->state);
     if (there)
         return there;
     atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
     if (made->state == ZEPI_MODULE_INPUT) {
-        struct zepi_unit_values *kept = find_values_locked(unit, made->context);
+        struct zepi_unit_values *kept = unit_find_values_locked(unit, made->context);
         if (!kept) {
             kept = *values;
             kept->next = unit->values;
@@ -279,7 +279,7 @@ static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zep
             *values = NULL;
         }
         // Relaxed: no other thread has the module yet.
-        atomic_store_explicit(&made->values, take_values_locked(unit, made->context, kept),
+        atomic_store_explicit(&made->values, unit_take_values_locked(unit, made->context, kept),
                               memory_order_relaxed);
     }
     made->unit = unit;
@@ -288,8 +288,8 @@ static struct zepi_module *enter_locked(struct zepi_unit_entry *unit, struct zep
     return NULL;
 }
 
-static zepi_result_t create_module(struct zepi_unit_entry *unit, struct zepi_context *context,
-                                   zepi_module_state_t state, struct zepi_module **out_module)
+static zepi_result_t create_unit_module(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                        zepi_module_state_t state, struct zepi_module **out_module)
 {
     uint32_t count = 0;
     struct zepi_device_image **images =
@@ -313,7 +313,7 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
 {
     struct zepi_module *made = NULL;
     zepi_mutex_lock(&mutex);
-    struct zepi_module *module = find_module_locked(unit, context, state);
+    struct zepi_module *module = unit_find_module_locked(unit, context, state);
     zepi_mutex_unlock(&mutex);
     if (module) {
         *out_module = module;
@@ -323,10 +323,10 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
     if (!values)
         return zepi_fail_no_memory();
     values->context = context;
-    const zepi_result_t result = create_module(unit, context, state, &made);
+    const zepi_result_t result = create_unit_module(unit, context, state, &made);
     if (result == ZEPI_SUCCESS) {
         zepi_mutex_lock(&mutex);
-        module = enter_locked(unit, made, &values);
+        module = unit_enter_locked(unit, made, &values);
         zepi_mutex_unlock(&mutex);
     }
     zepi_free(values);
@@ -342,7 +342,8 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
 
 // ---- The table's functions ----
 
-static zepi_result_t check(zepi_context_t context, zepi_module_state_t state, const void *output)
+static zepi_result_t check_unit_request(zepi_context_t context, zepi_module_state_t state,
+                                        const void *output)
 {
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result != ZEPI_SUCCESS)
@@ -358,7 +359,7 @@ zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
 {
     struct zepi_unit_entry *unit = NULL;
     struct zepi_module *module = NULL;
-    zepi_result_t result = check(context, state, out_module);
+    zepi_result_t result = check_unit_request(context, state, out_module);
     if (result == ZEPI_SUCCESS)
         result = zepi_unit_acquire(token, &unit);
     if (result == ZEPI_SUCCESS)
@@ -371,8 +372,8 @@ zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
 
 // Whether get would answer with a module that is not empty: objects and executables that no device
 // of the context takes are left out of it.
-static zepi_result_t has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
-                                zepi_module_state_t state, bool *out_has)
+static zepi_result_t unit_has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                     zepi_module_state_t state, bool *out_has)
 {
     struct zepi_module *module = NULL;
     *out_has = unit->counts[state] > 0;
@@ -390,11 +391,11 @@ zepi_result_t zepi_unit_has_module(zepi_unit_t token, zepi_context_t context,
 {
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
-    zepi_result_t result = check(context, state, out_has);
+    zepi_result_t result = check_unit_request(context, state, out_has);
     if (result == ZEPI_SUCCESS)
         result = zepi_unit_acquire(token, &unit);
     if (result == ZEPI_SUCCESS)
-        result = has_images(unit, context, state, &has);
+        result = unit_has_images(unit, context, state, &has);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_has = has;
@@ -405,12 +406,12 @@ zepi_result_t zepi_unit_has_any_module(zepi_unit_t token, zepi_context_t context
 {
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
-    zepi_result_t result = check(context, ZEPI_MODULE_INPUT, out_has);
+    zepi_result_t result = check_unit_request(context, ZEPI_MODULE_INPUT, out_has);
     if (result == ZEPI_SUCCESS)
         result = zepi_unit_acquire(token, &unit);
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
          state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
-        result = has_images(unit, context, state, &has);
+        result = unit_has_images(unit, context, state, &has);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_has = has;

@@ -26,7 +26,7 @@ void zepi_buffer_uses_finish(struct zepi_buffer_uses *uses)
 }
 
 // The command waits for the event, too, a reference of which is consumed.
-static zepi_result_t add_event(struct zepi_buffer_uses *uses, zepi_event_t event)
+static zepi_result_t uses_add_event(struct zepi_buffer_uses *uses, zepi_event_t event)
 {
     const uint32_t count = uses->wait.count;
     if (!uses->events || count == uses->capacity) {
@@ -48,8 +48,8 @@ static zepi_result_t add_event(struct zepi_buffer_uses *uses, zepi_event_t event
 }
 
 // The command waits for the last copy to the place, unless that is over.
-static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                 uint32_t place)
+static zepi_result_t await_buffer_place(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                        uint32_t place)
 {
     zepi_event_status_t status;
     zepi_mutex_lock(&buffer->mutex);
@@ -62,7 +62,7 @@ static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buff
     const zepi_result_t result = zepi_event_get_status(ready, &status);
     if (result != ZEPI_SUCCESS || status != ZEPI_EVENT_COMPLETE) {
         if (result == ZEPI_SUCCESS)
-            return add_event(uses, ready);
+            return uses_add_event(uses, ready);
         zepi_release(ready);
         return result;
     }
@@ -78,8 +78,8 @@ static zepi_result_t await_place(struct zepi_buffer_uses *uses, struct zepi_buff
 }
 
 // `event`, of a copy to the place, is consumed.
-static zepi_result_t note_copy(struct zepi_buffer *buffer, uint32_t place,
-                               const struct zepi_buffer_gap *gap, zepi_event_t event)
+static zepi_result_t note_buffer_copy(struct zepi_buffer *buffer, uint32_t place,
+                                      const struct zepi_buffer_gap *gap, zepi_event_t event)
 {
     zepi_mutex_lock(&buffer->mutex);
     zepi_event_t before = buffer->places[place].ready;
@@ -93,9 +93,10 @@ static zepi_result_t note_copy(struct zepi_buffer *buffer, uint32_t place,
 }
 
 // Appends a copy after `wait` to any queue, with an event that does not hold the queue.
-static zepi_result_t append_copy(struct zepi_queue *queue, struct zepi_buffer *buffer, uint32_t to,
-                                 uint32_t from, const struct zepi_buffer_gap *gap,
-                                 zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_buffer *buffer,
+                                        uint32_t to, uint32_t from,
+                                        const struct zepi_buffer_gap *gap, zepi_wait_list_t wait,
+                                        zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_event_t event;
@@ -120,8 +121,9 @@ static zepi_result_t append_copy(struct zepi_queue *queue, struct zepi_buffer *b
 }
 
 // By a queue of the device `from`, for want of access between the devices.
-static zepi_result_t copy_to_shared(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                    uint32_t from, const struct zepi_buffer_gap *gap)
+static zepi_result_t copy_buffer_to_shared(struct zepi_buffer_uses *uses,
+                                           struct zepi_buffer *buffer, uint32_t from,
+                                           const struct zepi_buffer_gap *gap)
 {
     struct zepi_buffer_uses after;
     zepi_queue_t queue;
@@ -138,9 +140,9 @@ static zepi_result_t copy_to_shared(struct zepi_buffer_uses *uses, struct zepi_b
         return result;
     }
     zepi_buffer_uses_init(&after, queue, (zepi_wait_list_t){&before, 1});
-    result = await_place(&after, buffer, from);
+    result = await_buffer_place(&after, buffer, from);
     if (result == ZEPI_SUCCESS)
-        result = await_place(&after, buffer, ZEPI_PLACE_SHARED);
+        result = await_buffer_place(&after, buffer, ZEPI_PLACE_SHARED);
     // The event holds the queue, which goes when the copy is over and the event replaced.
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_copy(
@@ -148,7 +150,7 @@ static zepi_result_t copy_to_shared(struct zepi_buffer_uses *uses, struct zepi_b
             (char *)buffer->places[from].memory + gap->begin_bytes,
             gap->end_bytes - gap->begin_bytes, after.wait, &done);
     if (result == ZEPI_SUCCESS)
-        result = note_copy(buffer, ZEPI_PLACE_SHARED, gap, done);
+        result = note_buffer_copy(buffer, ZEPI_PLACE_SHARED, gap, done);
     zepi_buffer_uses_finish(&after);
     zepi_release(queue);
     zepi_release(before);
@@ -156,8 +158,9 @@ static zepi_result_t copy_to_shared(struct zepi_buffer_uses *uses, struct zepi_b
 }
 
 // Whether commands of the queue's device reach the place.
-static zepi_result_t ask_access(const struct zepi_queue *queue, const struct zepi_buffer *buffer,
-                                uint32_t place, bool *out_has)
+static zepi_result_t query_peer_access(const struct zepi_queue *queue,
+                                       const struct zepi_buffer *buffer, uint32_t place,
+                                       bool *out_has)
 {
     ze_bool_t has = true;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -170,9 +173,9 @@ static zepi_result_t ask_access(const struct zepi_queue *queue, const struct zep
 
 // One of `places` that the queue's device reaches, host memory before the memory of others, or
 // none.
-static zepi_result_t find_reachable(const struct zepi_queue *queue,
-                                    const struct zepi_buffer *buffer, uint64_t places,
-                                    uint32_t *out_place, bool *out_is_found)
+static zepi_result_t find_reachable_place(const struct zepi_queue *queue,
+                                          const struct zepi_buffer *buffer, uint64_t places,
+                                          uint32_t *out_place, bool *out_is_found)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     *out_is_found = false;
@@ -180,37 +183,38 @@ static zepi_result_t find_reachable(const struct zepi_queue *queue,
         if (!(places & ZEPI_BUFFER_PLACE(i)))
             continue;
         *out_place = i;
-        result = ask_access(queue, buffer, i, out_is_found);
+        result = query_peer_access(queue, buffer, i, out_is_found);
     }
     return result;
 }
 
-static zepi_result_t fill_gap(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                              uint32_t place, const struct zepi_buffer_gap *gap)
+static zepi_result_t fill_buffer_gap(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                     uint32_t place, const struct zepi_buffer_gap *gap)
 {
     uint32_t from = 0;
     bool is_reachable;
     zepi_event_t event;
-    zepi_result_t result = find_reachable(uses->queue, buffer, gap->places, &from, &is_reachable);
+    zepi_result_t result =
+        find_reachable_place(uses->queue, buffer, gap->places, &from, &is_reachable);
     if (result == ZEPI_SUCCESS && !is_reachable) {
         result = zepi_buffer_need_place(buffer, ZEPI_PLACE_SHARED);
         if (result == ZEPI_SUCCESS)
-            result = copy_to_shared(uses, buffer, from, gap);
+            result = copy_buffer_to_shared(uses, buffer, from, gap);
         from = ZEPI_PLACE_SHARED;
         if (place == from)
             return result;
     }
     if (result == ZEPI_SUCCESS)
-        result = await_place(uses, buffer, from);
+        result = await_buffer_place(uses, buffer, from);
     if (result == ZEPI_SUCCESS)
-        result = await_place(uses, buffer, place);
+        result = await_buffer_place(uses, buffer, place);
     if (result == ZEPI_SUCCESS)
-        result = append_copy(uses->queue, buffer, place, from, gap, uses->wait, &event);
-    return result == ZEPI_SUCCESS ? note_copy(buffer, place, gap, event) : result;
+        result = append_buffer_copy(uses->queue, buffer, place, from, gap, uses->wait, &event);
+    return result == ZEPI_SUCCESS ? note_buffer_copy(buffer, place, gap, event) : result;
 }
 
-static bool find_gap(struct zepi_buffer *buffer, uint32_t place,
-                     const struct zepi_buffer_part *part, struct zepi_buffer_gap *out_gap)
+static bool find_buffer_gap(struct zepi_buffer *buffer, uint32_t place,
+                            const struct zepi_buffer_part *part, struct zepi_buffer_gap *out_gap)
 {
     zepi_mutex_lock(&buffer->mutex);
     const bool is_found =
@@ -220,7 +224,7 @@ static bool find_gap(struct zepi_buffer *buffer, uint32_t place,
     return is_found;
 }
 
-static zepi_result_t note_write(const struct zepi_buffer_part *part, uint32_t place)
+static zepi_result_t note_buffer_write(const struct zepi_buffer_part *part, uint32_t place)
 {
     struct zepi_buffer *buffer = part->buffer;
     zepi_mutex_lock(&buffer->mutex);
@@ -232,25 +236,27 @@ static zepi_result_t note_write(const struct zepi_buffer_part *part, uint32_t pl
     return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-static zepi_result_t use_at(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
-                            enum zepi_buffer_access access, uint32_t place)
+static zepi_result_t use_buffer_at(struct zepi_buffer_uses *uses,
+                                   const struct zepi_buffer_part *part,
+                                   enum zepi_buffer_access access, uint32_t place)
 {
     struct zepi_buffer *buffer = part->buffer;
     struct zepi_buffer_gap gap;
     zepi_result_t result = zepi_buffer_need_place(buffer, place);
-    while (result == ZEPI_SUCCESS && find_gap(buffer, place, part, &gap))
-        result = fill_gap(uses, buffer, place, &gap);
+    while (result == ZEPI_SUCCESS && find_buffer_gap(buffer, place, part, &gap))
+        result = fill_buffer_gap(uses, buffer, place, &gap);
     if (result == ZEPI_SUCCESS)
-        result = await_place(uses, buffer, place);
-    return result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE ? note_write(part, place) : result;
+        result = await_buffer_place(uses, buffer, place);
+    return result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE ? note_buffer_write(part, place)
+                                                                 : result;
 }
 
 // The device's own place if it has all of the part, or another one that the device reaches; else
 // the part moves to the device. What is written is never in the host's memory alone: its release
 // would have to wait for the command.
-static zepi_result_t choose_place(struct zepi_buffer_uses *uses,
-                                  const struct zepi_buffer_part *part,
-                                  enum zepi_buffer_access access, uint32_t *out_place)
+static zepi_result_t choose_buffer_place(struct zepi_buffer_uses *uses,
+                                         const struct zepi_buffer_part *part,
+                                         enum zepi_buffer_access access, uint32_t *out_place)
 {
     struct zepi_buffer *buffer = part->buffer;
     const uint32_t own = zepi_buffer_place_of(buffer, uses->queue->device);
@@ -265,7 +271,8 @@ static zepi_result_t choose_place(struct zepi_buffer_uses *uses,
     *out_place = own;
     if (places == 0 || (places & ZEPI_BUFFER_PLACE(own)))
         return ZEPI_SUCCESS;
-    const zepi_result_t result = find_reachable(uses->queue, buffer, places, &other, &is_found);
+    const zepi_result_t result =
+        find_reachable_place(uses->queue, buffer, places, &other, &is_found);
     if (result == ZEPI_SUCCESS && is_found)
         *out_place = other;
     return result;
@@ -284,9 +291,9 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
     if (where == ZEPI_BUFFER_ON_DEVICE)
         place = zepi_buffer_place_of(buffer, uses->queue->device);
     else if (where == ZEPI_BUFFER_ANYWHERE)
-        result = choose_place(uses, part, access, &place);
+        result = choose_buffer_place(uses, part, access, &place);
     if (result == ZEPI_SUCCESS)
-        result = use_at(uses, part, access, place);
+        result = use_buffer_at(uses, part, access, place);
     if (result == ZEPI_SUCCESS)
         *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
     return result;
@@ -295,9 +302,9 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
 // ---- For the host ----
 
 // By a queue for this alone, after all other commands.
-static zepi_result_t use_at_once(const struct zepi_buffer_part *part, struct zepi_device *device,
-                                 enum zepi_buffer_access access, enum zepi_buffer_where where,
-                                 void **out_address)
+static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
+                                        struct zepi_device *device, enum zepi_buffer_access access,
+                                        enum zepi_buffer_where where, void **out_address)
 {
     struct zepi_buffer_uses uses;
     zepi_queue_t queue;
@@ -315,12 +322,13 @@ static zepi_result_t use_at_once(const struct zepi_buffer_part *part, struct zep
 }
 
 // Waits for the last copy to the place; true if that has all of the part then.
-static bool has_all(const struct zepi_buffer_part *part, uint32_t place, zepi_result_t *out_result)
+static bool place_has_all(const struct zepi_buffer_part *part, uint32_t place,
+                          zepi_result_t *out_result)
 {
     struct zepi_buffer_gap gap;
     struct zepi_buffer *buffer = part->buffer;
     *out_result = ZEPI_SUCCESS;
-    if (find_gap(buffer, place, part, &gap))
+    if (find_buffer_gap(buffer, place, part, &gap))
         return false;
     zepi_mutex_lock(&buffer->mutex);
     zepi_event_t ready = buffer->places[place].ready;
@@ -335,7 +343,7 @@ static bool has_all(const struct zepi_buffer_part *part, uint32_t place, zepi_re
 
 zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part)
 {
-    return note_write(part, ZEPI_PLACE_HOST);
+    return note_buffer_write(part, ZEPI_PLACE_HOST);
 }
 
 zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer)
@@ -343,10 +351,10 @@ zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer)
     void *address;
     zepi_result_t result;
     const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
-    return has_all(&all, ZEPI_PLACE_HOST, &result)
+    return place_has_all(&all, ZEPI_PLACE_HOST, &result)
                ? result
-               : use_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
-                             ZEPI_BUFFER_AT_HOME, &address);
+               : use_buffer_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
+                                    ZEPI_BUFFER_AT_HOME, &address);
 }
 
 zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
@@ -359,12 +367,13 @@ zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
         return ZEPI_SUCCESS;
     }
     const uint32_t place = zepi_buffer_place_of(buffer, device);
-    if (!has_all(part, place, &result))
-        return use_at_once(part, device, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, out_address);
+    if (!place_has_all(part, place, &result))
+        return use_buffer_at_once(part, device, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE,
+                                  out_address);
     if (result == ZEPI_SUCCESS)
         result = zepi_buffer_need_place(buffer, place);
     if (result == ZEPI_SUCCESS)
-        result = note_write(part, place);
+        result = note_buffer_write(part, place);
     if (result == ZEPI_SUCCESS)
         *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
     return result;

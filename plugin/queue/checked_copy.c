@@ -5,8 +5,8 @@
 #include "queue/copy.h"
 
 // NULL, and a range past the end of the address space, are left to copy.c.
-static zepi_result_t check_range(zepi_queue_t queue, const char *what, const void *memory,
-                                 size_t size_bytes)
+static zepi_result_t check_copied_range(zepi_queue_t queue, const char *what, const void *memory,
+                                        size_t size_bytes)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS || !memory || (uintptr_t)memory + size_bytes < (uintptr_t)memory ||
@@ -17,14 +17,13 @@ static zepi_result_t check_range(zepi_queue_t queue, const char *what, const voi
                      size_bytes, memory, zepi_usm_room(queue->context, memory, size_bytes));
 }
 
-static __attribute__((noinline)) zepi_result_t copy_any(zepi_queue_t queue, void *destination,
-                                                        const void *source, size_t size_bytes,
-                                                        zepi_wait_list_t wait,
-                                                        zepi_event_t *out_event)
+static __attribute__((noinline)) zepi_result_t
+copy_any_memory(zepi_queue_t queue, void *destination, const void *source, size_t size_bytes,
+                zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = check_range(queue, "destination", destination, size_bytes);
+    zepi_result_t result = check_copied_range(queue, "destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = check_range(queue, "source", source, size_bytes);
+        result = check_copied_range(queue, "source", source, size_bytes);
     return result == ZEPI_SUCCESS
                ? zepi_queue_copy(queue, destination, source, size_bytes, wait, out_event)
                : result;
@@ -41,12 +40,13 @@ zepi_result_t zepi_queue_copy_checked(zepi_queue_t queue, void *destination, con
                              !zepi_usm_is_known_inside(queue->context, source, size_bytes),
                          0) ||
         !zepi_queue_copy_begin(queue))
-        return copy_any(queue, destination, source, size_bytes, wait, out_event);
+        return copy_any_memory(queue, destination, source, size_bytes, wait, out_event);
     return zepi_queue_copy_end(queue, destination, source, size_bytes);
 }
 
 // Bytes from the memory's begin to the end of the rectangle. False: more than there can be.
-static bool read_extent(const zepi_rect_t *rect, const size_t region[3], size_t *out_size_bytes)
+static bool read_rect_extent(const zepi_rect_t *rect, const size_t region[3],
+                             size_t *out_size_bytes)
 {
     const size_t *origin = rect->origin_bytes;
     size_t slice = rect->slice_pitch_bytes;
@@ -64,14 +64,14 @@ static bool read_extent(const zepi_rect_t *rect, const size_t region[3], size_t 
     return true;
 }
 
-static zepi_result_t check_rect(zepi_queue_t queue, const char *what, const void *memory,
-                                const zepi_rect_t *rect, const size_t region[3])
+static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *what, const void *memory,
+                                       const zepi_rect_t *rect, const size_t region[3])
 {
     size_t size_bytes;
     if (!rect || !region || region[0] == 0 || region[1] == 0 || region[2] == 0)
         return ZEPI_SUCCESS;
-    return read_extent(rect, region, &size_bytes)
-               ? check_range(queue, what, memory, size_bytes)
+    return read_rect_extent(rect, region, &size_bytes)
+               ? check_copied_range(queue, what, memory, size_bytes)
                : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", what);
 }
 
@@ -80,9 +80,10 @@ zepi_result_t zepi_queue_copy_rect_checked(zepi_queue_t queue, void *destination
                                            const zepi_rect_t *source_rect, const size_t region[3],
                                            zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = check_rect(queue, "destination", destination, destination_rect, region);
+    zepi_result_t result =
+        check_copied_rect(queue, "destination", destination, destination_rect, region);
     if (result == ZEPI_SUCCESS)
-        result = check_rect(queue, "source", source, source_rect, region);
+        result = check_copied_rect(queue, "source", source, source_rect, region);
     return result == ZEPI_SUCCESS
                ? zepi_queue_copy_rect(queue, destination, destination_rect, source, source_rect,
                                       region, wait, out_event)
@@ -93,7 +94,7 @@ zepi_result_t zepi_queue_fill_checked(zepi_queue_t queue, void *destination, con
                                       size_t pattern_size_bytes, size_t size_bytes,
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_range(queue, "destination", destination, size_bytes);
+    const zepi_result_t result = check_copied_range(queue, "destination", destination, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
                                                     size_bytes, wait, out_event)
                                   : result;
@@ -102,7 +103,7 @@ zepi_result_t zepi_queue_fill_checked(zepi_queue_t queue, void *destination, con
 zepi_result_t zepi_queue_prefetch_checked(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_range(queue, "memory", memory, size_bytes);
+    const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
                                   : result;
 }
@@ -110,7 +111,7 @@ zepi_result_t zepi_queue_prefetch_checked(zepi_queue_t queue, const void *memory
 zepi_result_t zepi_queue_advise_checked(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                         zepi_advice_t advice, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_range(queue, "memory", memory, size_bytes);
+    const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
                                   : result;
 }

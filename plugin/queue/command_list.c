@@ -18,7 +18,7 @@ struct zepi_command_lists {
     uint32_t count;
 };
 
-static struct zepi_command_lists *lists_of(const struct zepi_context *context)
+static struct zepi_command_lists *command_lists_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_COMMAND_LISTS];
 }
@@ -33,19 +33,20 @@ static void command_list_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(command_list, command_list_destroy);
 
-static bool is_kind(const struct zepi_command_list *list, const struct zepi_command_list_kind *kind)
+static bool list_is_of_kind(const struct zepi_command_list *list,
+                            const struct zepi_command_list_kind *kind)
 {
     return list->kind.device == kind->device && list->kind.ordinal == kind->ordinal &&
            list->kind.index == kind->index && list->kind.flags == kind->flags &&
            list->kind.priority == kind->priority && list->kind.events == kind->events;
 }
 
-static struct zepi_command_list *take_free(struct zepi_command_lists *lists,
-                                           const struct zepi_command_list_kind *kind)
+static struct zepi_command_list *take_free_list(struct zepi_command_lists *lists,
+                                                const struct zepi_command_list_kind *kind)
 {
     zepi_mutex_lock(&lists->mutex);
     struct zepi_command_list **link = &lists->free;
-    while (*link && !is_kind(*link, kind))
+    while (*link && !list_is_of_kind(*link, kind))
         link = &(*link)->next;
     struct zepi_command_list *list = *link;
     if (list) {
@@ -56,9 +57,9 @@ static struct zepi_command_list *take_free(struct zepi_command_lists *lists,
     return list;
 }
 
-static zepi_result_t create_ze(struct zepi_context *context,
-                               const struct zepi_command_list_kind *kind,
-                               ze_command_list_handle_t *out_ze)
+static zepi_result_t create_ze_list(struct zepi_context *context,
+                                    const struct zepi_command_list_kind *kind,
+                                    ze_command_list_handle_t *out_ze)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .ordinal = kind->ordinal,
@@ -99,12 +100,12 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      struct zepi_command_list **out_list)
 {
     ze_command_list_handle_t ze;
-    struct zepi_command_list *list = take_free(lists_of(context), kind);
+    struct zepi_command_list *list = take_free_list(command_lists_of(context), kind);
     if (list) {
         *out_list = list;
         return ZEPI_SUCCESS;
     }
-    zepi_result_t result = create_ze(context, kind, &ze);
+    zepi_result_t result = create_ze_list(context, kind, &ze);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_command_list_adopt(context, kind, ze, ZEPI_OWNERSHIP_TRANSFER, &list);
@@ -118,8 +119,8 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
 }
 
 // Puts it first. Returns the last one if there are too many.
-static struct zepi_command_list *add_free(struct zepi_command_lists *lists,
-                                          struct zepi_command_list *list)
+static struct zepi_command_list *add_free_list(struct zepi_command_lists *lists,
+                                               struct zepi_command_list *list)
 {
     struct zepi_command_list *last = NULL;
     zepi_mutex_lock(&lists->mutex);
@@ -137,16 +138,16 @@ static struct zepi_command_list *add_free(struct zepi_command_lists *lists,
     return last;
 }
 
-static void release_deferred(struct zepi_deferred *deferred)
+static void release_deferred_list(struct zepi_deferred *deferred)
 {
     zepi_release((char *)deferred - offsetof(struct zepi_command_list, deferred));
 }
 
 // Commands of other queues may wait for its events.
-static void defer_release(struct zepi_command_list *list)
+static void defer_list_release(struct zepi_command_list *list)
 {
     list->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    list->deferred.destroy = release_deferred;
+    list->deferred.destroy = release_deferred_list;
     zepi_defer_free(list->context, &list->deferred);
 }
 
@@ -154,13 +155,13 @@ void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
 {
     if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
         zepi_event_cache_settle(&list->events);
-        list = add_free(lists_of(list->context), list);
+        list = add_free_list(command_lists_of(list->context), list);
     }
     if (list)
-        defer_release(list);
+        defer_list_release(list);
 }
 
-static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
+static struct zepi_command_list *take_all_free_lists(struct zepi_command_lists *lists)
 {
     zepi_mutex_lock(&lists->mutex);
     struct zepi_command_list *first = lists->free;
@@ -172,12 +173,12 @@ static struct zepi_command_list *take_all(struct zepi_command_lists *lists)
 
 static bool command_lists_reclaim(struct zepi_context *context, uint64_t patience_ns)
 {
-    struct zepi_command_list *list = take_all(lists_of(context));
+    struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
     const bool is_any = list != NULL;
     (void)patience_ns;
     while (list) {
         struct zepi_command_list *next = list->next;
-        defer_release(list);
+        defer_list_release(list);
         list = next;
     }
     return is_any;
@@ -185,7 +186,7 @@ static bool command_lists_reclaim(struct zepi_context *context, uint64_t patienc
 
 static void command_lists_finish(struct zepi_context *context)
 {
-    struct zepi_command_list *list = take_all(lists_of(context));
+    struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
     while (list) {
         struct zepi_command_list *next = list->next;
         zepi_release(list);

@@ -9,13 +9,15 @@
 static_assert(ZEPI_COMPLETION_EVENTS == ZEPI_QUEUE_LISTS + 1,
               "a list of a copy engine is one more");
 
-static void give_all(struct zepi_completion_events *events, void (*give)(struct zepi_event_slot *))
+static void completion_events_give_all(struct zepi_completion_events *events,
+                                       void (*give)(struct zepi_event_slot *))
 {
     while (events->count > 0)
         give(events->slots[--events->count]);
 }
 
-static bool are_signalled(const struct zepi_completion_events *events, uint64_t patience_ns)
+static bool completion_events_are_signalled(const struct zepi_completion_events *events,
+                                            uint64_t patience_ns)
 {
     for (uint32_t i = 0; i < events->count; i++) {
         const ze_event_handle_t event = events->slots[i]->ze;
@@ -28,16 +30,16 @@ static bool are_signalled(const struct zepi_completion_events *events, uint64_t 
 }
 
 // Gives back the events if they are signalled, and notes how far the queue is.
-static void note_signalled(struct zepi_queue *queue, uint64_t patience_ns)
+static void completion_events_note_signalled(struct zepi_queue *queue, uint64_t patience_ns)
 {
     struct zepi_completion_events *events = &queue->completion_events;
-    if (events->count == 0 || !are_signalled(events, patience_ns))
+    if (events->count == 0 || !completion_events_are_signalled(events, patience_ns))
         return;
-    give_all(events, zepi_event_slot_give);
+    completion_events_give_all(events, zepi_event_slot_give);
     zepi_deferred_end_wait(queue->context, queue->completion, events->mark);
 }
 
-static bool take_events(struct zepi_queue *queue, uint32_t count)
+static bool completion_events_take(struct zepi_queue *queue, uint32_t count)
 {
     struct zepi_completion_events *events = &queue->completion_events;
     while (events->count < count) {
@@ -49,13 +51,13 @@ static bool take_events(struct zepi_queue *queue, uint32_t count)
     return true;
 }
 
-static void append_events(struct zepi_queue *queue)
+static void append_completion_events(struct zepi_queue *queue)
 {
     struct zepi_completion_events *events = &queue->completion_events;
     const uint32_t count = queue->list_count + (queue->copy_list != NULL);
     ze_result_t ze = ZE_RESULT_SUCCESS;
-    if (!take_events(queue, count)) {
-        give_all(events, zepi_event_slot_give);
+    if (!completion_events_take(queue, count)) {
+        completion_events_give_all(events, zepi_event_slot_give);
         return;
     }
     events->mark =
@@ -70,7 +72,7 @@ static void append_events(struct zepi_queue *queue)
     events->mark.submitted = zepi_completion_point_count(queue->completion);
     zepi_mutex_unlock(&queue->mutex);
     if (ze != ZE_RESULT_SUCCESS)
-        give_all(events, zepi_event_slot_defer);
+        completion_events_give_all(events, zepi_event_slot_defer);
 }
 
 void zepi_completion_events_look(struct zepi_queue *queue, uint64_t patience_ns)
@@ -81,11 +83,11 @@ void zepi_completion_events_look(struct zepi_queue *queue, uint64_t patience_ns)
     if (atomic_exchange_explicit(&events->is_in_use, true, memory_order_acquire))
         return;
     zepi_error_save(&error);
-    note_signalled(queue, patience_ns);
+    completion_events_note_signalled(queue, patience_ns);
     if (events->count == 0 && !zepi_completion_point_is_idle(queue->completion)) {
-        append_events(queue);
+        append_completion_events(queue);
         if (patience_ns > 0)
-            note_signalled(queue, patience_ns);
+            completion_events_note_signalled(queue, patience_ns);
     }
     // A release reports no error of this.
     zepi_error_restore(&error);
@@ -94,5 +96,5 @@ void zepi_completion_events_look(struct zepi_queue *queue, uint64_t patience_ns)
 
 void zepi_completion_events_finish(struct zepi_queue *queue)
 {
-    give_all(&queue->completion_events, zepi_event_slot_give);
+    completion_events_give_all(&queue->completion_events, zepi_event_slot_give);
 }

@@ -8,7 +8,7 @@
 
 #define MAX_PATTERN_BYTES 128
 
-static zepi_result_t check_range(const char *what, const void *memory, size_t size_bytes)
+static zepi_result_t check_copy_range(const char *what, const void *memory, size_t size_bytes)
 {
     if (!memory)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", what);
@@ -19,7 +19,8 @@ static zepi_result_t check_range(const char *what, const void *memory, size_t si
 }
 
 // A command of no bytes: it still waits, and its event completes.
-static zepi_result_t do_nothing(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t append_empty_copy(zepi_queue_t queue, zepi_wait_list_t wait,
+                                       zepi_event_t *out_event)
 {
     return zepi_queue_marker(queue, wait, out_event);
 }
@@ -30,11 +31,11 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     struct zepi_submit submit;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return do_nothing(queue, wait, out_event);
+        return append_empty_copy(queue, wait, out_event);
     if (result == ZEPI_SUCCESS)
-        result = check_range("destination", destination, size_bytes);
+        result = check_copy_range("destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = check_range("source", source, size_bytes);
+        result = check_copy_range("source", source, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
     if (result != ZEPI_SUCCESS)
@@ -53,9 +54,9 @@ zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool somebody_sle
 
 // Fills in the pitches that were left to us, and checks that rows and slices do not overlap and
 // that Level Zero's 32 bits hold everything.
-static zepi_result_t read_rect(const char *what, const zepi_rect_t *rect, const size_t region[3],
-                               ze_copy_region_t *out_region, uint32_t *out_pitch,
-                               uint32_t *out_slice_pitch)
+static zepi_result_t read_copy_rect(const char *what, const zepi_rect_t *rect,
+                                    const size_t region[3], ze_copy_region_t *out_region,
+                                    uint32_t *out_pitch, uint32_t *out_slice_pitch)
 {
     const size_t row = rect->row_pitch_bytes ? rect->row_pitch_bytes : region[0];
     size_t slice = rect->slice_pitch_bytes;
@@ -96,10 +97,10 @@ static zepi_result_t read_rect(const char *what, const zepi_rect_t *rect, const 
 zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const zepi_rect_t *to,
                                      const zepi_rect_t *from, const size_t region[3])
 {
-    const zepi_result_t result = read_rect("destination", to, region, &regions->to,
-                                           &regions->to_pitch, &regions->to_slice_pitch);
-    return result == ZEPI_SUCCESS ? read_rect("source", from, region, &regions->from,
-                                              &regions->from_pitch, &regions->from_slice_pitch)
+    const zepi_result_t result = read_copy_rect("destination", to, region, &regions->to,
+                                                &regions->to_pitch, &regions->to_slice_pitch);
+    return result == ZEPI_SUCCESS ? read_copy_rect("source", from, region, &regions->from,
+                                                   &regions->from_pitch, &regions->from_slice_pitch)
                                   : result;
 }
 
@@ -117,7 +118,7 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "destination, source, their rectangles and the region must not be NULL");
     if (region[0] == 0 || region[1] == 0 || region[2] == 0)
-        return do_nothing(queue, wait, out_event);
+        return append_empty_copy(queue, wait, out_event);
     result = zepi_copy_regions_init(&regions, destination_rect, source_rect, region);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
@@ -150,13 +151,13 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
                          "%zu bytes to fill, expected a multiple of the pattern's %zu", size_bytes,
                          pattern_size_bytes);
     if (size_bytes == 0)
-        return do_nothing(queue, wait, out_event);
+        return append_empty_copy(queue, wait, out_event);
     const size_t max_bytes = queue->device->max_fill_pattern_bytes;
     if (max_bytes > 0 && pattern_size_bytes > max_bytes)
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                          "the pattern has %zu bytes, this device takes at most %zu",
                          pattern_size_bytes, max_bytes);
-    result = check_range("destination", destination, size_bytes);
+    result = check_copy_range("destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
@@ -168,14 +169,14 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
 }
 
 // Hints take no events of their own: barriers stand for them where a command waits.
-static zepi_result_t append_before_hint(const struct zepi_submit *submit)
+static zepi_result_t append_copy_before_hint(const struct zepi_submit *submit)
 {
     return submit->wait_count == 0 ? ZEPI_SUCCESS
                                    : ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL,
                                              submit->wait_count, submit->waits);
 }
 
-static zepi_result_t append_after_hint(const struct zepi_submit *submit)
+static zepi_result_t append_copy_after_hint(const struct zepi_submit *submit)
 {
     return submit->signal
                ? ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, 0, NULL)
@@ -188,18 +189,18 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
     struct zepi_submit submit;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return do_nothing(queue, wait, out_event);
+        return append_empty_copy(queue, wait, out_event);
     if (result == ZEPI_SUCCESS)
-        result = check_range("memory", memory, size_bytes);
+        result = check_copy_range("memory", memory, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = append_before_hint(&submit);
+    result = append_copy_before_hint(&submit);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, submit.list, memory, size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = append_after_hint(&submit);
+        result = append_copy_after_hint(&submit);
     return zepi_submit_end(&submit, result, out_event);
 }
 
@@ -230,20 +231,20 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
     if (result == ZEPI_SUCCESS && (unsigned)advice >= sizeof(advices) / sizeof(advices[0]))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
     if (result == ZEPI_SUCCESS)
-        result = check_range("memory", memory, size_bytes);
+        result = check_copy_range("memory", memory, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_append_advice(submit.list, queue->device, memory, size_bytes, advice);
     if (result == ZEPI_SUCCESS)
-        result = append_after_hint(&submit);
+        result = append_copy_after_hint(&submit);
     return zepi_submit_end(&submit, result, out_event);
 }
 
 // Through a queue for this alone.
-static zepi_result_t write_device(struct zepi_context *context, struct zepi_device *device,
-                                  void *memory, const void *data, size_t size_bytes)
+static zepi_result_t write_device_memory(struct zepi_context *context, struct zepi_device *device,
+                                         void *memory, const void *data, size_t size_bytes)
 {
     static const unsigned char zero;
     const zepi_wait_list_t no_wait = {NULL, 0};
@@ -261,7 +262,7 @@ static zepi_result_t write_device(struct zepi_context *context, struct zepi_devi
 
 static zepi_result_t copy_init(struct zepi_context *context)
 {
-    zepi_usm_driver_of(context)->write = write_device;
+    zepi_usm_driver_of(context)->write = write_device_memory;
     return ZEPI_SUCCESS;
 }
 

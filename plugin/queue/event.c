@@ -80,7 +80,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     return ZEPI_SUCCESS;
 }
 
-static void note_complete(struct zepi_event *event)
+static void event_note_complete(struct zepi_event *event)
 {
     atomic_store_explicit(&event->is_complete, true, memory_order_release);
     if (event->queue && (event->queue->flags & ZEPI_QUEUE_IN_ORDER))
@@ -98,11 +98,11 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
                          "completed by the host");
     result = ZEPI_ZE(zeEventHostSignal, event->ze);
     if (result == ZEPI_SUCCESS)
-        note_complete(event);
+        event_note_complete(event);
     return result;
 }
 
-static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
+static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
@@ -112,7 +112,7 @@ static zepi_result_t wait_for(struct zepi_event *event, uint64_t timeout_ns)
                          (unsigned long long)timeout_ns);
     const zepi_result_t result = zepi_check_ze(ze, "zeEventHostSynchronize");
     if (result == ZEPI_SUCCESS)
-        note_complete(event);
+        event_note_complete(event);
     return result;
 }
 
@@ -132,7 +132,7 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
         const uint64_t left_ns = !is_limited              ? UINT64_MAX
                                  : passed_ns < timeout_ns ? timeout_ns - passed_ns
                                                           : 0;
-        const zepi_result_t result = wait_for(events[i], left_ns);
+        const zepi_result_t result = event_wait_for(events[i], left_ns);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -152,7 +152,7 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
             result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
                 return result;
-            note_complete(event);
+            event_note_complete(event);
         }
     }
     *out_status = zepi_event_is_known_complete(event) ? ZEPI_EVENT_COMPLETE : ZEPI_EVENT_SUBMITTED;

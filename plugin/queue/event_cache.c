@@ -56,7 +56,7 @@ struct chain {
     uint32_t count;
 };
 
-static void append(struct chain *chain, struct zepi_event *event)
+static void chain_append(struct chain *chain, struct zepi_event *event)
 {
     event->next = NULL;
     if (chain->last)
@@ -67,7 +67,7 @@ static void append(struct chain *chain, struct zepi_event *event)
     chain->count++;
 }
 
-static struct chain chain_of(struct zepi_event *first)
+static struct chain chain_of_events(struct zepi_event *first)
 {
     struct chain chain = {.first = first};
     for (; first; first = first->next) {
@@ -77,7 +77,7 @@ static struct chain chain_of(struct zepi_event *first)
     return chain;
 }
 
-static void append_chain(struct chain *chain, const struct chain *more)
+static void chain_append_chain(struct chain *chain, const struct chain *more)
 {
     if (more->count == 0)
         return;
@@ -91,7 +91,7 @@ static void append_chain(struct chain *chain, const struct chain *more)
 
 // ---- Chains that commands may still use ----
 
-static void push_chain(_Atomic(struct zepi_event *) *head, const struct chain *chain)
+static void event_cache_push_chain(_Atomic(struct zepi_event *) *head, const struct chain *chain)
 {
     if (!chain->first)
         return;
@@ -103,37 +103,38 @@ static void push_chain(_Atomic(struct zepi_event *) *head, const struct chain *c
                                                     memory_order_release, memory_order_relaxed));
 }
 
-static void give_deferred(struct zepi_deferred *deferred)
+static void give_deferred_chain(struct zepi_deferred *deferred)
 {
     struct zepi_event *first =
         (struct zepi_event *)((char *)deferred - offsetof(struct zepi_event, deferred));
     struct zepi_event_cache *cache = first->cache;
-    const struct chain chain = chain_of(first);
-    push_chain(&cache->usable, &chain);
+    const struct chain chain = chain_of_events(first);
+    event_cache_push_chain(&cache->usable, &chain);
     zepi_release(cache->list);
 }
 
 // No command uses them once all queues have come past this point.
-static void defer_chain(struct zepi_event_cache *cache, const struct chain *chain)
+static void chain_defer(struct zepi_event_cache *cache, const struct chain *chain)
 {
     if (!chain->first)
         return;
     zepi_retain(cache->list);
     chain->first->deferred.weight = (chain->count + 1) * ZEPI_DEFERRED_WEIGHT_EVENT;
-    chain->first->deferred.destroy = give_deferred;
+    chain->first->deferred.destroy = give_deferred_chain;
     zepi_defer_free(chain->first->context, &chain->first->deferred);
 }
 
 // ---- What came back ----
 
-static struct zepi_event *take_all(_Atomic(struct zepi_event *) *head)
+static struct zepi_event *take_all_events(_Atomic(struct zepi_event *) *head)
 {
     // Acquire: what is noted in them.
     return atomic_exchange_explicit(head, NULL, memory_order_acquire);
 }
 
 // Of an in-order queue, those that are complete when a later one is.
-static void sort_in_use(struct zepi_event *event, struct chain *ordered, struct chain *others)
+static void event_cache_sort_in_use(struct zepi_event *event, struct chain *ordered,
+                                    struct chain *others)
 {
     while (event) {
         struct zepi_event *next = event->next;
@@ -141,12 +142,12 @@ static void sort_in_use(struct zepi_event *event, struct chain *ordered, struct 
             !event->has_failed && !atomic_load_explicit(&event->is_awaited, memory_order_relaxed);
         const struct chain one = {event, event, 1};
         event->next = NULL;
-        append_chain(is_ordered ? ordered : others, &one);
+        chain_append_chain(is_ordered ? ordered : others, &one);
         event = next;
     }
 }
 
-static struct zepi_event *newest_of(const struct chain *chain)
+static struct zepi_event *chain_newest(const struct chain *chain)
 {
     struct zepi_event *newest = chain->first;
     for (struct zepi_event *event = newest; event; event = event->next) {
@@ -156,12 +157,12 @@ static struct zepi_event *newest_of(const struct chain *chain)
     return newest;
 }
 
-static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue,
-                        const struct chain *chain)
+static void event_cache_add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                                    const struct chain *chain)
 {
     if (chain->count == 0)
         return;
-    chain->first->newest = newest_of(chain);
+    chain->first->newest = chain_newest(chain);
     chain->first->next_chain = NULL;
     zepi_mutex_lock(&queue->mutex);
     if (cache->pending)
@@ -172,7 +173,7 @@ static void add_pending(struct zepi_event_cache *cache, struct zepi_queue *queue
     zepi_mutex_unlock(&queue->mutex);
 }
 
-static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
+static bool is_event_over(struct zepi_queue *queue, const struct zepi_event *newest)
 {
     struct zepi_completion_point *point = queue->completion;
     // Acquire: the thread that saw that it is over.
@@ -185,14 +186,15 @@ static bool is_over(struct zepi_queue *queue, const struct zepi_event *newest)
 }
 
 // The oldest chain, if its commands are over.
-static struct zepi_event *take_pending(struct zepi_event_cache *cache, struct zepi_queue *queue)
+static struct zepi_event *event_cache_take_pending(struct zepi_event_cache *cache,
+                                                   struct zepi_queue *queue)
 {
     zepi_mutex_lock(&queue->mutex);
     struct zepi_event *first = cache->pending;
     if (first)
         cache->pending = first->next_chain;
     zepi_mutex_unlock(&queue->mutex);
-    if (!first || is_over(queue, first->newest))
+    if (!first || is_event_over(queue, first->newest))
         return first;
     zepi_mutex_lock(&queue->mutex);
     first->next_chain = cache->pending;
@@ -204,8 +206,9 @@ static struct zepi_event *take_pending(struct zepi_event_cache *cache, struct ze
 }
 
 // `made`: how many there are.
-static zepi_result_t make_events(const struct zepi_event_cache *cache, struct zepi_queue *queue,
-                                 uint32_t made, struct chain *usable)
+static zepi_result_t event_cache_make_events(const struct zepi_event_cache *cache,
+                                             struct zepi_queue *queue, uint32_t made,
+                                             struct chain *usable)
 {
     const uint32_t wanted = made < LEAST_NEW_EVENTS  ? LEAST_NEW_EVENTS
                             : made > MOST_NEW_EVENTS ? MOST_NEW_EVENTS
@@ -223,14 +226,14 @@ static zepi_result_t make_events(const struct zepi_event_cache *cache, struct ze
         event->ze = event->slot->ze;
         event->context = queue->context;
         zepi_object_set_free(event);
-        append(usable, event);
+        chain_append(usable, event);
     }
     return ZEPI_SUCCESS;
 }
 
 // Those that cannot be reset come back once more.
-static zepi_result_t reset_all(struct zepi_event_cache *cache, struct zepi_event *event,
-                               struct chain *out_reset)
+static zepi_result_t chain_reset_events(struct zepi_event_cache *cache, struct zepi_event *event,
+                                        struct chain *out_reset)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct chain reset = {.first = event};
@@ -255,33 +258,33 @@ static zepi_result_t reset_all(struct zepi_event_cache *cache, struct zepi_event
 }
 
 // Retires what commands may still use, and finds what they do not.
-static void look_at_used(struct zepi_event_cache *cache, struct zepi_queue *queue,
-                         struct zepi_event *in_use, uint32_t taken_count)
+static void event_cache_sort_used(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                                  struct zepi_event *in_use, uint32_t taken_count)
 {
     struct chain ordered = {0};
     struct chain others = {0};
     if (queue->flags & ZEPI_QUEUE_IN_ORDER) {
-        sort_in_use(in_use, &ordered, &others);
-        add_pending(cache, queue, &ordered);
+        event_cache_sort_in_use(in_use, &ordered, &others);
+        event_cache_add_pending(cache, queue, &ordered);
     } else {
         // About as many: it is only a weight.
         others.first = in_use;
         others.count = taken_count;
     }
-    defer_chain(cache, &others);
+    chain_defer(cache, &others);
 }
 
 // What came back and may be used again.
-static zepi_result_t find_events(struct zepi_event_cache *cache, struct zepi_queue *queue,
-                                 uint32_t taken_count, struct chain *out_usable)
+static zepi_result_t event_cache_find_idle(struct zepi_event_cache *cache, struct zepi_queue *queue,
+                                           uint32_t taken_count, struct chain *out_usable)
 {
-    struct zepi_event *in_use = take_all(&cache->in_use);
-    struct zepi_event *usable = take_all(&cache->usable);
+    struct zepi_event *in_use = take_all_events(&cache->in_use);
+    struct zepi_event *usable = take_all_events(&cache->usable);
     if (in_use)
-        look_at_used(cache, queue, in_use, taken_count);
+        event_cache_sort_used(cache, queue, in_use, taken_count);
     if (!usable)
-        usable = take_pending(cache, queue);
-    return reset_all(cache, usable, out_usable);
+        usable = event_cache_take_pending(cache, queue);
+    return chain_reset_events(cache, usable, out_usable);
 }
 
 zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue)
@@ -295,9 +298,9 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
     cache->taken_count = 0;
     zepi_mutex_unlock(&queue->mutex);
     if (cache->kind != ZEPI_EVENT_COUNTER)
-        result = find_events(cache, queue, taken_count, &usable);
+        result = event_cache_find_idle(cache, queue, taken_count, &usable);
     if (result == ZEPI_SUCCESS && usable.count == 0) {
-        result = make_events(cache, queue, made_count, &usable);
+        result = event_cache_make_events(cache, queue, made_count, &usable);
         made = usable.count;
     }
     if (usable.count == 0)
@@ -314,14 +317,14 @@ void zepi_event_cache_settle(struct zepi_event_cache *cache)
 {
     struct chain complete = {0};
     struct chain others = {0};
-    sort_in_use(take_all(&cache->in_use), &complete, &others);
+    event_cache_sort_in_use(take_all_events(&cache->in_use), &complete, &others);
     while (cache->pending) {
-        const struct chain pending = chain_of(cache->pending);
+        const struct chain pending = chain_of_events(cache->pending);
         cache->pending = pending.first->next_chain;
-        append_chain(&complete, &pending);
+        chain_append_chain(&complete, &pending);
     }
-    push_chain(&cache->usable, &complete);
-    defer_chain(cache, &others);
+    event_cache_push_chain(&cache->usable, &complete);
+    chain_defer(cache, &others);
 }
 
 static void destroy_events(struct zepi_event *event, zepi_ownership_t ownership)
@@ -341,6 +344,6 @@ void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ow
         destroy_events(first, ownership);
     }
     destroy_events(cache->free, ownership);
-    destroy_events(take_all(&cache->usable), ownership);
-    destroy_events(take_all(&cache->in_use), ownership);
+    destroy_events(take_all_events(&cache->usable), ownership);
+    destroy_events(take_all_events(&cache->in_use), ownership);
 }

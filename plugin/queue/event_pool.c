@@ -52,8 +52,8 @@ const struct zepi_context_part zepi_event_pools_part = {
     .finish = event_pools_finish,
 };
 
-static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
-                                 struct zepi_event_burst *burst)
+static zepi_result_t burst_create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                       struct zepi_event_burst *burst)
 {
     const struct zepi_context *context = pools->context;
     const struct zepi_ze_counter_based_desc counter = {
@@ -79,7 +79,7 @@ static zepi_result_t create_pool(struct zepi_event_pools *pools, enum zepi_event
     return result;
 }
 
-static ze_result_t create_ze(struct zepi_event_slot *slot)
+static ze_result_t create_ze_event(struct zepi_event_slot *slot)
 {
     const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
                                   .index = (uint32_t)(slot - slot->burst->slots),
@@ -92,24 +92,24 @@ static ze_result_t create_ze(struct zepi_event_slot *slot)
     return ze;
 }
 
-static zepi_result_t create_event(struct zepi_event_slot *slot)
+static zepi_result_t slot_create_event(struct zepi_event_slot *slot)
 {
-    return zepi_check_ze(create_ze(slot), "zeEventCreate");
+    return zepi_check_ze(create_ze_event(slot), "zeEventCreate");
 }
 
-static void destroy_event(struct zepi_event_slot *slot)
+static void slot_destroy_event(struct zepi_event_slot *slot)
 {
     zepi_ze.zeEventDestroy(slot->ze);
     slot->ze = NULL;
 }
 
-static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_event_kind kind,
-                                   struct zepi_event_burst *burst)
+static zepi_result_t burst_create_events(struct zepi_event_pools *pools, enum zepi_event_kind kind,
+                                         struct zepi_event_burst *burst)
 {
     while (burst->count < burst->capacity) {
         struct zepi_event_slot *slot = &burst->slots[burst->count];
         slot->burst = burst;
-        const zepi_result_t result = create_event(slot);
+        const zepi_result_t result = slot_create_event(slot);
         if (result != ZEPI_SUCCESS)
             return result;
         slot->kind = kind;
@@ -120,22 +120,23 @@ static zepi_result_t create_events(struct zepi_event_pools *pools, enum zepi_eve
     return ZEPI_SUCCESS;
 }
 
-static uint32_t next_burst(uint32_t last)
+static uint32_t next_burst_size(uint32_t last)
 {
     return last == 0 ? FIRST_BURST_EVENTS : last < BURST_EVENTS ? 2 * last : BURST_EVENTS;
 }
 
 // Makes a burst and keeps its first event for the caller.
-static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_kind kind,
-                               uint32_t capacity, struct zepi_event_slot **out_slot)
+static zepi_result_t event_pools_add_burst(struct zepi_event_pools *pools,
+                                           enum zepi_event_kind kind, uint32_t capacity,
+                                           struct zepi_event_slot **out_slot)
 {
     struct zepi_event_burst *burst = zepi_allocate(1, sizeof(*burst));
     if (!burst)
         return zepi_fail_no_memory();
     burst->capacity = capacity;
-    zepi_result_t result = create_pool(pools, kind, burst);
+    zepi_result_t result = burst_create_pool(pools, kind, burst);
     if (result == ZEPI_SUCCESS)
-        result = create_events(pools, kind, burst);
+        result = burst_create_events(pools, kind, burst);
     if (result != ZEPI_SUCCESS) {
         destroy_burst(burst);
         return result;
@@ -151,7 +152,7 @@ static zepi_result_t add_burst(struct zepi_event_pools *pools, enum zepi_event_k
     return ZEPI_SUCCESS;
 }
 
-static void push_free(struct zepi_event_slot *slot)
+static void push_free_event(struct zepi_event_slot *slot)
 {
     struct zepi_event_pools *pools = slot->pools;
     zepi_mutex_lock(&pools->mutex);
@@ -170,10 +171,10 @@ zepi_result_t zepi_event_slot_take(struct zepi_event_pools *pools, enum zepi_eve
     const uint32_t last_burst = pools->burst_events[kind];
     zepi_mutex_unlock(&pools->mutex);
     if (!slot)
-        return add_burst(pools, kind, next_burst(last_burst), out_slot);
-    const zepi_result_t result = slot->ze ? ZEPI_SUCCESS : create_event(slot);
+        return event_pools_add_burst(pools, kind, next_burst_size(last_burst), out_slot);
+    const zepi_result_t result = slot->ze ? ZEPI_SUCCESS : slot_create_event(slot);
     if (result != ZEPI_SUCCESS) {
-        push_free(slot);
+        push_free_event(slot);
         return result;
     }
     *out_slot = slot;
@@ -194,7 +195,7 @@ zepi_result_t zepi_event_slot_adopt(struct zepi_event_pools *pools, ze_event_han
     return ZEPI_SUCCESS;
 }
 
-static void drop_adopted(struct zepi_event_slot *slot)
+static void drop_adopted_event(struct zepi_event_slot *slot)
 {
     if (slot->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeEventDestroy(slot->ze);
@@ -212,20 +213,21 @@ ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
 
 enum reuse { RESET, REMAKE };
 
-static void give_unsignalled(struct zepi_event_slot *slot, enum reuse reuse)
+static void give_unsignalled_event(struct zepi_event_slot *slot, enum reuse reuse)
 {
     if (reuse == REMAKE) {
-        destroy_event(slot);
+        slot_destroy_event(slot);
     } else if (!(slot->kind & ZEPI_EVENT_COUNTER) &&
                zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS) {
-        destroy_event(slot);
-        create_ze(slot); // a failure is the next taker's to see
+        slot_destroy_event(slot);
+        create_ze_event(slot); // a failure is the next taker's to see
     }
-    push_free(slot);
+    push_free_event(slot);
 }
 
 // Events of the counter cannot be reset, and a host may have destroyed its list.
-static enum reuse reuse_after(const struct zepi_event_slot *slot, zepi_ownership_t list_ownership)
+static enum reuse event_reuse_after(const struct zepi_event_slot *slot,
+                                    zepi_ownership_t list_ownership)
 {
     return slot->kind & ZEPI_EVENT_COUNTER || list_ownership == ZEPI_OWNERSHIP_KEEP ? REMAKE
                                                                                     : RESET;
@@ -233,7 +235,7 @@ static enum reuse reuse_after(const struct zepi_event_slot *slot, zepi_ownership
 
 void zepi_event_slot_give_from(struct zepi_event_slot *slot, zepi_ownership_t ownership)
 {
-    give_unsignalled(slot, reuse_after(slot, ownership));
+    give_unsignalled_event(slot, event_reuse_after(slot, ownership));
 }
 
 void zepi_event_slot_give(struct zepi_event_slot *slot)
@@ -241,13 +243,13 @@ void zepi_event_slot_give(struct zepi_event_slot *slot)
     struct zepi_command_list *list = slot->list;
     slot->list = NULL;
     if (slot->is_adopted)
-        drop_adopted(slot);
+        drop_adopted_event(slot);
     else
-        give_unsignalled(slot, list ? reuse_after(slot, slot->list_ownership) : RESET);
+        give_unsignalled_event(slot, list ? event_reuse_after(slot, slot->list_ownership) : RESET);
     zepi_release(list);
 }
 
-static void give_deferred(struct zepi_deferred *deferred)
+static void give_deferred_event(struct zepi_deferred *deferred)
 {
     zepi_event_slot_give((struct zepi_event_slot *)deferred);
 }
@@ -255,6 +257,6 @@ static void give_deferred(struct zepi_deferred *deferred)
 void zepi_event_slot_defer(struct zepi_event_slot *slot)
 {
     slot->deferred.weight = ZEPI_DEFERRED_WEIGHT_EVENT;
-    slot->deferred.destroy = give_deferred;
+    slot->deferred.destroy = give_deferred_event;
     zepi_defer_free(slot->pools->context, &slot->deferred);
 }

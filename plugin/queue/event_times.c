@@ -54,8 +54,8 @@ zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *ou
 }
 
 // When the command was submitted, began and ended, in ticks, of an event that is complete.
-static zepi_result_t read_times(struct zepi_event *event, uint64_t *out_submit, uint64_t *out_start,
-                                uint64_t *out_end)
+static zepi_result_t read_event_times(struct zepi_event *event, uint64_t *out_submit,
+                                      uint64_t *out_start, uint64_t *out_end)
 {
     ze_kernel_timestamp_result_t stamps;
     const uint64_t mask = event->queue->device->timestamp_mask;
@@ -83,10 +83,10 @@ zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_t
                          "the event has no times: its queue was created without profiling");
     if (status != ZEPI_EVENT_COMPLETE)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
-    result = read_times(event, &submit, &start, &end);
+    result = read_event_times(event, &submit, &start, &end);
     if (result == ZEPI_SUCCESS && event->begin) {
         uint64_t first;
-        result = read_times(event->begin, &submit, &first, &start);
+        result = read_event_times(event->begin, &submit, &first, &start);
     }
     if (result != ZEPI_SUCCESS)
         return result;

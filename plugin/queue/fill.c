@@ -20,7 +20,7 @@ struct chain {
     bool has_begun;
 };
 
-static zepi_wait_list_t chain_wait(const struct chain *chain)
+static zepi_wait_list_t fill_chain_wait(const struct chain *chain)
 {
     if (!chain->has_begun)
         return chain->wait;
@@ -28,15 +28,15 @@ static zepi_wait_list_t chain_wait(const struct chain *chain)
 }
 
 // Where the next command's event goes; the caller's, if it is the last one.
-static zepi_event_t *chain_event(const struct chain *chain, zepi_event_t *next, bool is_last,
-                                 zepi_event_t *out_event)
+static zepi_event_t *fill_chain_event(const struct chain *chain, zepi_event_t *next, bool is_last,
+                                      zepi_event_t *out_event)
 {
     if (is_last)
         return out_event;
     return chain->queue->flags & ZEPI_QUEUE_IN_ORDER ? NULL : next;
 }
 
-static void chain_go_on(struct chain *chain, zepi_event_t next)
+static void fill_chain_go_on(struct chain *chain, zepi_event_t next)
 {
     zepi_release(chain->last);
     chain->last = next;
@@ -53,11 +53,12 @@ static zepi_result_t fill_by_copies(struct chain *chain, char *destination, cons
         zepi_event_t next = NULL;
         const size_t ready = done == 0 ? pattern_size_bytes : done;
         const size_t size = ready < size_bytes - done ? ready : size_bytes - done;
-        result = zepi_queue_copy(chain->queue, destination + done,
-                                 done == 0 ? pattern : destination, size, chain_wait(chain),
-                                 chain_event(chain, &next, done + size == size_bytes, out_event));
+        result =
+            zepi_queue_copy(chain->queue, destination + done, done == 0 ? pattern : destination,
+                            size, fill_chain_wait(chain),
+                            fill_chain_event(chain, &next, done + size == size_bytes, out_event));
         if (result == ZEPI_SUCCESS)
-            chain_go_on(chain, next);
+            fill_chain_go_on(chain, next);
         done += size;
     }
     return result;
@@ -105,19 +106,19 @@ static zepi_result_t fill_rows(struct chain *chain, char *destination,
         zepi_event_t next = NULL;
         const size_t rows = done < rect->height - done ? done : rect->height - done;
         const size_t region[3] = {rect->width_bytes, rows, 1};
-        result =
-            zepi_queue_copy_rect(chain->queue, destination + done * rect->pitch_bytes, &layout,
-                                 destination, &layout, region, chain_wait(chain),
-                                 chain_event(chain, &next, done + rows == rect->height, out_event));
+        result = zepi_queue_copy_rect(
+            chain->queue, destination + done * rect->pitch_bytes, &layout, destination, &layout,
+            region, fill_chain_wait(chain),
+            fill_chain_event(chain, &next, done + rows == rect->height, out_event));
         if (result == ZEPI_SUCCESS)
-            chain_go_on(chain, next);
+            fill_chain_go_on(chain, next);
         done += rows;
     }
     return result;
 }
 
 // A pattern of a power of two bytes begins with a row again after so many rows.
-static size_t period_of(size_t pattern_size_bytes, size_t width_bytes)
+static size_t pattern_period(size_t pattern_size_bytes, size_t width_bytes)
 {
     const size_t largest_power = width_bytes & (~width_bytes + 1); // that divides the width
     return pattern_size_bytes > largest_power ? pattern_size_bytes / largest_power : 1;
@@ -159,14 +160,14 @@ zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
         return zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
                                    rect->width_bytes * rect->height, wait, out_event);
     struct chain chain = {.queue = queue, .wait = wait};
-    const size_t rows = period_of(pattern_size_bytes, rect->width_bytes);
-    zepi_event_t *event = chain_event(&chain, &first, rows == rect->height, out_event);
+    const size_t rows = pattern_period(pattern_size_bytes, rect->width_bytes);
+    zepi_event_t *event = fill_chain_event(&chain, &first, rows == rect->height, out_event);
     result = rows == 1 ? zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
                                              rect->width_bytes, wait, event)
                        : fill_first_rows(&chain, destination, rect, rows, pattern,
                                          pattern_size_bytes, event);
     if (result == ZEPI_SUCCESS && rows < rect->height) {
-        chain_go_on(&chain, first);
+        fill_chain_go_on(&chain, first);
         result = fill_rows(&chain, destination, rect, rows, out_event);
     }
     zepi_release(chain.last);

@@ -14,7 +14,7 @@ struct zepi_held {
 };
 
 // Gives up what is held for commands up to `completed`.
-static void give_up(struct zepi_queue *queue, uint64_t completed)
+static void release_held_up_to(struct zepi_queue *queue, uint64_t completed)
 {
     struct zepi_held *finished = NULL;
     zepi_mutex_lock(&queue->mutex);
@@ -44,13 +44,14 @@ void zepi_queue_give_up_holds(struct zepi_queue *queue)
     if (atomic_load_explicit(&queue->holds.count, memory_order_relaxed) == 0)
         return;
     // Acquire: the commands are over.
-    give_up(queue, atomic_load_explicit(&queue->completion->completed, memory_order_acquire));
+    release_held_up_to(queue,
+                       atomic_load_explicit(&queue->completion->completed, memory_order_acquire));
 }
 
 void zepi_queue_finish_holds(struct zepi_queue *queue)
 {
     if (queue->holds.first)
-        give_up(queue, UINT64_MAX);
+        release_held_up_to(queue, UINT64_MAX);
 }
 
 void zepi_queue_hold(struct zepi_queue *queue, void *object)

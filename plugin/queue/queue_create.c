@@ -10,7 +10,7 @@
 #include "queue/hold.h"
 #include "ze/ze.h"
 
-static void give_list(struct zepi_command_list *list, bool is_idle)
+static void queue_give_list(struct zepi_command_list *list, bool is_idle)
 {
     if (list)
         zepi_command_list_give(list, is_idle);
@@ -31,8 +31,8 @@ static void queue_destroy(void *object)
         zepi_deferred_remove_point(queue->context, queue->completion);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
-        give_list(queue->lists[i], is_idle);
-    give_list(queue->copy_list, is_idle);
+        queue_give_list(queue->lists[i], is_idle);
+    queue_give_list(queue->copy_list, is_idle);
     if (queue->memo)
         queue->memo->destroy(queue->memo);
     zepi_queue_finish_holds(queue);
@@ -41,7 +41,7 @@ static void queue_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(queue, queue_destroy);
 
-static zepi_result_t check_flags(zepi_queue_flags_t flags)
+static zepi_result_t check_queue_flags(zepi_queue_flags_t flags)
 {
     const zepi_queue_flags_t known = ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING |
                                      ZEPI_QUEUE_PRIORITY_LOW | ZEPI_QUEUE_PRIORITY_HIGH;
@@ -66,15 +66,15 @@ static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
     return kind;
 }
 
-static ze_command_queue_priority_t priority_of(const struct zepi_queue *queue)
+static ze_command_queue_priority_t queue_priority_of(const struct zepi_queue *queue)
 {
     return queue->flags & ZEPI_QUEUE_PRIORITY_LOW    ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW
            : queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH
                                                      : ZE_COMMAND_QUEUE_PRIORITY_NORMAL;
 }
 
-static ze_command_queue_flags_t list_flags(const struct zepi_queue *queue, uint32_t ordinal,
-                                           enum zepi_event_kind events)
+static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *queue,
+                                                    uint32_t ordinal, enum zepi_event_kind events)
 {
     const struct zepi_device *device = queue->device;
     ze_command_queue_flags_t flags = 0;
@@ -88,45 +88,47 @@ static ze_command_queue_flags_t list_flags(const struct zepi_queue *queue, uint3
     return flags;
 }
 
-static zepi_result_t take_list(const struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
-                               struct zepi_command_list **out_list)
+static zepi_result_t queue_take_list(const struct zepi_queue *queue, uint32_t ordinal,
+                                     uint32_t index, struct zepi_command_list **out_list)
 {
     const enum zepi_event_kind events = event_kind_of(queue);
     const struct zepi_command_list_kind kind = {.device = queue->device,
                                                 .ordinal = ordinal,
                                                 .index = index,
-                                                .flags = list_flags(queue, ordinal, events),
-                                                .priority = priority_of(queue),
+                                                .flags =
+                                                    list_flags_of_queue(queue, ordinal, events),
+                                                .priority = queue_priority_of(queue),
                                                 .events = events};
     return zepi_command_list_take(queue->context, &kind, out_list);
 }
 
-static void link_lists(struct zepi_queue *queue)
+static void queue_link_lists(struct zepi_queue *queue)
 {
     for (uint32_t i = 0; i < queue->list_count; i++)
         queue->lists[i]->next = queue->lists[(i + 1) % queue->list_count];
     queue->next_list = queue->lists[0];
 }
 
-static zepi_result_t take_lists(struct zepi_queue *queue)
+static zepi_result_t queue_take_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
     for (uint32_t i = 0; i < queue->list_count; i++) {
-        const zepi_result_t result =
-            take_list(queue, device->compute_ordinal, i % device->compute_count, &queue->lists[i]);
+        const zepi_result_t result = queue_take_list(queue, device->compute_ordinal,
+                                                     i % device->compute_count, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
     }
-    link_lists(queue);
+    queue_link_lists(queue);
     if (is_in_order || device->copy_ordinal == UINT32_MAX)
         return ZEPI_SUCCESS;
-    return take_list(queue, device->copy_ordinal, 0, &queue->copy_list);
+    return queue_take_list(queue, device->copy_ordinal, 0, &queue->copy_list);
 }
 
-static struct zepi_queue *create(struct zepi_context *context, struct zepi_device *device,
-                                 uint32_t device_index, zepi_queue_flags_t flags)
+static struct zepi_queue *queue_create_empty(struct zepi_context *context,
+                                             struct zepi_device *device, uint32_t device_index,
+                                             zepi_queue_flags_t flags)
 {
     struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
     if (!queue)
@@ -138,16 +140,17 @@ static struct zepi_queue *create(struct zepi_context *context, struct zepi_devic
     return queue;
 }
 
-static void look(void *queue, uint64_t patience_ns)
+static void queue_look_for_completion(void *queue, uint64_t patience_ns)
 {
     zepi_queue_look(queue, patience_ns);
 }
 
 // The layers below may ask how far the queue is.
-static zepi_result_t register_queue(struct zepi_queue *queue)
+static zepi_result_t queue_register_completion(struct zepi_queue *queue)
 {
     struct zepi_completion_points *points = zepi_completion_points_of(queue->context);
-    const zepi_result_t result = zepi_completion_point_add(points, queue, look, &queue->completion);
+    const zepi_result_t result =
+        zepi_completion_point_add(points, queue, queue_look_for_completion, &queue->completion);
     if (result == ZEPI_SUCCESS)
         queue->number = zepi_completion_point_number(points, queue->completion);
     return result;
@@ -158,13 +161,13 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
                                             void *native_handle, zepi_ownership_t ownership,
                                             zepi_queue_t *out_queue)
 {
-    zepi_result_t result = check_flags(flags);
+    zepi_result_t result = check_queue_flags(flags);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
     struct zepi_queue *queue =
-        create(context, device, zepi_context_device_index(context, device), flags);
+        queue_create_empty(context, device, zepi_context_device_index(context, device), flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
@@ -179,8 +182,8 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         zepi_release(queue);
         return result;
     }
-    link_lists(queue);
-    result = register_queue(queue);
+    queue_link_lists(queue);
+    result = queue_register_completion(queue);
     if (result != ZEPI_SUCCESS) {
         zepi_release(queue);
         return result;
@@ -198,20 +201,20 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     if (result == ZEPI_SUCCESS)
         result = zepi_context_check_device(context, device, &index);
     if (result == ZEPI_SUCCESS)
-        result = check_flags(flags);
+        result = check_queue_flags(flags);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_queue)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the queue is NULL");
-    struct zepi_queue *queue = create(context, device, index, flags);
+    struct zepi_queue *queue = queue_create_empty(context, device, index, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
-    result = take_lists(queue);
+    result = queue_take_lists(queue);
     if (result == ZEPI_SUCCESS)
-        result = register_queue(queue);
+        result = queue_register_completion(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);

@@ -26,7 +26,7 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 }
 
 static __attribute__((cold, noinline)) zepi_result_t
-add_stranger(struct zepi_submit *submit, zepi_wait_list_t wait, uint32_t index)
+add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait, uint32_t index)
 {
     struct zepi_event *event = wait.events[index];
     if (event->context->platform != submit->queue->context->platform)
@@ -64,7 +64,7 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
         const bool is_stranger = result == ZEPI_SUCCESS && !is_within_reach(event, queue);
         if (is_stranger)
-            result = add_stranger(submit, wait, i);
+            result = add_foreign_wait(submit, wait, i);
         if (result != ZEPI_SUCCESS)
             return result;
         if (is_stranger || !zepi_event_must_be_awaited(event, queue))
@@ -120,7 +120,7 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
 // Under the queue's mutex, and when it returns: what follows in the list waits for events that are
 // out of reach. For those that the driver does not take there this thread waits, without the mutex.
 static __attribute__((cold, noinline)) zepi_result_t
-await_strangers_locked(struct zepi_submit *submit)
+await_foreign_events_locked(struct zepi_submit *submit)
 {
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -144,7 +144,7 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     if (submit->has_lists)
-        result = await_strangers_locked(submit);
+        result = await_foreign_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);

@@ -13,8 +13,8 @@
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 
 // All lists of the queue, that of the copy engine too. Returns how many.
-static uint32_t get_lists(const struct zepi_queue *queue,
-                          struct zepi_command_list *out_lists[MAX_LISTS])
+static uint32_t list_used_lists(const struct zepi_queue *queue,
+                                struct zepi_command_list *out_lists[MAX_LISTS])
 {
     uint32_t count = 0;
     for (; count < queue->list_count; count++)
@@ -31,8 +31,8 @@ struct list_events {
     ze_event_handle_t handles[MAX_LISTS];
 };
 
-static zepi_result_t take_events(struct zepi_queue *queue, uint32_t count,
-                                 struct list_events *events)
+static zepi_result_t take_list_events(struct zepi_queue *queue, uint32_t count,
+                                      struct list_events *events)
 {
     events->count = 0;
     while (events->count < count) {
@@ -47,16 +47,16 @@ static zepi_result_t take_events(struct zepi_queue *queue, uint32_t count,
     return ZEPI_SUCCESS;
 }
 
-static void give_events(struct list_events *events, void (*give)(struct zepi_event_slot *))
+static void give_list_events(struct list_events *events, void (*give)(struct zepi_event_slot *))
 {
     for (uint32_t i = 0; i < events->count; i++)
         give(events->slots[i]);
 }
 
 // Has the list signal its event once the others are.
-static zepi_result_t signal_event(struct list_events *events, uint32_t i,
-                                  struct zepi_command_list *list, uint32_t wait_count,
-                                  ze_event_handle_t *waits)
+static zepi_result_t signal_list_event(struct list_events *events, uint32_t i,
+                                       struct zepi_command_list *list, uint32_t wait_count,
+                                       ze_event_handle_t *waits)
 {
     zepi_event_slot_note_list(events->slots[i], list);
     return ZEPI_ZE(zeCommandListAppendBarrier, list->ze, events->handles[i], wait_count, waits);
@@ -67,24 +67,25 @@ static zepi_result_t wait_by_events(struct zepi_queue *queue)
 {
     struct list_events events;
     struct zepi_command_list *lists[MAX_LISTS];
-    const uint32_t count = get_lists(queue, lists);
-    zepi_result_t result = take_events(queue, count, &events);
+    const uint32_t count = list_used_lists(queue, lists);
+    zepi_result_t result = take_list_events(queue, count, &events);
     if (result != ZEPI_SUCCESS) {
-        give_events(&events, zepi_event_slot_give);
+        give_list_events(&events, zepi_event_slot_give);
         return result;
     }
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = signal_event(&events, i, lists[i], 0, NULL);
+        result = signal_list_event(&events, i, lists[i], 0, NULL);
     zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = ZEPI_ZE(zeEventHostSynchronize, events.handles[i], UINT64_MAX);
-    give_events(&events, result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_defer);
+    give_list_events(&events,
+                     result == ZEPI_SUCCESS ? zepi_event_slot_give : zepi_event_slot_defer);
     return result;
 }
 
-static ze_result_t synchronize(const struct zepi_ze_optional *optional,
-                               const struct zepi_command_list *list, uint64_t timeout_ns)
+static ze_result_t synchronize_list(const struct zepi_ze_optional *optional,
+                                    const struct zepi_command_list *list, uint64_t timeout_ns)
 {
     return optional->command_list_host_synchronize(
         optional->is_synchronize_drivers ? list->driver_ze : list->ze, timeout_ns);
@@ -94,10 +95,10 @@ static zepi_result_t wait_by_lists(struct zepi_queue *queue,
                                    const struct zepi_ze_optional *optional)
 {
     struct zepi_command_list *lists[MAX_LISTS];
-    const uint32_t count = get_lists(queue, lists);
+    const uint32_t count = list_used_lists(queue, lists);
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = zepi_check_ze(synchronize(optional, lists[i], UINT64_MAX),
+        result = zepi_check_ze(synchronize_list(optional, lists[i], UINT64_MAX),
                                "zeCommandListHostSynchronize");
     return result;
 }
@@ -120,15 +121,16 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 
 // Under the mutex: while another thread appends to an in-order list, Intel's driver may take the
 // command for complete that is being appended, and waits for its event end at once.
-static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_optional *optional,
-                               bool *out_is_empty)
+static zepi_result_t query_lists_are_empty(struct zepi_queue *queue,
+                                           const struct zepi_ze_optional *optional,
+                                           bool *out_is_empty)
 {
     struct zepi_command_list *lists[MAX_LISTS];
-    const uint32_t count = get_lists(queue, lists);
+    const uint32_t count = list_used_lists(queue, lists);
     ze_result_t ze = ZE_RESULT_SUCCESS;
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = synchronize(optional, lists[i], 0);
+        ze = synchronize_list(optional, lists[i], 0);
     zepi_mutex_unlock(&queue->mutex);
     *out_is_empty = ze == ZE_RESULT_SUCCESS;
     return ze == ZE_RESULT_NOT_READY ? ZEPI_SUCCESS
@@ -136,13 +138,14 @@ static zepi_result_t ask_lists(struct zepi_queue *queue, const struct zepi_ze_op
 }
 
 // Notes it if everything submitted before is complete. The driver can wait for a list.
-static zepi_result_t ask(struct zepi_queue *queue, const struct zepi_ze_optional *optional)
+static zepi_result_t query_queue_is_idle(struct zepi_queue *queue,
+                                         const struct zepi_ze_optional *optional)
 {
     struct zepi_context *context = queue->context;
     const struct zepi_completion_mark mark =
         zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
     bool is_empty;
-    const zepi_result_t result = ask_lists(queue, optional, &is_empty);
+    const zepi_result_t result = query_lists_are_empty(queue, optional, &is_empty);
     if (result == ZEPI_SUCCESS && is_empty)
         zepi_deferred_end_wait(context, queue->completion, mark);
     return result;
@@ -157,7 +160,7 @@ zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
         // Looks at the last completion events, and appends others if there are none.
         zepi_completion_events_look(queue, 0);
     else
-        result = ask(queue, optional);
+        result = query_queue_is_idle(queue, optional);
     if (result == ZEPI_SUCCESS)
         *out_is_empty = zepi_completion_point_is_idle(queue->completion);
     return result;
@@ -171,7 +174,7 @@ void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns)
     if (patience_ns == UINT64_MAX)
         zepi_queue_wait(queue);
     else if (optional->command_list_host_synchronize)
-        ask(queue, optional);
+        query_queue_is_idle(queue, optional);
     zepi_error_restore(&error);
     // Of a queue that never runs dry, too.
     if (patience_ns < UINT64_MAX && !zepi_completion_point_is_idle(queue->completion))
@@ -199,7 +202,7 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
     ze_event_handle_t *all = events->handles;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = signal_event(events, i, lists[i], submit->wait_count, submit->waits);
+        result = signal_list_event(events, i, lists[i], submit->wait_count, submit->waits);
     // The list that signals first, the others after it.
     if (result == ZEPI_SUCCESS)
         result =
@@ -231,9 +234,9 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     // A wait list says what a marker is for: one list can do that. Everything else in a queue of
     // several lists needs all of them.
     const bool is_local = kind != BARRIER && wait.count > 0;
-    const uint32_t count = get_lists(queue, lists);
+    const uint32_t count = list_used_lists(queue, lists);
     if (!is_local && count > 1)
-        result = take_events(queue, count, &events);
+        result = take_list_events(queue, count, &events);
     // The new event may lie where a released one did: handles are looked at before.
     for (uint32_t i = 0; kind == TIME && wait.events && i < wait.count; i++)
         result =
@@ -245,7 +248,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
             zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS) {
         zepi_release(timed);
-        give_events(&events, zepi_event_slot_give);
+        give_list_events(&events, zepi_event_slot_give);
         return result;
     }
     if (timed) {
@@ -259,7 +262,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
                          submit.waits);
     result = zepi_submit_end(&submit, result, out_event);
-    give_events(&events, zepi_event_slot_defer);
+    give_list_events(&events, zepi_event_slot_defer);
     return result;
 }
 

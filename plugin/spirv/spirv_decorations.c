@@ -122,7 +122,7 @@ static int compare_decorations(const void *left, const void *right)
 
 // Sorts and keeps one decoration of each kind for each target, so that a group hands at most that
 // many to each of its targets.
-static enum zepi_spirv_status sort_and_unify(struct zepi_spirv_walk *walk)
+static enum zepi_spirv_status sort_decorations(struct zepi_spirv_walk *walk)
 {
     struct zepi_spirv_decoration *items = walk->decorations.items;
     uint32_t count = walk->decorations.count;
@@ -150,8 +150,8 @@ static enum zepi_spirv_status sort_and_unify(struct zepi_spirv_walk *walk)
 }
 
 // The index of the first decoration that is not below (target, kind).
-static uint32_t lower_bound(const struct zepi_spirv_walk *walk, uint32_t target,
-                            enum zepi_spirv_decoration_kind kind)
+static uint32_t decoration_lower_bound(const struct zepi_spirv_walk *walk, uint32_t target,
+                                       enum zepi_spirv_decoration_kind kind)
 {
     const struct zepi_spirv_decoration *items = walk->decorations.items;
     uint32_t low = 0;
@@ -169,9 +169,9 @@ static uint32_t lower_bound(const struct zepi_spirv_walk *walk, uint32_t target,
 
 // Appends copies of the group's decorations for each target that the instruction names. The first
 // `sorted_count` decorations are sorted.
-static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
-                                          struct zepi_spirv_instruction instruction,
-                                          uint32_t sorted_count)
+static enum zepi_spirv_status apply_decoration_group(struct zepi_spirv_walk *walk,
+                                                     struct zepi_spirv_instruction instruction,
+                                                     uint32_t sorted_count)
 {
     uint32_t group = zepi_spirv_operand(walk, instruction, 1);
     uint32_t opcode = zepi_spirv_definition(walk, group).opcode;
@@ -182,7 +182,7 @@ static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
                                group);
     uint32_t appended_count = walk->decorations.count;
     walk->decorations.count = sorted_count;
-    uint32_t begin = lower_bound(walk, group, 0);
+    uint32_t begin = decoration_lower_bound(walk, group, 0);
     walk->decorations.count = appended_count;
 
     for (uint32_t i = 2; i < instruction.length; i++) {
@@ -205,7 +205,7 @@ static enum zepi_spirv_status apply_group(struct zepi_spirv_walk *walk,
 }
 
 // A group is nothing that a decoration is about: its targets have copies.
-static void drop_groups(struct zepi_spirv_walk *walk)
+static void drop_decoration_groups(struct zepi_spirv_walk *walk)
 {
     struct zepi_spirv_decoration *items = walk->decorations.items;
     uint32_t kept = 0;
@@ -218,18 +218,19 @@ static void drop_groups(struct zepi_spirv_walk *walk)
 
 enum zepi_spirv_status zepi_spirv_resolve_decorations(struct zepi_spirv_walk *walk)
 {
-    enum zepi_spirv_status status = sort_and_unify(walk);
+    enum zepi_spirv_status status = sort_decorations(walk);
     if (status != ZEPI_SPIRV_OK)
         return status;
     uint32_t sorted_count = walk->decorations.count;
     const uint32_t *words = walk->group_decorates.items;
     for (uint32_t i = 0; i < walk->group_decorates.count; i++) {
-        status = apply_group(walk, zepi_spirv_instruction_at(walk, words[i]), sorted_count);
+        status =
+            apply_decoration_group(walk, zepi_spirv_instruction_at(walk, words[i]), sorted_count);
         if (status != ZEPI_SPIRV_OK)
             return status;
     }
-    drop_groups(walk);
-    return sort_and_unify(walk);
+    drop_decoration_groups(walk);
+    return sort_decorations(walk);
 }
 
 const struct zepi_spirv_decoration *zepi_spirv_find_decoration(const struct zepi_spirv_walk *walk,
@@ -237,7 +238,7 @@ const struct zepi_spirv_decoration *zepi_spirv_find_decoration(const struct zepi
                                                                enum zepi_spirv_decoration_kind kind)
 {
     const struct zepi_spirv_decoration *items = walk->decorations.items;
-    uint32_t index = lower_bound(walk, target, kind);
+    uint32_t index = decoration_lower_bound(walk, target, kind);
     if (index == walk->decorations.count || items[index].target != target ||
         items[index].kind != kind)
         return NULL;

@@ -54,8 +54,8 @@ static struct zepi_spirv_argument pointer_argument(const struct zepi_spirv_walk 
     return argument;
 }
 
-static struct zepi_spirv_argument argument_of(const struct zepi_spirv_walk *walk, uint32_t type_id,
-                                              uint32_t parameter)
+static struct zepi_spirv_argument kernel_argument_of(const struct zepi_spirv_walk *walk,
+                                                     uint32_t type_id, uint32_t parameter)
 {
     struct zepi_spirv_instruction type = zepi_spirv_definition(walk, type_id);
     switch (type.opcode) {
@@ -97,8 +97,8 @@ void zepi_spirv_write_arguments(const struct zepi_spirv_walk *walk,
         instruction = skip_lines(walk, instruction.word + instruction.length);
         while (instruction.opcode != OpFunctionParameter)
             instruction = skip_lines(walk, instruction.word + instruction.length);
-        out_arguments[i] = argument_of(walk, zepi_spirv_operand(walk, instruction, 1),
-                                       zepi_spirv_operand(walk, instruction, 2));
+        out_arguments[i] = kernel_argument_of(walk, zepi_spirv_operand(walk, instruction, 1),
+                                              zepi_spirv_operand(walk, instruction, 2));
     }
 }
 

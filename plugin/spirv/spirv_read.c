@@ -24,8 +24,8 @@ static uint32_t count_decorations(const struct zepi_spirv_walk *walk,
 }
 
 // All parts in one block, those of the strictest alignment first. Counts are upper bounds.
-static bool allocate_parts(const struct zepi_spirv_walk *walk, struct parts *out_parts,
-                           void **out_block)
+static bool allocate_spirv_parts(const struct zepi_spirv_walk *walk, struct parts *out_parts,
+                                 void **out_block)
 {
     size_t kernels = walk->entries.count * sizeof(*out_parts->kernels);
     size_t symbols = count_decorations(walk, ZEPI_SPIRV_LINKAGE) * sizeof(*out_parts->symbols);
@@ -306,11 +306,11 @@ static bool has_variables(const struct zepi_spirv_walk *walk)
 }
 
 // *out_spirv is zeroed, and stays so on failure.
-static enum zepi_spirv_status fill(struct zepi_spirv_walk *walk, struct zepi_spirv *out_spirv)
+static enum zepi_spirv_status fill_spirv(struct zepi_spirv_walk *walk, struct zepi_spirv *out_spirv)
 {
     struct parts parts;
     void *block;
-    if (!allocate_parts(walk, &parts, &block))
+    if (!allocate_spirv_parts(walk, &parts, &block))
         return ZEPI_SPIRV_OUT_OF_MEMORY;
     enum zepi_spirv_status status = ZEPI_SPIRV_OUT_OF_MEMORY;
     const struct zepi_spirv_kernel **by_name =
@@ -377,7 +377,7 @@ enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void 
     if (status == ZEPI_SPIRV_OK)
         status = zepi_spirv_find_entry_functions(&walk);
     if (status == ZEPI_SPIRV_OK)
-        status = fill(&walk, out_spirv);
+        status = fill_spirv(&walk, out_spirv);
     zepi_spirv_walk_finish(&walk);
     if (status == ZEPI_SPIRV_OUT_OF_MEMORY && message_size > 0)
         snprintf(message, message_size, "out of memory");

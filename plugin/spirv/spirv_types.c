@@ -17,7 +17,7 @@ static struct zepi_spirv_layout make_layout(uint64_t size_bytes, uint32_t alignm
     return (struct zepi_spirv_layout){(uint32_t)size_bytes, alignment};
 }
 
-static uint64_t round_up(uint64_t value, uint32_t alignment)
+static uint64_t round_up_offset(uint64_t value, uint32_t alignment)
 {
     return (value + alignment - 1) / alignment * alignment;
 }
@@ -86,9 +86,9 @@ static struct zepi_spirv_layout struct_layout(const struct zepi_spirv_walk *walk
             member.alignment = 1;
         if (member.alignment > alignment)
             alignment = member.alignment;
-        size_bytes = round_up(size_bytes, member.alignment) + member.size_bytes;
+        size_bytes = round_up_offset(size_bytes, member.alignment) + member.size_bytes;
     }
-    return make_layout(round_up(size_bytes, alignment), alignment);
+    return make_layout(round_up_offset(size_bytes, alignment), alignment);
 }
 
 static struct zepi_spirv_layout pointer_layout(const struct zepi_spirv_walk *walk)

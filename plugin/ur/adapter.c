@@ -106,7 +106,7 @@ ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_
 // through; both stay those of the last call.
 static _Atomic(ur_logger_callback_t) logger;
 
-static void write_line(void *data, enum zepi_log_level level, const char *line)
+static void write_log_line(void *data, enum zepi_log_level level, const char *line)
 {
     const ur_logger_callback_t function = atomic_load_explicit(&logger, memory_order_acquire);
     if (function)
@@ -116,7 +116,7 @@ static void write_line(void *data, enum zepi_log_level level, const char *line)
                  line, data);
 }
 
-static enum zepi_log_level level_of(ur_logger_level_t level)
+static enum zepi_log_level log_level_of(ur_logger_level_t level)
 {
     switch (level) {
     case UR_LOGGER_LEVEL_DEBUG:
@@ -131,7 +131,7 @@ static enum zepi_log_level level_of(ur_logger_level_t level)
     }
 }
 
-static ur_result_t check_level(ur_logger_level_t level)
+static ur_result_t check_logger_level(ur_logger_level_t level)
 {
     return level <= UR_LOGGER_LEVEL_QUIET ? UR_RESULT_SUCCESS
                                           : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
@@ -146,11 +146,11 @@ ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
     if (result == UR_RESULT_SUCCESS && !pfnLoggerCallback)
         result = zepi_ur_refuse_null("pfnLoggerCallback");
     if (result == UR_RESULT_SUCCESS)
-        result = check_level(level);
+        result = check_logger_level(level);
     if (result != UR_RESULT_SUCCESS)
         return result;
     atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
-    zepi_log_set_host(write_line, pUserData, level_of(level));
+    zepi_log_set_host(write_log_line, pUserData, log_level_of(level));
     return UR_RESULT_SUCCESS;
 }
 
@@ -159,8 +159,8 @@ ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
 {
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     if (result == UR_RESULT_SUCCESS)
-        result = check_level(level);
+        result = check_logger_level(level);
     if (result == UR_RESULT_SUCCESS)
-        zepi_log_set_host_level(level_of(level));
+        zepi_log_set_host_level(log_level_of(level));
     return result;
 }

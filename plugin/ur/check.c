@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static ur_result_t result_of(zepi_result_t result)
+static ur_result_t ur_result_of(zepi_result_t result)
 {
     switch (result) {
     case ZEPI_SUCCESS:
@@ -60,7 +60,7 @@ static ur_result_t result_of(zepi_result_t result)
 ur_result_t zepi_ur_fail(zepi_result_t result)
 {
     zepi_log(ZEPI_LOG_ERROR, "%s", zepi_last_error(NULL));
-    return result_of(result);
+    return ur_result_of(result);
 }
 
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)

@@ -12,7 +12,8 @@ struct extensions {
     uint32_t count;
 };
 
-static zepi_result_t list_extensions(ze_driver_handle_t driver, struct extensions *extensions)
+static zepi_result_t list_driver_extensions(ze_driver_handle_t driver,
+                                            struct extensions *extensions)
 {
     static const char function[] = "zeDriverGetExtensionProperties";
     uint32_t count = 0;
@@ -39,8 +40,9 @@ static bool has_extension(const struct extensions *extensions, const char *name)
 }
 
 // Finds a function of the specification's version `since`; NULL: it is not there.
-static zepi_result_t find(ze_driver_handle_t driver, uint32_t api_version, uint32_t since,
-                          const char *name, void **out_function, bool *out_is_drivers)
+static zepi_result_t optional_find_function(ze_driver_handle_t driver, uint32_t api_version,
+                                            uint32_t since, const char *name, void **out_function,
+                                            bool *out_is_drivers)
 {
     void *function = api_version >= since ? zepi_ze_symbol(name) : NULL;
     *out_is_drivers = false;
@@ -59,7 +61,7 @@ static zepi_result_t find(ze_driver_handle_t driver, uint32_t api_version, uint3
 static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_driver_handle_t driver)
 {
     struct extensions extensions;
-    const zepi_result_t result = list_extensions(driver, &extensions);
+    const zepi_result_t result = list_driver_extensions(driver, &extensions);
     optional->has_module_program = has_extension(&extensions, ZE_MODULE_PROGRAM_EXP_NAME);
     optional->has_linkage_inspection = zepi_ze.zeModuleInspectLinkageExt &&
                                        has_extension(&extensions, ZE_LINKAGE_INSPECTION_EXT_NAME);
@@ -86,21 +88,23 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
 }
 
 // What devices and drivers say of themselves.
-static zepi_result_t find_queries(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
-                                  uint32_t api_version)
+static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
+                                           ze_driver_handle_t driver, uint32_t api_version)
 {
     void *function;
     bool is_drivers;
-    zepi_result_t result =
-        find(driver, api_version, ZEPI_ZE_API_VERSION(1, 13), "zeDeviceGetVectorWidthPropertiesExt",
-             &function, &optional->is_vector_widths_drivers);
+    zepi_result_t result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 13),
+                                                  "zeDeviceGetVectorWidthPropertiesExt", &function,
+                                                  &optional->is_vector_widths_drivers);
     memcpy(&optional->device_get_vector_widths, &function, sizeof(function));
     if (result != ZEPI_SUCCESS)
         return result;
-    result = find(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString", &function, &is_drivers);
+    result = optional_find_function(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString",
+                                    &function, &is_drivers);
     memcpy(&optional->intel_get_driver_version, &function, sizeof(function));
     if (result == ZEPI_SUCCESS)
-        result = find(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize", &function, &is_drivers);
+        result = optional_find_function(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize",
+                                        &function, &is_drivers);
     memcpy(&optional->kernel_get_argument_size, &function, sizeof(function));
     return result;
 }
@@ -114,19 +118,20 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     if (!zepi_options()->newer_functions)
         optional->has_counter_based_events = false;
     if (result == ZEPI_SUCCESS)
-        result = find_queries(optional, driver, api_version);
+        result = optional_find_queries(optional, driver, api_version);
     if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
         return result;
     optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
     optional->has_copy_offload_hint = api_version >= ZEPI_ZE_API_VERSION(1, 14);
-    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9), "zeCommandListHostSynchronize",
-                  &function, &optional->is_synchronize_drivers);
+    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
+                                    "zeCommandListHostSynchronize", &function,
+                                    &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
     if (result != ZEPI_SUCCESS || !optional->has_append_lists)
         return result;
-    result = find(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
-                  "zeCommandListImmediateAppendCommandListsExp", &function,
-                  &optional->is_append_lists_drivers);
+    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
+                                    "zeCommandListImmediateAppendCommandListsExp", &function,
+                                    &optional->is_append_lists_drivers);
     memcpy(&optional->append_command_lists, &function, sizeof(function));
     return result;
 }

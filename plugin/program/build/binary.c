@@ -22,7 +22,7 @@ static void destroy_made(struct request *request)
 }
 
 // Makes the ze_module, and keeps it for the caller that began.
-static enum zepi_build_status build(void *user, struct zepi_build_output *output)
+static enum zepi_build_status binary_build(void *user, struct zepi_build_output *output)
 {
     struct request *request = user;
     struct zepi_text log = {0};
@@ -44,8 +44,8 @@ static enum zepi_build_status build(void *user, struct zepi_build_output *output
 }
 
 // The ze_module for a successful result.
-static zepi_result_t load(struct request *request, const struct zepi_build_result *native,
-                          struct zepi_text *log, ze_module_handle_t *out_module)
+static zepi_result_t binary_load(struct request *request, const struct zepi_build_result *native,
+                                 struct zepi_text *log, ze_module_handle_t *out_module)
 {
     const struct zepi_binary_source *source = request->source;
     const struct zepi_binary *binary = zepi_build_result_payload(native);
@@ -63,11 +63,11 @@ static zepi_result_t load(struct request *request, const struct zepi_build_resul
     return source->make(source->user, log, out_module);
 }
 
-static zepi_result_t look_up(struct request *request, struct zepi_build_cache *codes,
-                             const struct zepi_key *key, ze_module_handle_t *out_module,
-                             uint64_t *out_size_bytes, struct zepi_text *log)
+static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *codes,
+                                    const struct zepi_key *key, ze_module_handle_t *out_module,
+                                    uint64_t *out_size_bytes, struct zepi_text *log)
 {
-    const struct zepi_build_request what = {.build = build, .user = request};
+    const struct zepi_build_request what = {.build = binary_build, .user = request};
     struct zepi_build_result *native = NULL;
     size_t log_size;
     switch (zepi_build_cache_find_or_build(codes, key, &what, &native)) {
@@ -84,7 +84,7 @@ static zepi_result_t look_up(struct request *request, struct zepi_build_cache *c
         return zepi_fail_no_memory();
     }
     struct zepi_text load_log = {0};
-    const zepi_result_t result = load(request, native, &load_log, out_module);
+    const zepi_result_t result = binary_load(request, native, &load_log, out_module);
     const char *text = zepi_build_log(native, &log_size);
     zepi_text_append(log, text, log_size);
     // The log is the maker's, the same from every level; what loading says matters if it fails.
@@ -104,11 +104,11 @@ zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const str
     struct zepi_build_cache *codes = zepi_binary_cache();
     if (!codes)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_result_t result = look_up(&request, codes, key, out_module, out_size_bytes, log);
+    zepi_result_t result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
     if (request.is_native_refused) {
         zepi_build_cache_remove(codes, key);
         zepi_text_finish(log);
-        result = look_up(&request, codes, key, out_module, out_size_bytes, log);
+        result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
     }
     destroy_made(&request);
     return result;

@@ -16,7 +16,7 @@ static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
 static struct zepi_disk *disk;
 
-static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
+static bool binary_serialise(const void *payload, struct zepi_build_bytes *out_bytes)
 {
     const struct zepi_binary *binary = payload;
     *out_bytes = (struct zepi_build_bytes){.bytes = binary->bytes, .size = binary->size_bytes};
@@ -37,8 +37,8 @@ bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t
     return true;
 }
 
-static enum zepi_build_taken deserialise(const void *bytes, size_t size,
-                                         struct zepi_build_output *output)
+static enum zepi_build_taken binary_deserialise(const void *bytes, size_t size,
+                                                struct zepi_build_output *output)
 {
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
@@ -53,8 +53,9 @@ typedef bool identify_fn(struct zepi_compiler_identity *compiler, struct zepi_di
 // The key that native code has on disk, made in `space`: the key and the compiler's identity. Keys
 // of anything else are the same there. NULL: the compiler is not identified, or without memory. To
 // be finished in any case: `space`.
-static const struct zepi_key *make_disk_key(struct zepi_disk *where, const struct zepi_key *key,
-                                            identify_fn *identify, struct zepi_key *space)
+static const struct zepi_key *binary_make_disk_key(struct zepi_disk *where,
+                                                   const struct zepi_key *key,
+                                                   identify_fn *identify, struct zepi_key *space)
 {
     struct zepi_digest compiler;
     zepi_key_init(space, ZEPI_KEY_VERSION);
@@ -71,7 +72,8 @@ static bool code_store_load(void *self, const struct zepi_key *key,
                             struct zepi_build_record *out_record)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    const struct zepi_key *disk_key =
+        binary_make_disk_key(self, key, zepi_compiler_identity_find, &space);
     const bool is_loaded = disk_key && zepi_disk_store_ops.load(self, disk_key, out_record);
     zepi_key_finish(&space);
     return is_loaded;
@@ -82,7 +84,8 @@ static void code_store_store(void *self, const struct zepi_key *key,
                              const struct zepi_build_record *record)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_make, &space);
+    const struct zepi_key *disk_key =
+        binary_make_disk_key(self, key, zepi_compiler_identity_make, &space);
     if (disk_key)
         zepi_disk_store_ops.store(self, disk_key, record);
     zepi_key_finish(&space);
@@ -91,7 +94,8 @@ static void code_store_store(void *self, const struct zepi_key *key,
 static void code_store_remove(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key = make_disk_key(self, key, zepi_compiler_identity_find, &space);
+    const struct zepi_key *disk_key =
+        binary_make_disk_key(self, key, zepi_compiler_identity_find, &space);
     if (disk_key)
         zepi_disk_store_ops.remove(self, disk_key);
     zepi_key_finish(&space);
@@ -105,7 +109,7 @@ static const struct zepi_build_store_ops code_store_ops = {
 
 // ---- The cache ----
 
-static void unload(void)
+static void binary_cache_unload(void)
 {
     zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
     zepi_build_budget_destroy(budget);
@@ -127,8 +131,9 @@ static struct zepi_build_cache *create_locked(void)
     if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
         new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
     if (new_budget) {
-        const struct zepi_build_store store = {
-            .ops = &code_store_ops, .self = new_disk, .codec = {serialise, deserialise}};
+        const struct zepi_build_store store = {.ops = &code_store_ops,
+                                               .self = new_disk,
+                                               .codec = {binary_serialise, binary_deserialise}};
         new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
     }
     if (!new_cache) {
@@ -138,7 +143,7 @@ static struct zepi_build_cache *create_locked(void)
     }
     budget = new_budget;
     disk = new_disk;
-    zepi_at_unload(ZEPI_UNLOAD_CACHE, unload);
+    zepi_at_unload(ZEPI_UNLOAD_CACHE, binary_cache_unload);
     return new_cache;
 }
 

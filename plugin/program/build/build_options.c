@@ -58,7 +58,7 @@ bool zepi_build_options_are_plain(const char *text, size_t *out_length)
 }
 
 // Whether flags and choices are allowed.
-static zepi_result_t check(const zepi_build_desc_t *desc)
+static zepi_result_t check_build_desc(const zepi_build_desc_t *desc)
 {
     const zepi_build_flags_t known = ZEPI_BUILD_DEBUG | ZEPI_BUILD_LOG_FAILURES;
     if (desc->flags & ~known)
@@ -88,7 +88,8 @@ zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *
     return result;
 }
 
-static zepi_result_t make_text(struct zepi_build_options *options, const char *text, bool is_debug)
+static zepi_result_t make_options_text(struct zepi_build_options *options, const char *text,
+                                       bool is_debug)
 {
     const size_t room = strlen(text) + 1 + sizeof(DEBUG_FLAG) + 1;
     char *own = options->inline_text;
@@ -128,7 +129,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
             return result;
         desc = &copy;
     }
-    const zepi_result_t result = check(desc);
+    const zepi_result_t result = check_build_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     options->native_policy = desc->native_policy;
@@ -145,7 +146,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
         zepi_build_options_are_plain(options->text, &options->length))
         return ZEPI_SUCCESS;
-    return make_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);
+    return make_options_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);
 }
 
 void zepi_build_options_finish(struct zepi_build_options *options)

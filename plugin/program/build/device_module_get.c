@@ -12,7 +12,7 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-static void destroy_now(struct zepi_deferred *deferred)
+static void device_module_destroy_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_device_module *device_module = (struct zepi_device_module *)deferred;
     for (uint32_t i = 0; i < device_module->unit_count; i++) {
@@ -33,7 +33,7 @@ void zepi_device_module_destroy(void *pointer)
 {
     struct zepi_device_module *device_module = pointer;
     device_module->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    device_module->deferred.destroy = destroy_now;
+    device_module->deferred.destroy = device_module_destroy_deferred;
     zepi_defer_free(device_module->context, &device_module->deferred);
 }
 
@@ -79,7 +79,7 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
         result = fill_units(device_module, module_count, modules);
     if (result != ZEPI_SUCCESS) {
         device_module->ownership = ZEPI_OWNERSHIP_KEEP;
-        destroy_now(&device_module->deferred);
+        device_module_destroy_deferred(&device_module->deferred);
         return result;
     }
     device_module->context = context;
@@ -217,7 +217,8 @@ enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *ou
     return zepi_build_status_of(result);
 }
 
-static zepi_result_t compile(void *user, struct zepi_text *log, ze_module_handle_t *out_module)
+static zepi_result_t device_module_compile(void *user, struct zepi_text *log,
+                                           ze_module_handle_t *out_module)
 {
     const struct code_request *request = user;
     return zepi_ze_module_compile(
@@ -228,7 +229,7 @@ static zepi_result_t compile(void *user, struct zepi_text *log, ze_module_handle
 }
 
 // What decides a build beside the device.
-static void begin_key(struct zepi_key *key, const struct code_request *request)
+static void device_module_begin_key(struct zepi_key *key, const struct code_request *request)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
     zepi_key_add_u32(key, ZEPI_KEY_KIND, request->kind);
@@ -236,23 +237,25 @@ static void begin_key(struct zepi_key *key, const struct code_request *request)
     zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
 }
 
-static zepi_result_t end_key(struct zepi_key *key)
+static zepi_result_t device_module_end_key(struct zepi_key *key)
 {
     return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // Code from SPIR-V, through the cache of machine code.
-static zepi_result_t make_from_spirv(struct code_request *request, struct zepi_text *log,
-                                     struct zepi_device_module **out_device_module,
-                                     uint64_t *out_size_bytes)
+static zepi_result_t device_module_make_from_spirv(struct code_request *request,
+                                                   struct zepi_text *log,
+                                                   struct zepi_device_module **out_device_module,
+                                                   uint64_t *out_size_bytes)
 {
-    const struct zepi_binary_source source = {request->context, request->device, compile, request};
+    const struct zepi_binary_source source = {request->context, request->device,
+                                              device_module_compile, request};
     struct zepi_blob *spirv = request->image->blob;
     struct zepi_key key;
     ze_module_handle_t module;
-    begin_key(&key, request);
+    device_module_begin_key(&key, request);
     zepi_key_add_device(&key, request->device);
-    zepi_result_t result = end_key(&key);
+    zepi_result_t result = device_module_end_key(&key);
     if (result == ZEPI_SUCCESS)
         result = zepi_binary_get(&source, &key, log, &module, out_size_bytes);
     zepi_key_finish(&key);
@@ -267,27 +270,28 @@ static zepi_result_t make_from_spirv(struct code_request *request, struct zepi_t
 
 // Objects are linked with the options that they were compiled with, and builds are told apart by
 // theirs.
-static zepi_result_t keep_options(struct zepi_device_module *device_module,
-                                  const struct code_request *request)
+static zepi_result_t device_module_keep_options(struct zepi_device_module *device_module,
+                                                const struct code_request *request)
 {
     device_module->options = zepi_duplicate_string(request->options->text);
     return device_module->options ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // Handles: the payload is the code on this context's device.
-static enum zepi_build_status make_code(void *user, struct zepi_build_output *output)
+static enum zepi_build_status device_module_make(void *user, struct zepi_build_output *output)
 {
     struct code_request *request = user;
     struct zepi_blob *bytes = request->image->blob;
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = bytes->size_bytes;
-    zepi_result_t result = request->image->format == ZEPI_DEVICE_IMAGE_SPIRV
-                               ? make_from_spirv(request, &log, &device_module, &size_bytes)
-                               : zepi_native_image_load(request->context, request->device, bytes,
-                                                        request->kind, &log, &device_module);
+    zepi_result_t result =
+        request->image->format == ZEPI_DEVICE_IMAGE_SPIRV
+            ? device_module_make_from_spirv(request, &log, &device_module, &size_bytes)
+            : zepi_native_image_load(request->context, request->device, bytes, request->kind, &log,
+                                     &device_module);
     if (result == ZEPI_SUCCESS) {
-        result = keep_options(device_module, request);
+        result = device_module_keep_options(device_module, request);
         if (result != ZEPI_SUCCESS)
             zepi_device_module_destroy(device_module);
     }
@@ -300,8 +304,8 @@ static enum zepi_build_status make_code(void *user, struct zepi_build_output *ou
 }
 
 // The log reaches the callback and the thread whether it was built now or long ago.
-static void hand_out_log(const struct zepi_build_options *options, struct zepi_device *device,
-                         const struct zepi_build_result *result)
+static void hand_out_build_log(const struct zepi_build_options *options, struct zepi_device *device,
+                               const struct zepi_build_result *result)
 {
     size_t size_bytes;
     const char *log = zepi_build_log(result, &size_bytes);
@@ -311,10 +315,12 @@ static void hand_out_log(const struct zepi_build_options *options, struct zepi_d
 }
 
 // What became of a build. Consumes the result unless it succeeded.
-static zepi_result_t answer(const struct zepi_build_options *options, struct zepi_device *device,
-                            struct zepi_build_result *result, struct zepi_build_result **out_result)
+static zepi_result_t device_module_hand_out(const struct zepi_build_options *options,
+                                            struct zepi_device *device,
+                                            struct zepi_build_result *result,
+                                            struct zepi_build_result **out_result)
 {
-    hand_out_log(options, device, result);
+    hand_out_build_log(options, device, result);
     if (zepi_build_result_has_succeeded(result)) {
         *out_result = result;
         return ZEPI_SUCCESS;
@@ -356,7 +362,7 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
     // No other thread has it yet.
     if (zepi_build_result_has_succeeded(result))
         zepi_device_module_of(result)->is_private = true;
-    return answer(options, context->devices[device_index], result, out_result);
+    return device_module_hand_out(options, context->devices[device_index], result, out_result);
 }
 
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
@@ -371,7 +377,7 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
                                            &result)) {
     case ZEPI_LOOKUP_SUCCEEDED:
     case ZEPI_LOOKUP_FAILED:
-        return answer(options, device, result, out_result);
+        return device_module_hand_out(options, device, result, out_result);
     case ZEPI_LOOKUP_RECURSIVE:
         // Log callbacks run after a build. What runs during it is the driver, and layers above it.
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -395,13 +401,13 @@ zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t devi
                                    .values = values,
                                    .options = options,
                                    .kind = kind};
-    const struct zepi_build_request build = {.build = make_code, .user = &request};
+    const struct zepi_build_request build = {.build = device_module_make, .user = &request};
     if (options->variables == ZEPI_VARIABLES_OWN && kind == ZEPI_DEVICE_MODULE_EXECUTABLE &&
         zepi_device_image_has_variables(image))
         return zepi_device_module_build_private(context, device_index, &build, options, out_result);
-    begin_key(&key, &request);
+    device_module_begin_key(&key, &request);
     zepi_key_add_u32(&key, ZEPI_KEY_DEVICE_INDEX, device_index);
-    zepi_result_t result = end_key(&key);
+    zepi_result_t result = device_module_end_key(&key);
     if (result == ZEPI_SUCCESS)
         result = zepi_device_module_find_or_build(context, device_index, &key, &build, options,
                                                   out_result);

@@ -54,14 +54,14 @@ void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
     zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
 }
 
-static zepi_result_t check_context(zepi_context_t context)
+static zepi_result_t check_cached_context(zepi_context_t context)
 {
     return zepi_check_object(context, &zepi_context_type);
 }
 
 zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits)
 {
-    const zepi_result_t result = check_context(context);
+    const zepi_result_t result = check_cached_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!zepi_binary_cache())
@@ -80,7 +80,7 @@ zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t 
 zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *outside)
 {
     zepi_cache_limits_t limits;
-    zepi_result_t result = check_context(context);
+    zepi_result_t result = check_cached_context(context);
     if (result == ZEPI_SUCCESS)
         result = zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
     if (result != ZEPI_SUCCESS)
@@ -108,7 +108,7 @@ zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t
         if (!cache)
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     } else {
-        const zepi_result_t result = check_context(context);
+        const zepi_result_t result = check_cached_context(context);
         if (result != ZEPI_SUCCESS)
             return result;
         if (level != ZEPI_CACHE_MODULES && level != ZEPI_CACHE_KERNELS)
@@ -155,7 +155,7 @@ zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes)
         zepi_build_budget_trim(zepi_binary_budget(), bytes);
         return ZEPI_SUCCESS;
     }
-    const zepi_result_t result = check_context(context);
+    const zepi_result_t result = check_cached_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_handle_caches_trim(context, bytes);
@@ -171,7 +171,7 @@ zepi_result_t zepi_cache_clear(zepi_context_t context)
         zepi_build_cache_clear(cache);
         return ZEPI_SUCCESS;
     }
-    const zepi_result_t result = check_context(context);
+    const zepi_result_t result = check_cached_context(context);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_request_note_change();

@@ -26,7 +26,8 @@ static void add_symbol(struct zepi_text *table, const struct zepi_spirv_symbol *
 }
 
 // The name in a line of the driver's: "export NAME", or "... symbol <NAME>". NULL: there is none.
-static const char *find_name(const char *line, size_t length, const char *word, size_t *out_length)
+static const char *find_name_in_line(const char *line, size_t length, const char *word,
+                                     size_t *out_length)
 {
     const size_t word_length = strlen(word);
     if (length > word_length && strncmp(line, word, word_length) == 0 && line[word_length] == ' ') {
@@ -43,8 +44,9 @@ static const char *find_name(const char *line, size_t length, const char *word, 
     return close ? open : NULL;
 }
 
-static bool inspect(struct zepi_text *table, const struct request *request,
-                    ze_linkage_inspection_ext_flags_t flag, enum zepi_spirv_linkage linkage)
+static bool inspect_native_symbols(struct zepi_text *table, const struct request *request,
+                                   ze_linkage_inspection_ext_flags_t flag,
+                                   enum zepi_spirv_linkage linkage)
 {
     ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
                                              .flags = flag};
@@ -58,7 +60,7 @@ static bool inspect(struct zepi_text *table, const struct request *request,
     for (const char *line = text.bytes; line && *line; line += length + (line[length] != '\0')) {
         size_t name_length;
         length = strcspn(line, "\r\n");
-        const char *name = find_name(
+        const char *name = find_name_in_line(
             line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
         // Which kind it is drivers do not say.
         const struct zepi_spirv_symbol symbol = {name, linkage, true};
@@ -69,7 +71,7 @@ static bool inspect(struct zepi_text *table, const struct request *request,
     return true;
 }
 
-static enum zepi_build_status make_table(void *user, struct zepi_build_output *output)
+static enum zepi_build_status make_symbol_table(void *user, struct zepi_build_output *output)
 {
     const struct request *request = user;
     const char version = ZEPI_SYMBOL_TABLE_VERSION;
@@ -79,18 +81,20 @@ static enum zepi_build_status make_table(void *user, struct zepi_build_output *o
     for (uint32_t i = 0; request->spirv && i < request->spirv->symbol_count; i++)
         add_symbol(&table, &request->spirv->symbols[i], strlen(request->spirv->symbols[i].name));
     if (!request->spirv)
-        is_known =
-            request->device_module->context->platform->optional.has_linkage_inspection &&
-            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS, ZEPI_SPIRV_IMPORT) &&
-            inspect(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS, ZEPI_SPIRV_EXPORT);
+        is_known = request->device_module->context->platform->optional.has_linkage_inspection &&
+                   inspect_native_symbols(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS,
+                                          ZEPI_SPIRV_IMPORT) &&
+                   inspect_native_symbols(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS,
+                                          ZEPI_SPIRV_EXPORT);
     is_known = is_known && zepi_binary_set(output, table.bytes, table.size_bytes);
     zepi_text_finish(&table);
     return is_known ? ZEPI_BUILD_SUCCEEDED : ZEPI_BUILD_SPURIOUS;
 }
 
-static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct request *request)
+static struct zepi_build_result *symbol_table_find_or_make(struct zepi_digest digest,
+                                                           struct request *request)
 {
-    const struct zepi_build_request build = {.build = make_table, .user = request};
+    const struct zepi_build_request build = {.build = make_symbol_table, .user = request};
     struct zepi_build_cache *codes = zepi_binary_cache();
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
@@ -108,14 +112,15 @@ static struct zepi_build_result *find_or_make(struct zepi_digest digest, struct 
 void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv)
 {
     struct request request = {.spirv = spirv};
-    zepi_build_result_release(find_or_make(zepi_digest_of(bytes, size_bytes), &request));
+    zepi_build_result_release(
+        symbol_table_find_or_make(zepi_digest_of(bytes, size_bytes), &request));
 }
 
 struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
                                                    const struct zepi_device_module_unit *unit)
 {
     struct request request = {.device_module = device_module, .unit = unit};
-    return unit->native ? find_or_make(unit->native->digest, &request) : NULL;
+    return unit->native ? symbol_table_find_or_make(unit->native->digest, &request) : NULL;
 }
 
 // Whose symbols are added to what.
@@ -125,7 +130,7 @@ struct addition {
     uint32_t object;
 };
 
-static bool add_to(void *user, const struct zepi_spirv_symbol *symbol)
+static bool add_spirv_symbol(void *user, const struct zepi_spirv_symbol *symbol)
 {
     const struct addition *addition = user;
     return zepi_symbols_add(
@@ -142,5 +147,5 @@ bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_bui
 {
     const struct zepi_binary *binary = zepi_build_result_payload(table);
     struct addition addition = {symbols, member, object};
-    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_to, &addition);
+    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_spirv_symbol, &addition);
 }

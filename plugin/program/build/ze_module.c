@@ -27,7 +27,7 @@ void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_te
 }
 
 // The first line of a log, for a sentence.
-static const char *first_line(const struct zepi_text *log, char *line, size_t line_size)
+static const char *first_log_line(const struct zepi_text *log, char *line, size_t line_size)
 {
     if (!log->bytes)
         return "the driver's compiler says nothing";
@@ -37,9 +37,10 @@ static const char *first_line(const struct zepi_text *log, char *line, size_t li
     return line;
 }
 
-static zepi_result_t create(struct zepi_context *context, const struct zepi_device *device,
-                            const ze_module_desc_t *desc, struct zepi_text *log,
-                            ze_module_handle_t *out_module)
+static zepi_result_t ze_module_create_and_log(struct zepi_context *context,
+                                              const struct zepi_device *device,
+                                              const ze_module_desc_t *desc, struct zepi_text *log,
+                                              ze_module_handle_t *out_module)
 {
     char line[512];
     ze_module_handle_t module = NULL;
@@ -59,7 +60,7 @@ static zepi_result_t create(struct zepi_context *context, const struct zepi_devi
     }
     zepi_result_t result = zepi_fail_ze(ze, "zeModuleCreate");
     if (result == ZEPI_ERROR_COMPILE_FAILURE)
-        zepi_error_append(": %s", first_line(log, line, sizeof(line)));
+        zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
     return result;
 }
 
@@ -103,7 +104,7 @@ static bool constants_init(struct constants *constants, const struct zepi_device
     return true;
 }
 
-static bool has_name(const char *const *names, uint32_t count, const char *name)
+static bool list_has_name(const char *const *names, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
@@ -113,7 +114,7 @@ static bool has_name(const char *const *names, uint32_t count, const char *name)
 }
 
 // Drivers have answered success for builds that failed: the kernels tell.
-static zepi_result_t check_kernels(ze_module_handle_t module, const struct zepi_spirv *spirv)
+static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     const char **names;
     uint32_t count;
@@ -121,7 +122,7 @@ static zepi_result_t check_kernels(ze_module_handle_t module, const struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < spirv->kernel_count && names && result == ZEPI_SUCCESS; i++) {
-        if (!has_name(names, count, spirv->kernels[i].name))
+        if (!list_has_name(names, count, spirv->kernels[i].name))
             result = zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                                "zeModuleCreate answered success, but the module lacks kernel '%s'",
                                spirv->kernels[i].name);
@@ -131,8 +132,8 @@ static zepi_result_t check_kernels(ze_module_handle_t module, const struct zepi_
 }
 
 // What the driver says is unresolved, as text; empty if it does not say.
-static void inspect(const struct zepi_context *context, ze_module_handle_t module,
-                    struct zepi_text *out_text)
+static void inspect_linkage(const struct zepi_context *context, ze_module_handle_t module,
+                            struct zepi_text *out_text)
 {
     ze_linkage_inspection_ext_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
@@ -144,11 +145,11 @@ static void inspect(const struct zepi_context *context, ze_module_handle_t modul
         zepi_ze_module_take_log(ze_log, out_text);
 }
 
-static zepi_result_t fail_imports(const struct zepi_context *context, ze_module_handle_t module,
-                                  const struct zepi_spirv *spirv)
+static zepi_result_t fail_missing_imports(const struct zepi_context *context,
+                                          ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     struct zepi_text inspected = {0};
-    inspect(context, module, &inspected);
+    inspect_linkage(context, module, &inspected);
     bool is_told = false;
     for (uint32_t i = 0; i < spirv->symbol_count && inspected.bytes && !is_told; i++)
         is_told = spirv->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
@@ -175,8 +176,9 @@ zepi_result_t zepi_ze_module_has_imports(ze_module_handle_t module, bool *out_ha
 }
 
 // An import is unresolved if the driver says so: drivers supply some themselves.
-static zepi_result_t check_imports(const struct zepi_context *context, ze_module_handle_t module,
-                                   const struct zepi_spirv *spirv)
+static zepi_result_t check_no_import_missing(const struct zepi_context *context,
+                                             ze_module_handle_t module,
+                                             const struct zepi_spirv *spirv)
 {
     bool has_imports = false;
     for (uint32_t i = 0; i < spirv->symbol_count && !has_imports; i++)
@@ -186,13 +188,13 @@ static zepi_result_t check_imports(const struct zepi_context *context, ze_module
     const zepi_result_t result = zepi_ze_module_has_imports(module, &has_imports);
     if (result != ZEPI_SUCCESS)
         return result;
-    return has_imports ? fail_imports(context, module, spirv) : ZEPI_SUCCESS;
+    return has_imports ? fail_missing_imports(context, module, spirv) : ZEPI_SUCCESS;
 }
 
 // Without these, Intel's driver offers an object's functions and variables to no other module.
 #define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
 
-static bool has_exports(const struct zepi_spirv *spirv)
+static bool inputs_have_exports(const struct zepi_spirv *spirv)
 {
     bool has = false;
     for (uint32_t i = 0; i < spirv->symbol_count && !has; i++)
@@ -201,10 +203,10 @@ static bool has_exports(const struct zepi_spirv *spirv)
 }
 
 // The options that the driver gets, owned.
-static char *make_flags(const struct zepi_spirv *spirv, const char *options,
-                        enum zepi_imports imports)
+static char *make_build_flags(const struct zepi_spirv *spirv, const char *options,
+                              enum zepi_imports imports)
 {
-    const bool is_exporting = imports == ZEPI_IMPORTS_ALLOWED && has_exports(spirv);
+    const bool is_exporting = imports == ZEPI_IMPORTS_ALLOWED && inputs_have_exports(spirv);
     const size_t room = strlen(options) + sizeof(" " EXPORTING_FLAGS);
     char *flags = zepi_allocate(room, 1);
     if (flags)
@@ -223,7 +225,7 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
     ze_module_handle_t module = NULL;
     if (!constants_init(&constants, image, values))
         return zepi_fail_no_memory();
-    char *flags = make_flags(&image->blob->spirv, options, imports);
+    char *flags = make_build_flags(&image->blob->spirv, options, imports);
     const ze_module_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
@@ -232,16 +234,16 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
         .pBuildFlags = flags,
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
-    zepi_result_t result =
-        flags ? create(context, device, &desc, log, &module) : zepi_fail_no_memory();
+    zepi_result_t result = flags ? ze_module_create_and_log(context, device, &desc, log, &module)
+                                 : zepi_fail_no_memory();
     constants_finish(&constants);
     zepi_free(flags);
     if (result != ZEPI_SUCCESS)
         return result;
     if (imports == ZEPI_IMPORTS_RESOLVED)
-        result = check_imports(context, module, &image->blob->spirv);
+        result = check_no_import_missing(context, module, &image->blob->spirv);
     if (result == ZEPI_SUCCESS)
-        result = check_kernels(module, &image->blob->spirv);
+        result = check_kernels_named(module, &image->blob->spirv);
     if (result != ZEPI_SUCCESS) {
         zepi_ze.zeModuleDestroy(module);
         return result;
@@ -322,12 +324,12 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
         .pNext = &program.ze,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
     };
-    zepi_result_t result = create(context, device, &desc, log, &module);
+    zepi_result_t result = ze_module_create_and_log(context, device, &desc, log, &module);
     program_finish(&program);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = check_kernels(module, &inputs[i].image->blob->spirv);
+        result = check_kernels_named(module, &inputs[i].image->blob->spirv);
     if (result != ZEPI_SUCCESS) {
         zepi_ze.zeModuleDestroy(module);
         return result;
@@ -346,7 +348,7 @@ zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modu
     zepi_ze_module_take_log(ze_log, log);
     const zepi_result_t result = zepi_check_ze(ze, "zeModuleDynamicLink");
     if (result == ZEPI_ERROR_LINK_FAILURE)
-        zepi_error_append(": %s", first_line(log, line, sizeof(line)));
+        zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
     return result;
 }
 
@@ -360,7 +362,7 @@ zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zep
         .inputSize = size_bytes,
         .pInputModule = bytes,
     };
-    return create(context, device, &desc, log, out_module);
+    return ze_module_create_and_log(context, device, &desc, log, out_module);
 }
 
 zepi_result_t zepi_ze_module_get_native(ze_module_handle_t module, void **out_bytes,

@@ -14,7 +14,7 @@ static struct zepi_blob *buckets[BUCKETS];
 
 // Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
 // differ sooner or later: what is found by it is compared.
-static uint64_t hash_samples(const void *all_bytes, size_t size_bytes)
+static uint64_t blob_hash_samples(const void *all_bytes, size_t size_bytes)
 {
     const uint8_t *bytes = all_bytes;
     uint64_t hash = size_bytes;
@@ -32,10 +32,9 @@ static uint64_t hash_samples(const void *all_bytes, size_t size_bytes)
 }
 
 // Past the first that has the hash and other bytes.
-static __attribute__((noinline)) struct zepi_blob *find_next_locked(struct zepi_blob *at,
-                                                                    const void *bytes,
-                                                                    size_t size_bytes,
-                                                                    uint64_t hash, bool is_spirv)
+static __attribute__((noinline)) struct zepi_blob *
+blob_find_next_locked(struct zepi_blob *at, const void *bytes, size_t size_bytes, uint64_t hash,
+                      bool is_spirv)
 {
     struct zepi_digest digest = {0};
     unsigned mistaken = 1; // for these bytes
@@ -51,29 +50,29 @@ static __attribute__((noinline)) struct zepi_blob *find_next_locked(struct zepi_
     return at;
 }
 
-static inline struct zepi_blob *find_locked(const void *bytes, size_t size_bytes, uint64_t hash,
-                                            bool is_spirv)
+static inline struct zepi_blob *blob_find_locked(const void *bytes, size_t size_bytes,
+                                                 uint64_t hash, bool is_spirv)
 {
     struct zepi_blob *at = buckets[hash % BUCKETS];
     while (at &&
            (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv))
         at = at->next;
     if (at && memcmp(at->bytes, bytes, size_bytes) != 0)
-        at = find_next_locked(at, bytes, size_bytes, hash, is_spirv);
+        at = blob_find_next_locked(at, bytes, size_bytes, hash, is_spirv);
     if (at)
         atomic_fetch_add_explicit(&at->references, 1, memory_order_relaxed);
     return at;
 }
 
-static void destroy(struct zepi_blob *blob)
+static void blob_destroy(struct zepi_blob *blob)
 {
     zepi_free(blob->declarations);
     zepi_spirv_finish(&blob->spirv);
     zepi_free(blob);
 }
 
-static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv,
-                            struct zepi_blob **out_blob)
+static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv,
+                                 struct zepi_blob **out_blob)
 {
     char message[512];
     if (size_bytes > SIZE_MAX - sizeof(struct zepi_blob))
@@ -102,7 +101,7 @@ static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash,
     if (is_spirv) {
         const zepi_result_t result = zepi_device_image_describe_code(blob);
         if (result != ZEPI_SUCCESS) {
-            destroy(blob);
+            blob_destroy(blob);
             return result;
         }
     }
@@ -110,23 +109,24 @@ static zepi_result_t create(const void *bytes, size_t size_bytes, uint64_t hash,
     return ZEPI_SUCCESS;
 }
 
-static __attribute__((noinline)) zepi_result_t
-add(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv, struct zepi_blob **out_blob)
+static __attribute__((noinline)) zepi_result_t blob_add(const void *bytes, size_t size_bytes,
+                                                        uint64_t hash, bool is_spirv,
+                                                        struct zepi_blob **out_blob)
 {
     struct zepi_blob *made;
-    const zepi_result_t result = create(bytes, size_bytes, hash, is_spirv, &made);
+    const zepi_result_t result = blob_create(bytes, size_bytes, hash, is_spirv, &made);
     if (result != ZEPI_SUCCESS)
         return result;
     // Another thread may have been faster.
     zepi_mutex_lock(&mutex);
-    struct zepi_blob *blob = find_locked(bytes, size_bytes, hash, is_spirv);
+    struct zepi_blob *blob = blob_find_locked(bytes, size_bytes, hash, is_spirv);
     if (!blob) {
         made->next = buckets[hash % BUCKETS];
         buckets[hash % BUCKETS] = made;
     }
     zepi_mutex_unlock(&mutex);
     if (blob)
-        destroy(made);
+        blob_destroy(made);
     *out_blob = blob ? blob : made;
     return ZEPI_SUCCESS;
 }
@@ -134,12 +134,12 @@ add(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv, struct z
 zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
                             struct zepi_blob **out_blob)
 {
-    const uint64_t hash = hash_samples(bytes, size_bytes);
+    const uint64_t hash = blob_hash_samples(bytes, size_bytes);
     zepi_mutex_lock(&mutex);
-    struct zepi_blob *blob = find_locked(bytes, size_bytes, hash, is_spirv);
+    struct zepi_blob *blob = blob_find_locked(bytes, size_bytes, hash, is_spirv);
     zepi_mutex_unlock(&mutex);
     if (!blob)
-        return add(bytes, size_bytes, hash, is_spirv, out_blob);
+        return blob_add(bytes, size_bytes, hash, is_spirv, out_blob);
     *out_blob = blob;
     return ZEPI_SUCCESS;
 }
@@ -166,5 +166,5 @@ void zepi_blob_release(struct zepi_blob *blob)
     }
     zepi_mutex_unlock(&mutex);
     if (is_last)
-        destroy(blob);
+        blob_destroy(blob);
 }

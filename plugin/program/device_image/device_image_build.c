@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static zepi_scalar_type_t type_of(const struct zepi_spirv_constant *constant)
+static zepi_scalar_type_t element_type_of(const struct zepi_spirv_constant *constant)
 {
     if (constant->kind == ZEPI_SPIRV_BOOL)
         return ZEPI_SCALAR_BOOL;
@@ -30,7 +30,7 @@ static void declare_spirv(const struct zepi_spirv *spirv,
         struct zepi_spec_declaration *declaration = &declarations[i];
         *declaration =
             (struct zepi_spec_declaration){.id = spirv->constants[i].id,
-                                           .type = type_of(&spirv->constants[i]),
+                                           .type = element_type_of(&spirv->constants[i]),
                                            .size_bytes = (uint8_t)spirv->constants[i].size_bytes,
                                            .is_native = true};
         memcpy(declaration->default_value, spirv->constants[i].default_value,

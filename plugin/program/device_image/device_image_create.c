@@ -40,7 +40,7 @@ static void device_image_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(device_image, device_image_destroy);
 
-static zepi_result_t check(const zepi_device_image_desc_t *desc)
+static zepi_result_t check_device_image_desc(const zepi_device_image_desc_t *desc)
 {
     if (desc->format != ZEPI_DEVICE_IMAGE_SPIRV && desc->format != ZEPI_DEVICE_IMAGE_NATIVE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -69,8 +69,8 @@ static zepi_result_t check(const zepi_device_image_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t copy_devices(struct zepi_device_image *image,
-                                  const zepi_device_image_desc_t *desc)
+static zepi_result_t device_image_copy_devices(struct zepi_device_image *image,
+                                               const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->device_count; i++) {
         const zepi_result_t result = zepi_check_object(desc->devices[i], &zepi_device_type);
@@ -85,7 +85,7 @@ static zepi_result_t copy_devices(struct zepi_device_image *image,
 }
 
 // Whether the description says nothing but the bytes of SPIR-V.
-static bool is_plain(const zepi_device_image_desc_t *desc)
+static bool is_plain_desc(const zepi_device_image_desc_t *desc)
 {
     return desc->format == ZEPI_DEVICE_IMAGE_SPIRV && desc->device_count == 0 &&
            desc->layout_count == 0 && desc->required_id_count == 0;
@@ -93,12 +93,12 @@ static bool is_plain(const zepi_device_image_desc_t *desc)
 
 bool zepi_device_image_is_plain(const zepi_device_image_desc_t *desc)
 {
-    return desc->size == sizeof(*desc) && is_plain(desc) && desc->state == ZEPI_MODULE_INPUT &&
+    return desc->size == sizeof(*desc) && is_plain_desc(desc) && desc->state == ZEPI_MODULE_INPUT &&
            desc->bytes && desc->size_bytes > 0 && desc->baked_value_count == 0 &&
            desc->emulated_constant_count == 0 && desc->emulated_kernel_count == 0;
 }
 
-static void describe_plain(struct zepi_device_image *image)
+static void device_image_describe_plain(struct zepi_device_image *image)
 {
     image->is_plain = true;
     image->declarations = image->blob->declarations;
@@ -106,9 +106,10 @@ static void describe_plain(struct zepi_device_image *image)
     image->identity = image->blob->identity;
 }
 
-static zepi_result_t describe(struct zepi_device_image *image, const zepi_device_image_desc_t *desc)
+static zepi_result_t device_image_describe(struct zepi_device_image *image,
+                                           const zepi_device_image_desc_t *desc)
 {
-    zepi_result_t result = copy_devices(image, desc);
+    zepi_result_t result = device_image_copy_devices(image, desc);
     if (result == ZEPI_SUCCESS)
         result = zepi_device_image_build_constants(image, desc);
     if (result == ZEPI_SUCCESS)
@@ -130,7 +131,7 @@ zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
         desc = &copy;
     }
     if (result == ZEPI_SUCCESS)
-        result = check(desc);
+        result = check_device_image_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
@@ -140,10 +141,10 @@ zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
     image->state = desc->state;
     result = zepi_blob_get(desc->bytes, desc->size_bytes, desc->format == ZEPI_DEVICE_IMAGE_SPIRV,
                            &image->blob);
-    if (result == ZEPI_SUCCESS && is_plain(desc))
-        describe_plain(image);
+    if (result == ZEPI_SUCCESS && is_plain_desc(desc))
+        device_image_describe_plain(image);
     else if (result == ZEPI_SUCCESS)
-        result = describe(image, desc);
+        result = device_image_describe(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
         return result;
@@ -163,7 +164,7 @@ zepi_result_t zepi_device_image_create_plain(struct zepi_blob *blob,
     image->format = ZEPI_DEVICE_IMAGE_SPIRV;
     image->state = ZEPI_MODULE_INPUT;
     image->blob = blob;
-    describe_plain(image);
+    device_image_describe_plain(image);
     *out_image = image;
     return ZEPI_SUCCESS;
 }
@@ -221,7 +222,7 @@ bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
     return true;
 }
 
-static bool is_exported(const struct zepi_spirv *spirv, const char *name)
+static bool is_exported_symbol(const struct zepi_spirv *spirv, const char *name)
 {
     for (uint32_t i = 0; i < spirv->symbol_count; i++) {
         if (spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT &&
@@ -240,7 +241,7 @@ bool zepi_device_image_needs(const struct zepi_device_image *image,
         return false;
     for (uint32_t i = 0; i < own->symbol_count; i++) {
         if (own->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
-            is_exported(others, own->symbols[i].name))
+            is_exported_symbol(others, own->symbols[i].name))
             return true;
     }
     return false;

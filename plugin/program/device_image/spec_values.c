@@ -23,7 +23,8 @@ void zepi_spec_values_release(struct zepi_spec_values *values)
 }
 
 // Position of the first entry whose id is not below.
-static uint32_t lower_bound(const struct zepi_spec_entry *entries, uint32_t count, uint32_t id)
+static uint32_t spec_entry_lower_bound(const struct zepi_spec_entry *entries, uint32_t count,
+                                       uint32_t id)
 {
     return zepi_spec_lower_bound(entries, sizeof(*entries), count, id);
 }
@@ -33,7 +34,7 @@ const struct zepi_spec_entry *zepi_spec_values_find(const struct zepi_spec_value
 {
     if (!values)
         return NULL;
-    const uint32_t at = lower_bound(values->entries, values->count, id);
+    const uint32_t at = spec_entry_lower_bound(values->entries, values->count, id);
     return at < values->count && values->entries[at].id == id ? &values->entries[at] : NULL;
 }
 
@@ -47,9 +48,9 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
     return NULL;
 }
 
-static void put(struct zepi_spec_values *values, const struct zepi_spec_entry *entry)
+static void spec_values_put(struct zepi_spec_values *values, const struct zepi_spec_entry *entry)
 {
-    const uint32_t at = lower_bound(values->entries, values->count, entry->id);
+    const uint32_t at = spec_entry_lower_bound(values->entries, values->count, entry->id);
     if (at == values->count || values->entries[at].id != entry->id) {
         memmove(&values->entries[at + 1], &values->entries[at],
                 (values->count - at) * sizeof(values->entries[0]));
@@ -58,8 +59,8 @@ static void put(struct zepi_spec_values *values, const struct zepi_spec_entry *e
     values->entries[at] = *entry;
 }
 
-static bool put_composite(struct zepi_spec_values *values,
-                          const struct zepi_spec_composite *composite)
+static bool spec_values_put_composite(struct zepi_spec_values *values,
+                                      const struct zepi_spec_composite *composite)
 {
     uint32_t at = 0;
     while (at < values->composite_count &&
@@ -105,11 +106,11 @@ struct zepi_spec_values *zepi_spec_values_with(const struct zepi_spec_values *ol
         is_good = values->composites;
     }
     for (uint32_t i = 0; i < old_composites && is_good; i++)
-        is_good = put_composite(values, &old->composites[i]);
+        is_good = spec_values_put_composite(values, &old->composites[i]);
     for (uint32_t i = 0; i < count && is_good; i++)
-        put(values, &entries[i]);
+        spec_values_put(values, &entries[i]);
     if (is_good && composite)
-        is_good = put_composite(values, composite);
+        is_good = spec_values_put_composite(values, composite);
     if (!is_good) {
         zepi_spec_values_release(values);
         zepi_fail_no_memory();

@@ -21,7 +21,8 @@ struct link {
 // ---- As a program ----
 
 // Makes the one ze_module from all SPIR-V.
-static zepi_result_t make_program(void *user, struct zepi_text *log, ze_module_handle_t *out_module)
+static zepi_result_t make_linked_program(void *user, struct zepi_text *log,
+                                         ze_module_handle_t *out_module)
 {
     const struct link *link = user;
     const struct zepi_link_set *set = link->set;
@@ -51,7 +52,8 @@ static zepi_result_t make_program(void *user, struct zepi_text *log, ze_module_h
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t list_sources(const struct zepi_link_set *set, struct zepi_blob ***out_sources)
+static zepi_result_t list_link_sources(const struct zepi_link_set *set,
+                                       struct zepi_blob ***out_sources)
 {
     struct zepi_blob **sources = zepi_allocate(set->count, sizeof(struct zepi_blob *));
     if (!sources)
@@ -69,11 +71,11 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
                                   uint64_t *out_size_bytes)
 {
     const struct zepi_link_set *set = link->set;
-    const struct zepi_binary_source source = {set->context, set->device, make_program, link};
+    const struct zepi_binary_source source = {set->context, set->device, make_linked_program, link};
     ze_module_handle_t module = NULL;
     struct zepi_blob **sources = NULL;
     struct zepi_key key;
-    zepi_result_t result = list_sources(set, &sources);
+    zepi_result_t result = list_link_sources(set, &sources);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_key_init(&key, ZEPI_KEY_VERSION);
@@ -96,9 +98,9 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
 // ---- Dynamically ----
 
 // A fresh ze_module of an object: the caller's alone, and not linked yet.
-static zepi_result_t make_fresh(const struct zepi_link_set *set,
-                                const struct zepi_link_member *member,
-                                struct zepi_fresh_module *fresh, uint64_t *size_bytes)
+static zepi_result_t make_fresh_modules(const struct zepi_link_set *set,
+                                        const struct zepi_link_member *member,
+                                        struct zepi_fresh_module *fresh, uint64_t *size_bytes)
 {
     const struct zepi_device_module_unit *unit = &member->device_module->units[member->unit];
     struct zepi_text log = {0};
@@ -129,7 +131,7 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
     const struct zepi_link_set *set = link->set;
     struct zepi_blob **sources = NULL;
     struct zepi_fresh_module *fresh;
-    zepi_result_t result = list_sources(set, &sources);
+    zepi_result_t result = list_link_sources(set, &sources);
     if (result != ZEPI_SUCCESS)
         return result;
     fresh = zepi_allocate(set->count, sizeof(*fresh));
@@ -137,7 +139,7 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
         result = zepi_fail_no_memory();
     *out_size_bytes = 0;
     for (uint32_t i = 0; i < set->count && result == ZEPI_SUCCESS; i++)
-        result = make_fresh(set, set->sorted[i], &fresh[i], out_size_bytes);
+        result = make_fresh_modules(set, set->sorted[i], &fresh[i], out_size_bytes);
     if (result == ZEPI_SUCCESS) {
         result = zepi_device_module_create_fresh(set->context, set->device, set->count, fresh,
                                                  ZEPI_FRESH_LINKED, set->count, sources, log,
@@ -154,7 +156,7 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
 
 // ---- Both ----
 
-static enum zepi_build_status make_linked(void *user, struct zepi_build_output *output)
+static enum zepi_build_status make_linked_binary(void *user, struct zepi_build_output *output)
 {
     const struct zepi_link_set *set = user;
     struct link link = {.set = set};
@@ -183,7 +185,7 @@ static enum zepi_build_status make_linked(void *user, struct zepi_build_output *
 }
 
 // The sentence of a failure that was kept may number the objects in another caller's order.
-static void name_objects(const struct zepi_link_set *set)
+static void name_linked_objects(const struct zepi_link_set *set)
 {
     struct zepi_symbols symbols = {0};
     struct zepi_error kept;
@@ -195,7 +197,8 @@ static void name_objects(const struct zepi_link_set *set)
 }
 
 // Whether the code will have variables that are to be the module's own.
-static bool is_private(const struct zepi_link_set *set, const struct zepi_build_options *options)
+static bool has_private_variables(const struct zepi_link_set *set,
+                                  const struct zepi_build_options *options)
 {
     bool has_variables = false;
     for (uint32_t i = 0; i < set->count; i++)
@@ -224,12 +227,13 @@ zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
                                      const struct zepi_build_options *options,
                                      struct zepi_build_result **out_result)
 {
-    const struct zepi_build_request build = {.build = make_linked, .user = (void *)set};
+    const struct zepi_build_request build = {.build = make_linked_binary, .user = (void *)set};
     const zepi_result_t result =
-        is_private(set, options) ? zepi_device_module_build_private(set->context, set->device_index,
-                                                                    &build, options, out_result)
-                                 : find_or_link(set, &build, options, out_result);
+        has_private_variables(set, options)
+            ? zepi_device_module_build_private(set->context, set->device_index, &build, options,
+                                               out_result)
+            : find_or_link(set, &build, options, out_result);
     if (result == ZEPI_ERROR_LINK_FAILURE)
-        name_objects(set);
+        name_linked_objects(set);
     return result;
 }

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 // Imported code has no image with bytes: what the driver answers as native code identifies it.
-static zepi_result_t add_imported(struct zepi_key *key, const struct zepi_link_member *member)
+static zepi_result_t add_imported_symbols(struct zepi_key *key,
+                                          const struct zepi_link_member *member)
 {
     void *bytes;
     size_t size_bytes;
@@ -29,14 +30,14 @@ static zepi_result_t add_imported(struct zepi_key *key, const struct zepi_link_m
                                       "which linking needs");
 }
 
-static zepi_result_t identify(struct zepi_link_member *member)
+static zepi_result_t link_member_identify(struct zepi_link_member *member)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_key_init(&member->key, ZEPI_KEY_VERSION);
     if (member->image->blob)
         zepi_key_add_image(&member->key, member->image, member->values);
     else
-        result = add_imported(&member->key, member);
+        result = add_imported_symbols(&member->key, member);
     zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->unit);
     if (!member->key.has_failed)
         member->digest = zepi_digest_of(member->key.bytes, member->key.size);
@@ -62,7 +63,7 @@ static int compare_members(const void *left, const void *right)
 
 // Equal code once. If it was compiled with different options, their own order decides for one, not
 // the caller's.
-static zepi_result_t unite_last(struct zepi_link_set *set)
+static zepi_result_t link_set_unite_last(struct zepi_link_set *set)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_link_member *last = &set->members[set->count - 1];
@@ -73,7 +74,7 @@ static zepi_result_t unite_last(struct zepi_link_set *set)
         if (compare_keys(&last->key, &member->key) < 0) {
             member->device_module = last->device_module;
             zepi_key_finish(&member->key);
-            result = identify(member);
+            result = link_member_identify(member);
         }
         zepi_key_finish(&last->key);
         set->count--;
@@ -108,9 +109,9 @@ zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index
         member->values = values;
         member->device_module = device_module;
         member->unit = unit;
-        result = identify(member);
+        result = link_member_identify(member);
         if (result == ZEPI_SUCCESS)
-            result = unite_last(set);
+            result = link_set_unite_last(set);
     }
     return result;
 }
@@ -174,7 +175,7 @@ static bool has_value_conflict(const struct zepi_link_member *a, const struct ze
 }
 
 // Why the members cannot be one program, as an error; ZEPI_SUCCESS: they can.
-static zepi_result_t check_program(const struct zepi_link_set *set)
+static zepi_result_t check_link_program(const struct zepi_link_set *set)
 {
     const char *options = set->count > 0 ? set->members[0].device_module->options : NULL;
     uint32_t id;
@@ -211,7 +212,7 @@ zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
     if (options->link_method == ZEPI_LINK_DYNAMIC)
         return ZEPI_SUCCESS;
     zepi_error_save(&before);
-    const zepi_result_t result = check_program(set);
+    const zepi_result_t result = check_link_program(set);
     if (result == ZEPI_SUCCESS)
         set->method = ZEPI_LINK_PROGRAM;
     else if (options->is_link_method_forced)

@@ -12,8 +12,8 @@
 
 // ---- Listing ----
 
-static zepi_result_t add_native(struct zepi_symbols *symbols, struct zepi_link_member *member,
-                                uint32_t index)
+static zepi_result_t add_native_symbols(struct zepi_symbols *symbols,
+                                        struct zepi_link_member *member, uint32_t index)
 {
     const struct zepi_device_module_unit *unit = &member->device_module->units[member->unit];
     for (uint32_t i = 0; i < unit->kernel_count; i++) {
@@ -41,7 +41,7 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
         struct zepi_link_member *member = &set->members[i];
         const struct zepi_spirv *spirv = zepi_link_member_spirv(member);
         if (!spirv)
-            result = add_native(out_symbols, member, i);
+            result = add_native_symbols(out_symbols, member, i);
         else if (!zepi_symbols_add_spirv(out_symbols, spirv, i, member->object_index))
             result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -52,13 +52,13 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
 
 // ---- What is missing ----
 
-static bool is_missing(const struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
+static bool is_symbol_missing(const struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
 {
     return symbol->linkage == ZEPI_SPIRV_IMPORT && !zepi_symbols_is_defined(symbols, symbol->name);
 }
 
 // Whether the text has the name as a word of its own.
-static bool has_word(const struct zepi_text *text, const char *name)
+static bool text_has_word(const struct zepi_text *text, const char *name)
 {
     const size_t length = strlen(name);
     const char *at = text->bytes ? text->bytes : "";
@@ -71,10 +71,11 @@ static bool has_word(const struct zepi_text *text, const char *name)
     return false;
 }
 
-static bool is_named(const struct zepi_symbols *symbols, const struct zepi_text *log)
+static bool is_named_in_log(const struct zepi_symbols *symbols, const struct zepi_text *log)
 {
     for (size_t i = 0; i < symbols->count; i++) {
-        if (is_missing(symbols, &symbols->list[i]) && has_word(log, symbols->list[i].name))
+        if (is_symbol_missing(symbols, &symbols->list[i]) &&
+            text_has_word(log, symbols->list[i].name))
             return true;
     }
     return false;
@@ -82,12 +83,13 @@ static bool is_named(const struct zepi_symbols *symbols, const struct zepi_text 
 
 zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const struct zepi_text *log)
 {
-    const bool is_filtered = is_named(symbols, log);
+    const bool is_filtered = is_named_in_log(symbols, log);
     const char *last = NULL;
     zepi_fail(ZEPI_ERROR_LINK_FAILURE, "no object defines what the objects import:");
     for (size_t i = 0; i < symbols->count; i++) {
         const struct zepi_symbol *symbol = &symbols->list[i];
-        if (!is_missing(symbols, symbol) || (is_filtered && !has_word(log, symbol->name)))
+        if (!is_symbol_missing(symbols, symbol) ||
+            (is_filtered && !text_has_word(log, symbol->name)))
             continue;
         if (last && strcmp(last, symbol->name) == 0)
             continue;
@@ -101,7 +103,7 @@ zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const str
 }
 
 // Whether the set defines nothing of what the member imports; false if it imports nothing.
-static bool is_wholly_missing(const struct zepi_symbols *symbols, uint32_t member)
+static bool is_symbol_wholly_missing(const struct zepi_symbols *symbols, uint32_t member)
 {
     bool has_imports = false;
     for (size_t i = 0; i < symbols->count; i++) {
@@ -127,7 +129,7 @@ zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
     }
     for (uint32_t i = 0; i < set->count && !is_unresolved; i++) {
         const struct zepi_link_member *member = &set->members[i];
-        if (!is_wholly_missing(symbols, i))
+        if (!is_symbol_wholly_missing(symbols, i))
             continue;
         const zepi_result_t result = zepi_ze_module_has_imports(
             member->device_module->units[member->unit].ze, &is_unresolved);

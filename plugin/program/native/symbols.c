@@ -53,7 +53,7 @@ bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spir
     return is_added;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_symbols(const void *left, const void *right)
 {
     const struct zepi_symbol *a = left;
     const struct zepi_symbol *b = right;
@@ -63,19 +63,19 @@ static int compare(const void *left, const void *right)
     return a->member < b->member ? -1 : a->member > b->member;
 }
 
-static bool is_export(const struct zepi_symbol *symbol)
+static bool is_exported_elf_symbol(const struct zepi_symbol *symbol)
 {
     return symbol->linkage != ZEPI_SPIRV_IMPORT;
 }
 
 // Whether the symbols of one name are more than one definition.
-static bool has_clash(const struct zepi_symbol *symbols, size_t count)
+static bool has_symbol_clash(const struct zepi_symbol *symbols, size_t count)
 {
     const struct zepi_symbol *first = NULL;
     bool has_other_member = false;
     bool is_odr = true;
     for (size_t i = 0; i < count; i++) {
-        if (!is_export(&symbols[i]))
+        if (!is_exported_elf_symbol(&symbols[i]))
             continue;
         is_odr = is_odr && symbols[i].linkage == ZEPI_SPIRV_LINK_ONCE_ODR;
         has_other_member = has_other_member || (first && symbols[i].member != first->member);
@@ -85,12 +85,12 @@ static bool has_clash(const struct zepi_symbol *symbols, size_t count)
     return has_other_member && !is_odr;
 }
 
-static void append_clash(const struct zepi_symbol *symbols, size_t count)
+static void append_symbol_clash(const struct zepi_symbol *symbols, size_t count)
 {
     const struct zepi_symbol *last = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct zepi_symbol *symbol = &symbols[i];
-        if (!is_export(symbol) || (last && last->member == symbol->member))
+        if (!is_exported_elf_symbol(symbol) || (last && last->member == symbol->member))
             continue;
         if (!last)
             zepi_error_append(" %s '%s' (object %u", zepi_symbol_kind_name(symbol->kind),
@@ -107,23 +107,23 @@ zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols)
     zepi_result_t result = ZEPI_SUCCESS;
     size_t end;
     if (symbols->count > 0)
-        qsort(symbols->list, symbols->count, sizeof(symbols->list[0]), compare);
+        qsort(symbols->list, symbols->count, sizeof(symbols->list[0]), compare_symbols);
     for (size_t begin = 0; begin < symbols->count; begin = end) {
         const struct zepi_symbol *first = &symbols->list[begin];
         end = begin + 1;
         while (end < symbols->count && strcmp(symbols->list[end].name, first->name) == 0)
             end++;
-        if (!has_clash(first, end - begin))
+        if (!has_symbol_clash(first, end - begin))
             continue;
         if (result == ZEPI_SUCCESS)
             result = zepi_fail(ZEPI_ERROR_LINK_FAILURE,
                                "several objects define the same, and not as one definition:");
-        append_clash(first, end - begin);
+        append_symbol_clash(first, end - begin);
     }
     return result;
 }
 
-static int compare_name(const void *key, const void *element)
+static int compare_symbol_name(const void *key, const void *element)
 {
     return strcmp(key, ((const struct zepi_symbol *)element)->name);
 }
@@ -132,7 +132,7 @@ bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *nam
 {
     const struct zepi_symbol *found =
         symbols->count > 0
-            ? bsearch(name, symbols->list, symbols->count, sizeof(*found), compare_name)
+            ? bsearch(name, symbols->list, symbols->count, sizeof(*found), compare_symbol_name)
             : NULL;
     if (!found)
         return false;
@@ -140,7 +140,7 @@ bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *nam
     while (found > symbols->list && strcmp(found[-1].name, name) == 0)
         found--;
     for (; found < end && strcmp(found->name, name) == 0; found++) {
-        if (is_export(found))
+        if (is_exported_elf_symbol(found))
             return true;
     }
     return false;

@@ -23,7 +23,7 @@ ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices)
+static ur_result_t check_devices_of_context(uint32_t count, const ur_device_handle_t *devices)
 {
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
     if (result == UR_RESULT_SUCCESS && count == 0)
@@ -38,7 +38,7 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
                                  const ur_context_properties_t *pProperties,
                                  ur_context_handle_t *phContext)
 {
-    ur_result_t result = check_devices(DeviceCount, phDevices);
+    ur_result_t result = check_devices_of_context(DeviceCount, phDevices);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phContext, "phContext");
     if (result == UR_RESULT_SUCCESS && pProperties)
@@ -127,7 +127,7 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
     if (result == UR_RESULT_SUCCESS && numDevices == 0 && !phDevices)
         result = get_all_devices(&numDevices, &phDevices);
     if (result == UR_RESULT_SUCCESS)
-        result = check_devices(numDevices, phDevices);
+        result = check_devices_of_context(numDevices, phDevices);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_context_create_from_native(

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static bool is_of_type(const struct zepi_device *device, ur_device_type_t type)
+static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t type)
 {
     switch (type) {
     case UR_DEVICE_TYPE_GPU:
@@ -47,7 +47,8 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
         return result;
     for (uint32_t i = 0; i < platform->device_count; i++) {
         struct zepi_device *device = platform->devices[i];
-        if (!is_of_type(device, DeviceType) || (DeviceType == UR_DEVICE_TYPE_DEFAULT && count > 0))
+        if (!device_is_of_type(device, DeviceType) ||
+            (DeviceType == UR_DEVICE_TYPE_DEFAULT && count > 0))
             continue;
         if (count < NumEntries)
             phDevices[count] = (ur_device_handle_t)device;
@@ -77,7 +78,7 @@ ur_result_t zepi_urDeviceRelease(ur_device_handle_t hDevice)
 }
 
 // Code for Intel GPUs is for them alone; SPIR-V is for every device that compiles it.
-static bool is_usable(const struct zepi_device *device, const ur_device_binary_t *binary)
+static bool device_is_usable(const struct zepi_device *device, const ur_device_binary_t *binary)
 {
     const char *target = binary->pDeviceTargetSpec;
     if (!target)
@@ -104,7 +105,7 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < NumBinaries; i++) {
-        if (!is_usable(device, &pBinaries[i]))
+        if (!device_is_usable(device, &pBinaries[i]))
             continue;
         // Native code first: nothing is left to compile.
         if (strcmp(pBinaries[i].pDeviceTargetSpec, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0) {

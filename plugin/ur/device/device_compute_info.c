@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 // Lanes of this size in what an execution unit works on at once, where the driver does not tell.
-static uint32_t lanes_of(const struct zepi_device *device, uint32_t element_bytes)
+static uint32_t vector_lanes_of(const struct zepi_device *device, uint32_t element_bytes)
 {
     const uint32_t lanes = device->properties.physicalEUSimdWidth / element_bytes;
     return lanes > 0 ? lanes : 1;
@@ -15,7 +15,7 @@ static uint32_t lanes_of(const struct zepi_device *device, uint32_t element_byte
 
 // 0 for types that the device does not have, and for no others: drivers that emulate a type may say
 // so.
-static void fit_width(uint32_t *width, bool has_type)
+static void fit_vector_width(uint32_t *width, bool has_type)
 {
     if (!has_type)
         *width = 0;
@@ -31,20 +31,21 @@ static ur_result_t get_vector_widths(const struct zepi_device *device,
         return result;
     if (widths->native.of_char == 0) {
         widths->native = (struct zepi_ze_widths){
-            .of_char = lanes_of(device, 1),
-            .of_short = lanes_of(device, 2),
-            .of_int = lanes_of(device, 4),
-            .of_long = lanes_of(device, 8),
-            .of_float = lanes_of(device, 4),
-            .of_double = lanes_of(device, 8),
-            .of_half = lanes_of(device, 2),
+            .of_char = vector_lanes_of(device, 1),
+            .of_short = vector_lanes_of(device, 2),
+            .of_int = vector_lanes_of(device, 4),
+            .of_long = vector_lanes_of(device, 8),
+            .of_float = vector_lanes_of(device, 4),
+            .of_double = vector_lanes_of(device, 8),
+            .of_half = vector_lanes_of(device, 2),
         };
         widths->preferred = widths->native;
     }
-    fit_width(&widths->native.of_double, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
-    fit_width(&widths->preferred.of_double, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
-    fit_width(&widths->native.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
-    fit_width(&widths->preferred.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    fit_vector_width(&widths->native.of_double, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
+    fit_vector_width(&widths->preferred.of_double,
+                     device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64);
+    fit_vector_width(&widths->native.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
+    fit_vector_width(&widths->preferred.of_half, device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16);
     return UR_RESULT_SUCCESS;
 }
 

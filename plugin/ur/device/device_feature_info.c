@@ -6,7 +6,7 @@
 #include "memory/virtual_memory.h"
 #include "ze/ze.h"
 
-static bool is_available(const struct zepi_device *device)
+static bool device_is_available(const struct zepi_device *device)
 {
     const ze_result_t ze = zepi_ze.zeDeviceGetStatus(device->ze);
     // A driver that does not answer says nothing against its device.
@@ -79,7 +79,7 @@ static ur_result_t capability_info(const struct zepi_device *device, ur_device_i
     case UR_DEVICE_INFO_LINKER_AVAILABLE:
         return zepi_ur_answer_bool(info, device->module.spirvVersionSupported > 0);
     case UR_DEVICE_INFO_AVAILABLE:
-        return zepi_ur_answer_bool(info, is_available(device));
+        return zepi_ur_answer_bool(info, device_is_available(device));
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }

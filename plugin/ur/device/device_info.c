@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static ur_device_type_t type_of(const struct zepi_device *device)
+static ur_device_type_t ur_device_type_of(const struct zepi_device *device)
 {
     switch ((int)device->properties.type) {
     case ZE_DEVICE_TYPE_GPU:
@@ -101,7 +101,7 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
 {
     switch ((int)question) {
     case UR_DEVICE_INFO_TYPE:
-        return zepi_ur_answer_u32(info, type_of(device));
+        return zepi_ur_answer_u32(info, ur_device_type_of(device));
     case UR_DEVICE_INFO_VENDOR_ID:
         return zepi_ur_answer_u32(info, device->properties.vendorId);
     case UR_DEVICE_INFO_DEVICE_ID:

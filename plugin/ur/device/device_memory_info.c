@@ -62,8 +62,8 @@ static ur_result_t answer_cache_line(const struct zepi_device *device,
     return zepi_ur_answer_u32(info, size_bytes > 0 ? size_bytes : 64);
 }
 
-static ur_result_t answer_if_known(const struct zepi_device *device, ur_device_info_t question,
-                                   const struct zepi_ur_info *info)
+static ur_result_t answer_known_size(const struct zepi_device *device, ur_device_info_t question,
+                                     const struct zepi_ur_info *info)
 {
     uint64_t number = device->memory_bandwidth;
     if (question == UR_DEVICE_INFO_GLOBAL_MEM_FREE) {
@@ -114,7 +114,7 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
         return zepi_ur_answer_u64(info, device->compute.maxSharedLocalMemory);
     case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
     case UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH:
-        return answer_if_known(device, question, info);
+        return answer_known_size(device, question, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE:
         return answer_constant_size(device, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_ARGS:

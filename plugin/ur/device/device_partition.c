@@ -8,7 +8,7 @@
     (UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA | UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE)
 
 // The compute units of each tile. 0: there are none, or they differ, or are not all of the device.
-static uint32_t units_of_tiles(const struct zepi_device *device)
+static uint32_t compute_units_of_tiles(const struct zepi_device *device)
 {
     const uint32_t count = device->sub_device_count;
     const uint32_t units = count > 0 ? zepi_ur_compute_units(device->sub_devices[0]) : 0;
@@ -19,7 +19,7 @@ static uint32_t units_of_tiles(const struct zepi_device *device)
     return (uint64_t)units * count == zepi_ur_compute_units(device) ? units : 0;
 }
 
-static ur_result_t check_affinity(const ur_device_partition_property_t *property)
+static ur_result_t check_affinity_partition(const ur_device_partition_property_t *property)
 {
     const ur_device_affinity_domain_flags_t domain = property->value.affinity_domain;
     return domain != 0 && !(domain & ~(ur_device_affinity_domain_flags_t)AFFINITY_DOMAINS)
@@ -29,10 +29,10 @@ static ur_result_t check_affinity(const ur_device_partition_property_t *property
                                 domain);
 }
 
-static ur_result_t check_equally(const struct zepi_device *device,
-                                 const ur_device_partition_property_t *property)
+static ur_result_t check_equal_partition(const struct zepi_device *device,
+                                         const ur_device_partition_property_t *property)
 {
-    const uint32_t units = units_of_tiles(device);
+    const uint32_t units = compute_units_of_tiles(device);
     return units > 0 && property->value.equally == units
                ? UR_RESULT_SUCCESS
                : zepi_ur_refuse(UR_RESULT_ERROR_DEVICE_PARTITION_FAILED,
@@ -41,10 +41,10 @@ static ur_result_t check_equally(const struct zepi_device *device,
                                 property->value.equally);
 }
 
-static ur_result_t check_counts(const struct zepi_device *device,
-                                const ur_device_partition_properties_t *properties)
+static ur_result_t check_partition_counts(const struct zepi_device *device,
+                                          const ur_device_partition_properties_t *properties)
 {
-    const uint32_t units = units_of_tiles(device);
+    const uint32_t units = compute_units_of_tiles(device);
     bool fits = units > 0 && properties->PropCount <= device->sub_device_count;
     for (size_t i = 0; i < properties->PropCount && fits; i++)
         fits = properties->pProperties[i].value.count == units;
@@ -56,8 +56,9 @@ static ur_result_t check_counts(const struct zepi_device *device,
 }
 
 // Sets how many parts are meant.
-static ur_result_t check(const struct zepi_device *device,
-                         const ur_device_partition_properties_t *properties, uint32_t *out_count)
+static ur_result_t check_partition(const struct zepi_device *device,
+                                   const ur_device_partition_properties_t *properties,
+                                   uint32_t *out_count)
 {
     const ur_device_partition_property_t *property = properties->pProperties;
     const bool has_counts =
@@ -77,9 +78,9 @@ static ur_result_t check(const struct zepi_device *device,
         return zepi_ur_refuse(UR_RESULT_ERROR_DEVICE_PARTITION_FAILED,
                               "device '%s' has no sub-devices", device->properties.name);
     *out_count = has_counts ? (uint32_t)properties->PropCount : device->sub_device_count;
-    return has_counts                                      ? check_counts(device, properties)
-           : property->type == UR_DEVICE_PARTITION_EQUALLY ? check_equally(device, property)
-                                                           : check_affinity(property);
+    return has_counts ? check_partition_counts(device, properties)
+           : property->type == UR_DEVICE_PARTITION_EQUALLY ? check_equal_partition(device, property)
+                                                           : check_affinity_partition(property);
 }
 
 ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
@@ -95,7 +96,7 @@ ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pProperties->pProperties, "pProperties->pProperties");
     if (result == UR_RESULT_SUCCESS)
-        result = check(device, pProperties, &count);
+        result = check_partition(device, pProperties, &count);
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count && i < NumDevices && phSubDevices; i++) {
@@ -109,17 +110,21 @@ ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t answer_ways(const struct zepi_device *device, const struct zepi_ur_info *info)
+static ur_result_t answer_partition_ways(const struct zepi_device *device,
+                                         const struct zepi_ur_info *info)
 {
     const ur_device_partition_t ways[] = {UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
                                           UR_DEVICE_PARTITION_EQUALLY,
                                           UR_DEVICE_PARTITION_BY_COUNTS};
-    const size_t count = device->sub_device_count == 0 ? 0 : units_of_tiles(device) > 0 ? 3 : 1;
+    const size_t count = device->sub_device_count == 0        ? 0
+                         : compute_units_of_tiles(device) > 0 ? 3
+                                                              : 1;
     return zepi_ur_answer(info, ways, count * sizeof(ways[0]));
 }
 
 // What the host asked for when it last got the part.
-static ur_result_t answer_own_way(const struct zepi_device *device, const struct zepi_ur_info *info)
+static ur_result_t answer_own_partition(const struct zepi_device *device,
+                                        const struct zepi_ur_info *info)
 {
     ur_device_partition_property_t property = {
         .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
@@ -146,13 +151,13 @@ ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,
     case UR_DEVICE_INFO_PARENT_DEVICE:
         return zepi_ur_answer_handle(info, device->parent);
     case UR_DEVICE_INFO_SUPPORTED_PARTITIONS:
-        return answer_ways(device, info);
+        return answer_partition_ways(device, info);
     case UR_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES:
         return zepi_ur_answer_u32(info, device->sub_device_count);
     case UR_DEVICE_INFO_PARTITION_AFFINITY_DOMAIN:
         return zepi_ur_answer_u32(info, has_parts ? AFFINITY_DOMAINS : 0);
     case UR_DEVICE_INFO_PARTITION_TYPE:
-        return answer_own_way(device, info);
+        return answer_own_partition(device, info);
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }

@@ -6,14 +6,15 @@
 #include "ur/info.h"
 #include "ze/ze.h"
 
-static ur_result_t check_devices(ur_device_handle_t command_device, ur_device_handle_t peer_device)
+static ur_result_t check_peer_devices(ur_device_handle_t command_device,
+                                      ur_device_handle_t peer_device)
 {
     const ur_result_t result = zepi_ur_check_device(command_device);
     return result == UR_RESULT_SUCCESS ? zepi_ur_check_device(peer_device) : result;
 }
 
-static ur_result_t ask_access(const struct zepi_device *device, const struct zepi_device *peer,
-                              bool *out_has)
+static ur_result_t answer_peer_access(const struct zepi_device *device,
+                                      const struct zepi_device *peer, bool *out_has)
 {
     ze_bool_t has = false;
     // Another driver's devices are unknown to this one.
@@ -25,8 +26,8 @@ static ur_result_t ask_access(const struct zepi_device *device, const struct zep
     return result;
 }
 
-static ur_result_t ask_atomics(const struct zepi_device *device, const struct zepi_device *peer,
-                               bool *out_has)
+static ur_result_t answer_peer_atomics(const struct zepi_device *device,
+                                       const struct zepi_device *peer, bool *out_has)
 {
     ze_device_p2p_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
     const ur_result_t result =
@@ -41,9 +42,10 @@ ur_result_t zepi_urUsmP2PEnablePeerAccessExp(ur_device_handle_t commandDevice,
                                              ur_device_handle_t peerDevice)
 {
     bool has_access = false;
-    ur_result_t result = check_devices(commandDevice, peerDevice);
+    ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS)
-        result = ask_access(zepi_ur_device(commandDevice), zepi_ur_device(peerDevice), &has_access);
+        result = answer_peer_access(zepi_ur_device(commandDevice), zepi_ur_device(peerDevice),
+                                    &has_access);
     if (result == UR_RESULT_SUCCESS && !has_access)
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "device '%s' has no link to device '%s'",
@@ -55,7 +57,7 @@ ur_result_t zepi_urUsmP2PEnablePeerAccessExp(ur_device_handle_t commandDevice,
 ur_result_t zepi_urUsmP2PDisablePeerAccessExp(ur_device_handle_t commandDevice,
                                               ur_device_handle_t peerDevice)
 {
-    return check_devices(commandDevice, peerDevice);
+    return check_peer_devices(commandDevice, peerDevice);
 }
 
 ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
@@ -65,7 +67,7 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     bool has = false;
-    ur_result_t result = check_devices(commandDevice, peerDevice);
+    ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS && propName > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT)
         result = zepi_ur_refuse_question(propName, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT);
     if (result == UR_RESULT_SUCCESS)
@@ -74,8 +76,9 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
         return result;
     const struct zepi_device *device = zepi_ur_device(commandDevice);
     const struct zepi_device *peer = zepi_ur_device(peerDevice);
-    result = propName == UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT ? ask_access(device, peer, &has)
-                                                                 : ask_atomics(device, peer, &has);
+    result = propName == UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT
+                 ? answer_peer_access(device, peer, &has)
+                 : answer_peer_atomics(device, peer, &has);
     const int answer = has;
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer(&info, &answer, sizeof(answer)) : result;
 }

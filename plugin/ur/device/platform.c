@@ -29,8 +29,8 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t answer_version(const struct zepi_ur_info *info,
-                                  const struct zepi_platform *platform)
+static ur_result_t answer_platform_version(const struct zepi_ur_info *info,
+                                           const struct zepi_platform *platform)
 {
     char version[32];
     snprintf(version, sizeof(version), "%u.%u", platform->api_version >> 16,
@@ -59,7 +59,7 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
     case UR_PLATFORM_INFO_VENDOR_NAME:
         return zepi_ur_answer_string(&info, vendor_of(platform));
     case UR_PLATFORM_INFO_VERSION:
-        return answer_version(&info, platform);
+        return answer_platform_version(&info, platform);
     case UR_PLATFORM_INFO_EXTENSIONS:
         return zepi_ur_answer_string(&info, "");
     case UR_PLATFORM_INFO_PROFILE:

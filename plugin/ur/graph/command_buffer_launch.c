@@ -53,8 +53,9 @@ ur_result_t zepi_ur_make_graph_launch(const struct zepi_graph *graph, struct zep
     return *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
-static zepi_launch_desc_t describe(struct zepi_kernel *kernel, const struct zepi_launch *launch,
-                                   const zepi_argument_t *arguments)
+static zepi_launch_desc_t launch_desc_of(struct zepi_kernel *kernel,
+                                         const struct zepi_launch *launch,
+                                         const zepi_argument_t *arguments)
 {
     zepi_launch_desc_t desc = {.size = sizeof(desc),
                                .kernel = kernel,
@@ -81,7 +82,7 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
         result = zepi_ur_arguments_init(&arguments, graph->context, graph->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_launch_desc_t desc = describe(kernel, asked, arguments.list);
+    const zepi_launch_desc_t desc = launch_desc_of(kernel, asked, arguments.list);
     struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(*memory));
     if (memory) {
         list_memory(count, records, memory);

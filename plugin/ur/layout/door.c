@@ -25,8 +25,8 @@ static const struct {
 static _Atomic(const struct zepi_ur_layout *) chosen;
 
 // The host only sees that there is one adapter less: stderr tells why.
-static const struct zepi_ur_layout *refuse(const char *subject, const char *reason,
-                                           const char *name)
+static const struct zepi_ur_layout *refuse_layout(const char *subject, const char *reason,
+                                                  const char *name)
 {
     fprintf(stderr, "zepi: error: %s %s%s; this adapter serves Unified Runtime 0.12 of DPC++",
             subject, reason, name);
@@ -37,38 +37,40 @@ static const struct zepi_ur_layout *refuse(const char *subject, const char *reas
     return NULL;
 }
 
-static const struct zepi_ur_layout *find_by_name(const char *release)
+static const struct zepi_ur_layout *find_layout_by_name(const char *release)
 {
     for (size_t i = 0; i < LAYOUT_COUNT; i++) {
         if (strcmp(release, layouts[i].release) == 0)
             return layouts[i].layout;
     }
-    return refuse("ZEPI_UR_LAYOUT", "names a release that this build has no layout of: ", release);
+    return refuse_layout("ZEPI_UR_LAYOUT",
+                         "names a release that this build has no layout of: ", release);
 }
 
-static const struct zepi_ur_layout *find_by_loader(const void *caller)
+static const struct zepi_ur_layout *find_layout_by_loader(const void *caller)
 {
     struct zepi_ur_loader loader;
     zepi_ur_loader_inspect(caller, &loader);
     if (loader.stranger[0])
-        return refuse(loader.path, "has tables of another layout: it knows ", loader.stranger);
+        return refuse_layout(loader.path, "has tables of another layout: it knows ",
+                             loader.stranger);
     for (size_t i = 0; i < LAYOUT_COUNT; i++) {
         if (loader.releases & UINT32_C(1) << i)
             return layouts[i].layout;
     }
-    return refuse(loader.path, "has tables of another layout", "");
+    return refuse_layout(loader.path, "has tables of another layout", "");
 }
 
 // NULL: refused, with a message. Handles of one layout begin with its tables, so that a process has
 // one.
-static const struct zepi_ur_layout *choose(const void *caller)
+static const struct zepi_ur_layout *choose_layout(const void *caller)
 {
     const char *release = zepi_options()->ur_layout;
     const struct zepi_ur_layout *before = atomic_load(&chosen);
     const struct zepi_ur_layout *layout =
-        release[0] ? find_by_name(release) : find_by_loader(caller);
+        release[0] ? find_layout_by_name(release) : find_layout_by_loader(caller);
     if (layout && before && layout != before)
-        return refuse("a second loader", "asks for another layout than the first", "");
+        return refuse_layout("a second loader", "asks for another layout than the first", "");
     if (layout && !before) {
         layout->begin(zepi_ur_loader_is_beside_sycl());
         atomic_store(&chosen, layout);
@@ -76,8 +78,8 @@ static const struct zepi_ur_layout *choose(const void *caller)
     return layout;
 }
 
-static ur_result_t give(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
-                        const void *caller)
+static ur_result_t give_table(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
+                              const void *caller)
 {
     if (!out_table)
         return UR_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -87,7 +89,7 @@ static ur_result_t give(enum zepi_ur_table table, ur_api_version_t version, void
     const struct zepi_ur_layout *layout =
         table == ZEPI_UR_TABLE_Adapter ? NULL : atomic_load(&chosen);
     if (!layout)
-        layout = choose(caller);
+        layout = choose_layout(caller);
     if (!layout)
         return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
     if (layout->table[table].size_bytes == 0)
@@ -103,6 +105,6 @@ static ur_result_t give(enum zepi_ur_table table, ur_api_version_t version, void
     ur_result_t UR_APICALL urGet##name##ProcAddrTable(ur_api_version_t version, void *pDdiTable)   \
     {                                                                                              \
         const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));           \
-        return give(ZEPI_UR_TABLE_##name, version, pDdiTable, caller);                             \
+        return give_table(ZEPI_UR_TABLE_##name, version, pDdiTable, caller);                       \
     }
 ZEPI_UR_TABLES(GETTER)

@@ -37,7 +37,7 @@ struct search {
     struct zepi_ur_loader *loader;
 };
 
-static int compare(const void *name, const void *function)
+static int compare_function_name(const void *name, const void *function)
 {
     return strcmp(name, ((const struct function *)function)->name);
 }
@@ -57,10 +57,10 @@ static bool is_of_a_table(const char *name)
     return false;
 }
 
-static void note(struct search *search, const char *name)
+static void note_imported_name(struct search *search, const char *name)
 {
     const struct function *found =
-        bsearch(name, functions, FUNCTION_COUNT, sizeof(functions[0]), compare);
+        bsearch(name, functions, FUNCTION_COUNT, sizeof(functions[0]), compare_function_name);
     if (found)
         search->has_function[found - functions] = true;
     else if (is_of_a_table(name))
@@ -72,7 +72,7 @@ static bool is_letter(unsigned char byte)
     return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
 }
 
-static bool is_of_name(unsigned char byte)
+static bool is_of_library_name(unsigned char byte)
 {
     return is_letter(byte) || (byte >= '0' && byte <= '9') || byte == '_';
 }
@@ -85,35 +85,36 @@ find_names(struct search *search, const unsigned char *bytes, size_t size)
     char name[sizeof(search->loader->stranger)];
     for (size_t at = 0; at + 3 < size; at++) {
         if (bytes[at] != 'u' || bytes[at + 1] != 'r' || bytes[at + 2] < 'A' ||
-            bytes[at + 2] > 'Z' || (at > 0 && is_of_name(bytes[at - 1])))
+            bytes[at + 2] > 'Z' || (at > 0 && is_of_library_name(bytes[at - 1])))
             continue;
         size_t length = 0;
-        while (at + length < size && length < sizeof(name) && is_of_name(bytes[at + length])) {
+        while (at + length < size && length < sizeof(name) &&
+               is_of_library_name(bytes[at + length])) {
             name[length] = (char)bytes[at + length];
             length++;
         }
         if (at + length < size && length < sizeof(name) && bytes[at + length] == '\0') {
             name[length] = '\0';
-            note(search, name);
+            note_imported_name(search, name);
         }
         at += length - 1;
     }
 }
 
-static bool is_inside(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
-                      uintptr_t address)
+static bool is_inside_object(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
+                             uintptr_t address)
 {
     const uintptr_t begin = info->dlpi_addr + segment->p_vaddr;
     return segment->p_type == PT_LOAD && address >= begin && address - begin < segment->p_memsz;
 }
 
 // Looks through what the module's file has for reading only; its variables may change meanwhile.
-static int visit(struct dl_phdr_info *info, size_t size, void *user)
+static int visit_loaded_object(struct dl_phdr_info *info, size_t size, void *user)
 {
     struct search *search = user;
     (void)size;
     for (int i = 0; i < info->dlpi_phnum && !search->has_module; i++)
-        search->has_module = is_inside(info, &info->dlpi_phdr[i], search->address);
+        search->has_module = is_inside_object(info, &info->dlpi_phdr[i], search->address);
     for (int i = 0; i < info->dlpi_phnum && search->has_module; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && !(segment->p_flags & PF_W))
@@ -131,7 +132,7 @@ void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loade
         dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "an unknown module";
     out_loader->stranger[0] = '\0';
     out_loader->releases = UINT32_MAX;
-    dl_iterate_phdr(visit, &search);
+    dl_iterate_phdr(visit_loaded_object, &search);
     for (size_t i = 0; i < FUNCTION_COUNT; i++)
         out_loader->releases &=
             search.has_function[i] ? functions[i].releases : ~functions[i].releases;

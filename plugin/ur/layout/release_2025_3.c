@@ -36,8 +36,9 @@ ur_result_t zepi_urProgramLinkExp_own(ur_context_handle_t hContext, uint32_t num
 }
 
 // Properties are a list here.
-static ur_result_t read_properties(uint32_t count, const ur_kernel_launch_property_t *properties,
-                                   ur_kernel_launch_flags_t *out_flags)
+static ur_result_t read_launch_properties(uint32_t count,
+                                          const ur_kernel_launch_property_t *properties,
+                                          ur_kernel_launch_flags_t *out_flags)
 {
     *out_flags = 0;
     if (count > 0 && !properties)
@@ -69,7 +70,7 @@ ur_result_t zepi_urEnqueueKernelLaunch_own(
     ur_kernel_launch_ext_properties_t chain = {
         .stype = (ur_structure_type_t)UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};
     const ur_result_t result =
-        read_properties(numPropsInLaunchPropList, launchPropList, &chain.flags);
+        read_launch_properties(numPropsInLaunchPropList, launchPropList, &chain.flags);
     return result == UR_RESULT_SUCCESS
                ? zepi_urEnqueueKernelLaunch(
                      hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,

@@ -38,7 +38,7 @@ static void set_arguments_destroy(void *object)
 ZEPI_DEFINE_TYPE(ur_set_arguments, set_arguments_destroy);
 
 // NULL without memory (noted).
-static struct zepi_ur_set_arguments *create(uint32_t count)
+static struct zepi_ur_set_arguments *set_arguments_create(uint32_t count)
 {
     struct zepi_ur_set_arguments *set = zepi_object_create(&zepi_ur_set_arguments_type);
     if (!set)
@@ -53,18 +53,19 @@ static struct zepi_ur_set_arguments *create(uint32_t count)
     return NULL;
 }
 
-static struct zepi_ur_set_arguments *find(struct zepi_kernel *kernel)
+static struct zepi_ur_set_arguments *set_arguments_find(struct zepi_kernel *kernel)
 {
     // Acquire, here and below: what the thread that made it wrote.
     return atomic_load_explicit(&kernel->set_arguments, memory_order_acquire);
 }
 
-static struct zepi_ur_set_arguments *find_or_create(struct zepi_kernel *kernel)
+static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_kernel *kernel)
 {
-    void *there = find(kernel);
+    void *there = set_arguments_find(kernel);
     if (there)
         return there;
-    struct zepi_ur_set_arguments *made = create(zepi_ur_kernel_any_pool(kernel)->argument_count);
+    struct zepi_ur_set_arguments *made =
+        set_arguments_create(zepi_ur_kernel_any_pool(kernel)->argument_count);
     if (!made ||
         atomic_compare_exchange_strong_explicit(&kernel->set_arguments, &there, made,
                                                 memory_order_acq_rel, memory_order_acquire))
@@ -73,8 +74,8 @@ static struct zepi_ur_set_arguments *find_or_create(struct zepi_kernel *kernel)
     return there;
 }
 
-static ur_result_t begin(ur_kernel_handle_t handle, uint32_t index,
-                         struct zepi_ur_set_arguments **out_set)
+static ur_result_t argument_set_begin(ur_kernel_handle_t handle, uint32_t index,
+                                      struct zepi_ur_set_arguments **out_set)
 {
     const ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
@@ -84,11 +85,12 @@ static ur_result_t begin(ur_kernel_handle_t handle, uint32_t index,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, kernel '%s' has %u arguments", index,
                               zepi_ur_kernel(handle)->name, count);
-    *out_set = find_or_create(zepi_ur_kernel(handle));
+    *out_set = set_arguments_find_or_create(zepi_ur_kernel(handle));
     return *out_set ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
-static void set(struct zepi_ur_set_arguments *set, const ur_exp_kernel_arg_properties_t *record)
+static void put_argument_record(struct zepi_ur_set_arguments *set,
+                                const ur_exp_kernel_arg_properties_t *record)
 {
     zepi_mutex_lock(&set->mutex);
     set->records[record->index] = *record;
@@ -97,8 +99,8 @@ static void set(struct zepi_ur_set_arguments *set, const ur_exp_kernel_arg_prope
 }
 
 // Copies a value. False without memory: the argument is as before.
-static bool set_value(struct zepi_ur_set_arguments *set, uint32_t index, size_t size,
-                      const void *value)
+static bool put_argument_value(struct zepi_ur_set_arguments *set, uint32_t index, size_t size,
+                               const void *value)
 {
     struct place *place = &set->places[index];
     void *old = NULL;
@@ -130,7 +132,7 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
 {
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    ur_result_t result = begin(hKernel, argIndex, &arguments);
+    ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pArgValue, "pArgValue");
     if (result == UR_RESULT_SUCCESS && argSize == 0)
@@ -138,7 +140,7 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
                                 "argument %u is a value of 0 bytes", argIndex);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return set_value(arguments, argIndex, argSize, pArgValue)
+    return put_argument_value(arguments, argIndex, argSize, pArgValue)
                ? UR_RESULT_SUCCESS
                : zepi_ur_result(zepi_fail_no_memory());
 }
@@ -148,11 +150,12 @@ ur_result_t zepi_urKernelSetArgLocal(ur_kernel_handle_t hKernel, uint32_t argInd
 {
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
     if (result == UR_RESULT_SUCCESS)
-        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_LOCAL,
-                                                         .index = argIndex,
-                                                         .size = argSize});
+        put_argument_record(arguments,
+                            &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_LOCAL,
+                                                              .index = argIndex,
+                                                              .size = argSize});
     return result;
 }
 
@@ -162,9 +165,10 @@ ur_result_t zepi_urKernelSetArgPointer(ur_kernel_handle_t hKernel, uint32_t argI
 {
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
     if (result == UR_RESULT_SUCCESS)
-        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+        put_argument_record(
+            arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
                                                          .index = argIndex,
                                                          .size = sizeof(void *),
                                                          .value.pointer = pArgValue});
@@ -177,11 +181,12 @@ ur_result_t zepi_urKernelSetArgSampler(ur_kernel_handle_t hKernel, uint32_t argI
 {
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    ur_result_t result = begin(hKernel, argIndex, &arguments);
+    ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
     if (result == UR_RESULT_SUCCESS && !hArgValue)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the sampler is NULL");
     if (result == UR_RESULT_SUCCESS)
-        set(arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
+        put_argument_record(
+            arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
                                                          .index = argIndex,
                                                          .size = sizeof(void *),
                                                          .value.sampler = hArgValue});
@@ -193,9 +198,10 @@ ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIn
                                       ur_mem_handle_t hArgValue)
 {
     struct zepi_ur_set_arguments *arguments;
-    const ur_result_t result = begin(hKernel, argIndex, &arguments);
+    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
     if (result == UR_RESULT_SUCCESS)
-        set(arguments,
+        put_argument_record(
+            arguments,
             &(ur_exp_kernel_arg_properties_t){
                 .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
                 .index = argIndex,
@@ -204,15 +210,16 @@ ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIn
     return result;
 }
 
-// The kernel's list, locked, to be given back with unlock(). A kernel that takes no arguments has
-// none, which is no error.
-static ur_result_t lock(ur_kernel_handle_t handle, struct zepi_ur_set_arguments **out_set)
+// The kernel's list, locked, to be given back with set_arguments_unlock(). A kernel that takes no
+// arguments has none, which is no error.
+static ur_result_t set_arguments_lock(ur_kernel_handle_t handle,
+                                      struct zepi_ur_set_arguments **out_set)
 {
     const ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
-    struct zepi_ur_set_arguments *found = find(kernel);
+    struct zepi_ur_set_arguments *found = set_arguments_find(kernel);
     const uint32_t count = zepi_ur_kernel_any_pool(kernel)->argument_count;
     uint32_t index = 0;
     if (found)
@@ -229,7 +236,7 @@ static ur_result_t lock(ur_kernel_handle_t handle, struct zepi_ur_set_arguments 
     return UR_RESULT_SUCCESS;
 }
 
-static void unlock(struct zepi_ur_set_arguments *set)
+static void set_arguments_unlock(struct zepi_ur_set_arguments *set)
 {
     if (set)
         zepi_mutex_unlock(&set->mutex);
@@ -244,14 +251,14 @@ ur_result_t zepi_urEnqueueKernelLaunch(ur_queue_handle_t hQueue, ur_kernel_handl
                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_set_arguments *found;
-    ur_result_t result = lock(hKernel, &found);
+    ur_result_t result = set_arguments_lock(hKernel, &found);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_urEnqueueKernelLaunchWithArgsExp(
         hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
         found ? found->count : 0, found ? found->records : NULL, launchPropList,
         numEventsInWaitList, phEventWaitList, phEvent);
-    unlock(found);
+    set_arguments_unlock(found);
     return result;
 }
 
@@ -265,7 +272,7 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_set_arguments *found;
-    ur_result_t result = lock(hKernel, &found);
+    ur_result_t result = set_arguments_lock(hKernel, &found);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
@@ -273,6 +280,6 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
         found ? found->count : 0, found ? found->records : NULL, numKernelAlternatives,
         phKernelAlternatives, numSyncPointsInWaitList, pSyncPointWaitList, numEventsInWaitList,
         phEventWaitList, pSyncPoint, phEvent, phCommand);
-    unlock(found);
+    set_arguments_unlock(found);
     return result;
 }

@@ -10,7 +10,7 @@
 #define TABLE(name) .name = {ZEPI_UR_LAYOUT_SLOTS_##name(SLOT)},
 const struct zepi_ur_tables zepi_ur_tables = {ZEPI_UR_LAYOUT_TABLES(TABLE)};
 
-static void begin(bool is_sycl)
+static void tables_begin(bool is_sycl)
 {
     zepi_adapter_set_front_door((void *)&zepi_ur_tables);
     zepi_ur_set_is_sycl(is_sycl);
@@ -19,7 +19,7 @@ static void begin(bool is_sycl)
 #define PLACE(name)                                                                                \
     [ZEPI_UR_TABLE_##name] = {offsetof(struct zepi_ur_tables, name), sizeof(zepi_ur_tables.name)},
 __attribute__((visibility("default"))) const struct zepi_ur_layout ZEPI_UR_LAYOUT = {
-    .tables = &zepi_ur_tables, .table = {ZEPI_UR_LAYOUT_TABLES(PLACE)}, .begin = begin};
+    .tables = &zepi_ur_tables, .table = {ZEPI_UR_LAYOUT_TABLES(PLACE)}, .begin = tables_begin};
 
 // Bounds of this library's types; the linker defines them.
 extern const char __start_zepi_types[] __attribute__((visibility("hidden")));

@@ -60,8 +60,9 @@ static const struct channel channels[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static ur_result_t find(const ur_image_format_t *format, const struct order **out_order,
-                        const struct channel **out_channel)
+static ur_result_t find_image_format(const ur_image_format_t *format,
+                                     const struct order **out_order,
+                                     const struct channel **out_channel)
 {
     if ((uint32_t)format->channelOrder > UR_IMAGE_CHANNEL_ORDER_SRGBA ||
         (uint32_t)format->channelType > UR_IMAGE_CHANNEL_TYPE_FLOAT)
@@ -80,7 +81,7 @@ static ur_result_t find(const ur_image_format_t *format, const struct order **ou
     return UR_RESULT_SUCCESS;
 }
 
-static ze_image_format_layout_t layout_of(uint32_t channel_count, uint32_t channel_bytes)
+static ze_image_format_layout_t channel_layout_of(uint32_t channel_count, uint32_t channel_bytes)
 {
     switch (channel_count * 8 + channel_bytes) {
     case 8 + 1:
@@ -109,15 +110,16 @@ ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
 {
     const struct order *order = NULL;
     const struct channel *channel = NULL;
-    const ur_result_t result = find(format, &order, &channel);
+    const ur_result_t result = find_image_format(format, &order, &channel);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    *out_format = (ze_image_format_t){.layout = layout_of(order->channel_count, channel->bytes),
-                                      .type = channel->type,
-                                      .x = order->x,
-                                      .y = order->y,
-                                      .z = order->z,
-                                      .w = order->w};
+    *out_format =
+        (ze_image_format_t){.layout = channel_layout_of(order->channel_count, channel->bytes),
+                            .type = channel->type,
+                            .x = order->x,
+                            .y = order->y,
+                            .z = order->z,
+                            .w = order->w};
     return UR_RESULT_SUCCESS;
 }
 
@@ -125,7 +127,7 @@ ur_result_t zepi_ur_image_element_size(const ur_image_format_t *format, size_t *
 {
     const struct order *order = NULL;
     const struct channel *channel = NULL;
-    const ur_result_t result = find(format, &order, &channel);
+    const ur_result_t result = find_image_format(format, &order, &channel);
     if (result == UR_RESULT_SUCCESS)
         *out_size_bytes = (size_t)order->channel_count * channel->bytes;
     return result;

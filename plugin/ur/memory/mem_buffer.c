@@ -54,7 +54,7 @@ ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t off
                                 mem->size_bytes);
 }
 
-static ur_result_t check_host(ur_mem_flags_t flags, const ur_buffer_properties_t *properties)
+static ur_result_t check_host_flags(ur_mem_flags_t flags, const ur_buffer_properties_t *properties)
 {
     const ur_mem_flags_t needing =
         UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
@@ -78,7 +78,7 @@ ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t 
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
     if (result == UR_RESULT_SUCCESS)
-        result = check_host(flags, pProperties);
+        result = check_host_flags(flags, pProperties);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), flags);
@@ -127,9 +127,9 @@ ur_result_t zepi_urMemBufferCreateWithNativeHandle(ur_native_handle_t hNativeMem
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t check_partition(ur_mem_handle_t buffer, ur_mem_flags_t flags,
-                                   ur_buffer_create_type_t type, const ur_buffer_region_t *region,
-                                   const void *out)
+static ur_result_t check_buffer_partition(ur_mem_handle_t buffer, ur_mem_flags_t flags,
+                                          ur_buffer_create_type_t type,
+                                          const ur_buffer_region_t *region, const void *out)
 {
     ur_result_t result = zepi_ur_check_mem(buffer);
     if (result == UR_RESULT_SUCCESS)
@@ -167,7 +167,8 @@ ur_result_t zepi_urMemBufferPartition(ur_mem_handle_t hBuffer, ur_mem_flags_t fl
                                       ur_buffer_create_type_t bufferCreateType,
                                       const ur_buffer_region_t *pRegion, ur_mem_handle_t *phMem)
 {
-    const ur_result_t result = check_partition(hBuffer, flags, bufferCreateType, pRegion, phMem);
+    const ur_result_t result =
+        check_buffer_partition(hBuffer, flags, bufferCreateType, pRegion, phMem);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_mem *whole = zepi_ur_mem(hBuffer);
@@ -191,7 +192,7 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
 // Host memory that is a buffer's storage has the contents after the release if it is USM: that is
 // known to be there. Of other memory nothing is known, and SYCL's runtime relies on its being left
 // alone: a buffer that shall not write back is released like any other.
-static ur_result_t bring_home(const struct zepi_ur_mem *mem)
+static ur_result_t mem_bring_home(const struct zepi_ur_mem *mem)
 {
     const bool is_home = mem->host && mem->buffer && !mem->parent &&
                          !(mem->flags & UR_MEM_FLAG_READ_ONLY) &&
@@ -204,7 +205,7 @@ ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
     const ur_result_t result = zepi_ur_check_mem(hMem);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const ur_result_t brought = bring_home(zepi_ur_mem(hMem));
+    const ur_result_t brought = mem_bring_home(zepi_ur_mem(hMem));
     const ur_result_t released = zepi_ur_release(UR_RESULT_SUCCESS, hMem);
     return brought != UR_RESULT_SUCCESS ? brought : released;
 }

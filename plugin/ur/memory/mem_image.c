@@ -20,7 +20,7 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
     return UR_RESULT_SUCCESS;
 }
 
-static bool read_type(ur_mem_type_t type, ze_image_type_t *out_type)
+static bool read_image_type(ur_mem_type_t type, ze_image_type_t *out_type)
 {
     switch (type) {
     case UR_MEM_TYPE_IMAGE1D:
@@ -44,7 +44,7 @@ static bool read_type(ur_mem_type_t type, ze_image_type_t *out_type)
 }
 
 // What the header asks of a description, whatever the image is for.
-static ur_result_t check_desc(const ur_image_desc_t *desc)
+static ur_result_t check_image_desc(const ur_image_desc_t *desc)
 {
     if (desc->stype != UR_STRUCTURE_TYPE_IMAGE_DESC)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
@@ -61,14 +61,14 @@ static ur_result_t check_desc(const ur_image_desc_t *desc)
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t read_desc(const ur_image_format_t *format, const ur_image_desc_t *desc,
-                             ur_mem_flags_t flags, ze_image_desc_t *out_desc)
+static ur_result_t read_image_desc(const ur_image_format_t *format, const ur_image_desc_t *desc,
+                                   ur_mem_flags_t flags, ze_image_desc_t *out_desc)
 {
     ur_result_t result = zepi_ur_check_pointer(format, "pImageFormat");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(desc, "pImageDesc");
     if (result == UR_RESULT_SUCCESS)
-        result = check_desc(desc);
+        result = check_image_desc(desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
     *out_desc =
@@ -79,21 +79,21 @@ static ur_result_t read_desc(const ur_image_format_t *format, const ur_image_des
                           .depth = desc->depth > 0 ? (uint32_t)desc->depth : 1,
                           .arraylevels = (uint32_t)desc->arraySize,
                           .miplevels = desc->numMipLevel};
-    if (!read_type(desc->type, &out_desc->type))
+    if (!read_image_type(desc->type, &out_desc->type))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                               "image type %d is none of Level Zero's", (int)desc->type);
     return zepi_ur_image_format_to_ze(format, &out_desc->format);
 }
 
-static size_t layers_of(const ze_image_desc_t *desc)
+static size_t image_layers_of(const ze_image_desc_t *desc)
 {
     const bool is_array =
         desc->type == ZE_IMAGE_TYPE_1DARRAY || desc->type == ZE_IMAGE_TYPE_2DARRAY;
     return is_array && desc->arraylevels > 0 ? desc->arraylevels : 1;
 }
 
-static ur_result_t copy_host(struct zepi_ur_mem *mem, const void *host, size_t row_pitch,
-                             size_t slice_pitch)
+static ur_result_t copy_host_pixels(struct zepi_ur_mem *mem, const void *host, size_t row_pitch,
+                                    size_t slice_pitch)
 {
     zepi_queue_t queue;
     if (!host)
@@ -113,8 +113,8 @@ static ur_result_t copy_host(struct zepi_ur_mem *mem, const void *host, size_t r
 }
 
 // What is wrong with a description that the driver refused, in the words for images.
-static ur_result_t wrong_image(const struct zepi_context *context, zepi_result_t created,
-                               ur_result_t result)
+static ur_result_t refuse_image(const struct zepi_context *context, zepi_result_t created,
+                                ur_result_t result)
 {
     if (created == ZEPI_ERROR_INVALID_SIZE)
         return UR_RESULT_ERROR_INVALID_IMAGE_SIZE;
@@ -123,10 +123,10 @@ static ur_result_t wrong_image(const struct zepi_context *context, zepi_result_t
                : result;
 }
 
-static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
-                          const ur_image_format_t *format, const ze_image_desc_t *desc,
-                          ze_image_handle_t native, zepi_ownership_t ownership,
-                          struct zepi_ur_mem **out_mem)
+static ur_result_t mem_image_create(struct zepi_context *context, ur_mem_flags_t flags,
+                                    const ur_image_format_t *format, const ze_image_desc_t *desc,
+                                    ze_image_handle_t native, zepi_ownership_t ownership,
+                                    struct zepi_ur_mem **out_mem)
 {
     size_t element_bytes;
     ur_result_t result = zepi_ur_image_element_size(format, &element_bytes);
@@ -137,12 +137,13 @@ static ur_result_t create(struct zepi_context *context, ur_mem_flags_t flags,
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     mem->image_format = *format;
     mem->image_element_bytes = element_bytes;
-    mem->size_bytes = element_bytes * desc->width * desc->height * desc->depth * layers_of(desc);
+    mem->size_bytes =
+        element_bytes * desc->width * desc->height * desc->depth * image_layers_of(desc);
     const zepi_result_t created = zepi_image_create(context, desc, native, ownership, &mem->image);
     if (created != ZEPI_SUCCESS) {
         result = zepi_ur_fail(created);
         zepi_release(mem);
-        return wrong_image(context, created, result);
+        return refuse_image(context, created, result);
     }
     *out_mem = mem;
     return UR_RESULT_SUCCESS;
@@ -163,7 +164,7 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phMem, "phMem");
     if (result == UR_RESULT_SUCCESS)
-        result = read_desc(pImageFormat, pImageDesc, flags, &desc);
+        result = read_image_desc(pImageFormat, pImageDesc, flags, &desc);
     if (result == UR_RESULT_SUCCESS && !pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                                 "pitches without a host pointer");
@@ -171,11 +172,11 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
                                 "a host pointer goes with a flag that says what it is for");
     if (result == UR_RESULT_SUCCESS)
-        result = create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
-                        ZEPI_OWNERSHIP_TRANSFER, &mem);
+        result = mem_image_create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
+                                  ZEPI_OWNERSHIP_TRANSFER, &mem);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = copy_host(mem, pHost, pImageDesc->rowPitch, pImageDesc->slicePitch);
+    result = copy_host_pixels(mem, pHost, pImageDesc->rowPitch, pImageDesc->slicePitch);
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(mem);
         return result;
@@ -199,13 +200,14 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phMem, "phMem");
     if (result == UR_RESULT_SUCCESS)
-        result = read_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
+        result = read_image_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
     if (result == UR_RESULT_SUCCESS)
-        result = create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat, &desc,
-                        (ze_image_handle_t)hNativeMem,
-                        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                                        : ZEPI_OWNERSHIP_KEEP,
-                        &mem);
+        result = mem_image_create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat,
+                                  &desc, (ze_image_handle_t)hNativeMem,
+                                  pProperties && pProperties->isNativeHandleOwned
+                                      ? ZEPI_OWNERSHIP_TRANSFER
+                                      : ZEPI_OWNERSHIP_KEEP,
+                                  &mem);
     if (result == UR_RESULT_SUCCESS)
         *phMem = (ur_mem_handle_t)mem;
     return result;
@@ -226,7 +228,7 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     const ze_image_desc_t *desc = &mem->image->desc;
     // A dimension that a shape does not have is 0, as in OpenCL.
     const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
-    const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || layers_of(desc) > 1;
+    const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || image_layers_of(desc) > 1;
     const size_t row = mem->image_element_bytes * desc->width;
     switch (propName) {
     case UR_IMAGE_INFO_FORMAT:

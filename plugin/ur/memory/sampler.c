@@ -63,7 +63,7 @@ static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t
 }
 
 // Whether it is known what the sampler was made with.
-static bool is_described(const struct zepi_sampler *sampler)
+static bool sampler_is_described(const struct zepi_sampler *sampler)
 {
     return sampler->desc.stype == ZE_STRUCTURE_TYPE_SAMPLER_DESC;
 }
@@ -79,7 +79,7 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS && propName <= UR_SAMPLER_INFO_FILTER_MODE &&
-        !is_described(sampler))
+        !sampler_is_described(sampler))
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                               "the sampler was made of a native handle, whose description Level "
                               "Zero does not tell");
@@ -118,13 +118,13 @@ struct description {
     ze_sampler_desc_t desc; // zeros: not found
 };
 
-static void find_description(void *user, void *object)
+static void find_sampler_description(void *user, void *object)
 {
     struct description *description = user;
     const struct zepi_sampler *sampler = object;
     // Acquire: another thread may be making it.
     if (atomic_load_explicit(&sampler->is_filled, memory_order_acquire) &&
-        sampler->ze == description->ze && is_described(sampler))
+        sampler->ze == description->ze && sampler_is_described(sampler))
         description->desc = sampler->desc;
     zepi_release(object);
 }
@@ -142,7 +142,7 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
         result = zepi_ur_check_pointer(phSampler, "phSampler");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_object_visit_all(&zepi_sampler_type, find_description, &description);
+    zepi_object_visit_all(&zepi_sampler_type, find_sampler_description, &description);
     return zepi_ur_result(zepi_sampler_create(
         zepi_ur_context(hContext), &description.desc, (ze_sampler_handle_t)hNativeSampler,
         pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER

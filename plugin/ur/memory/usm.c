@@ -13,8 +13,8 @@ ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char
 }
 
 // Any of the context's devices may use host memory: `device` is NULL.
-static ur_result_t check_size(const struct zepi_context *context, const struct zepi_device *device,
-                              size_t size)
+static ur_result_t check_usm_size(const struct zepi_context *context,
+                                  const struct zepi_device *device, size_t size)
 {
     if (size == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
@@ -30,9 +30,9 @@ static ur_result_t check_size(const struct zepi_context *context, const struct z
 }
 
 // `context` and `device` have been checked.
-static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t device,
-                              const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
-                              const void *out)
+static ur_result_t check_usm_desc(ur_context_handle_t context, ur_device_handle_t device,
+                                  const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
+                                  const void *out)
 {
     ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
     if (result == UR_RESULT_SUCCESS && desc)
@@ -46,20 +46,20 @@ static ur_result_t check_desc(ur_context_handle_t context, ur_device_handle_t de
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "an alignment of %u bytes, expected a power of two", desc->align);
     return result == UR_RESULT_SUCCESS
-               ? check_size(zepi_ur_context(context), zepi_ur_device(device), size)
+               ? check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size)
                : result;
 }
 
 static __attribute__((noinline)) ur_result_t
-allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
-             const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
+usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
+                 const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
 {
     const size_t alignment = desc ? desc->align : 0;
     ur_result_t checked = kind == ZEPI_USM_HOST
                               ? zepi_ur_check_context(context)
                               : zepi_ur_check_context_device(context, device, NULL);
     if (checked == UR_RESULT_SUCCESS)
-        checked = check_desc(context, device, desc, pool, size, out);
+        checked = check_usm_desc(context, device, desc, pool, size, out);
     if (checked != UR_RESULT_SUCCESS)
         return checked;
     const zepi_result_t result =
@@ -75,9 +75,10 @@ allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_ki
 
 // The core checks what it takes, and takes from its pool what is small. What it refuses is asked
 // for once more, for the error that the header wants.
-static inline ur_result_t allocate(ur_context_handle_t context, ur_device_handle_t device,
-                                   zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
-                                   ur_usm_pool_handle_t pool, size_t size, void **out)
+static inline ur_result_t usm_allocate_checked(ur_context_handle_t context,
+                                               ur_device_handle_t device, zepi_usm_kind_t kind,
+                                               const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool,
+                                               size_t size, void **out)
 {
     const bool is_usual = !pool && size <= ZEPI_USM_GRANULE_BYTES &&
                           (!desc || !(desc->hints & UR_USM_ADVICE_FLAGS_MASK));
@@ -86,27 +87,27 @@ static inline ur_result_t allocate(ur_context_handle_t context, ur_device_handle
                                                        desc ? desc->align : 0, out) == ZEPI_SUCCESS,
                          1))
         return UR_RESULT_SUCCESS;
-    return allocate_any(context, device, kind, desc, pool, size, out);
+    return usm_allocate_any(context, device, kind, desc, pool, size, out);
 }
 
 ur_result_t zepi_urUSMHostAlloc(ur_context_handle_t hContext, const ur_usm_desc_t *pUSMDesc,
                                 ur_usm_pool_handle_t pool, size_t size, void **ppMem)
 {
-    return allocate(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
+    return usm_allocate_checked(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMDeviceAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
                                   size_t size, void **ppMem)
 {
-    return allocate(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
+    return usm_allocate_checked(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
                                   size_t size, void **ppMem)
 {
-    return allocate_any(hContext, hDevice, ZEPI_USM_SHARED, pUSMDesc, pool, size, ppMem);
+    return usm_allocate_any(hContext, hDevice, ZEPI_USM_SHARED, pUSMDesc, pool, size, ppMem);
 }
 
 static __attribute__((cold, noinline)) ur_result_t
@@ -212,7 +213,7 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
                                 "%zu rows of %zu bytes, in elements of %zu", height, widthInBytes,
                                 elementSizeBytes);
     if (result == UR_RESULT_SUCCESS)
-        result = allocate_any(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
+        result = usm_allocate_any(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
     if (result == UR_RESULT_SUCCESS)
         *pResultPitch = pitch / row_alignment * row_alignment;
     return result;

@@ -19,7 +19,7 @@ ZEPI_DEFINE_TYPE(ur_usm_pool, usm_pool_destroy);
 // What a host that sets no limits gets.
 #define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
 
-static const ur_usm_pool_limits_desc_t *find_limits(const ur_usm_pool_desc_t *desc)
+static const ur_usm_pool_limits_desc_t *find_pool_limits(const ur_usm_pool_desc_t *desc)
 {
     const ur_base_desc_t *next = desc->pNext;
     while (next && next->stype != UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC)
@@ -27,8 +27,9 @@ static const ur_usm_pool_limits_desc_t *find_limits(const ur_usm_pool_desc_t *de
     return (const ur_usm_pool_limits_desc_t *)next;
 }
 
-static ur_result_t create(struct zepi_context *context, const ur_usm_pool_desc_t *desc,
-                          ur_usm_pool_handle_t *out_pool)
+static ur_result_t usm_pool_create_of_desc(struct zepi_context *context,
+                                           const ur_usm_pool_desc_t *desc,
+                                           ur_usm_pool_handle_t *out_pool)
 {
     ur_result_t result = zepi_ur_check_pointer(desc, "pPoolDesc");
     if (result == UR_RESULT_SUCCESS)
@@ -40,7 +41,7 @@ static ur_result_t create(struct zepi_context *context, const ur_usm_pool_desc_t
     struct zepi_ur_usm_pool *pool = zepi_object_create(&zepi_ur_usm_pool_type);
     if (!pool)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    const ur_usm_pool_limits_desc_t *limits = find_limits(desc);
+    const ur_usm_pool_limits_desc_t *limits = find_pool_limits(desc);
     const struct zepi_usm_pool_desc own = {
         .most_bytes = limits ? limits->maxPoolableSize : POOLED_MOST_BYTES,
         .least_driver_bytes = limits ? limits->minDriverAllocSize : 0,
@@ -63,8 +64,9 @@ ur_result_t zepi_urUSMPoolCreate(ur_context_handle_t hContext, ur_usm_pool_desc_
                                  ur_usm_pool_handle_t *ppPool)
 {
     const ur_result_t result = zepi_ur_check_context(hContext);
-    return result == UR_RESULT_SUCCESS ? create(zepi_ur_context(hContext), pPoolDesc, ppPool)
-                                       : result;
+    return result == UR_RESULT_SUCCESS
+               ? usm_pool_create_of_desc(zepi_ur_context(hContext), pPoolDesc, ppPool)
+               : result;
 }
 
 ur_result_t zepi_urUSMPoolRetain(ur_usm_pool_handle_t pPool)
@@ -78,7 +80,7 @@ ur_result_t zepi_urUSMPoolRelease(ur_usm_pool_handle_t pPool)
 }
 
 // What a question is about, or NULL.
-static atomic_size_t *counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t question)
+static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t question)
 {
     switch ((int)question) {
     case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
@@ -101,7 +103,7 @@ static atomic_size_t *counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t 
 static ur_result_t pool_info(const struct zepi_ur_usm_pool *pool, ur_usm_pool_info_t question,
                              const struct zepi_ur_info *info)
 {
-    atomic_size_t *counter = counter_of(pool->pool, question);
+    atomic_size_t *counter = pool_counter_of(pool->pool, question);
     if (counter)
         return zepi_ur_answer_size(info, atomic_load_explicit(counter, memory_order_relaxed));
     switch ((int)question) {
@@ -126,7 +128,8 @@ ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t
 }
 
 // Limits are set to any number, high marks to 0: they begin anew with what is there.
-static ur_result_t set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t question, size_t value)
+static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t question,
+                                 size_t value)
 {
     switch ((int)question) {
     case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
@@ -147,7 +150,7 @@ static ur_result_t set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t quest
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                               "property 0x%x of a pool is not for setting", (unsigned)question);
     }
-    atomic_store_explicit(counter_of(pool, question), value, memory_order_relaxed);
+    atomic_store_explicit(pool_counter_of(pool, question), value, memory_order_relaxed);
     return UR_RESULT_SUCCESS;
 }
 
@@ -164,7 +167,7 @@ ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
         return result;
     size_t value;
     memcpy(&value, pPropValue, sizeof(value));
-    return set_info(zepi_ur_usm_pool(hPool)->pool, propName, value);
+    return pool_set_info(zepi_ur_usm_pool(hPool)->pool, propName, value);
 }
 
 ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,

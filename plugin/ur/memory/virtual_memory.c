@@ -4,12 +4,12 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
-static struct zepi_physical_memory *physical(ur_physical_mem_handle_t handle)
+static struct zepi_physical_memory *physical_memory_of(ur_physical_mem_handle_t handle)
 {
     return (struct zepi_physical_memory *)handle;
 }
 
-static ur_result_t check_physical(ur_physical_mem_handle_t handle)
+static ur_result_t check_physical_memory(ur_physical_mem_handle_t handle)
 {
     return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
 }
@@ -18,14 +18,14 @@ static ur_result_t check_physical(ur_physical_mem_handle_t handle)
 
 // The context and the start of a range; sizes and addresses are the core's and the driver's to
 // judge.
-static ur_result_t check_range(ur_context_handle_t context, const void *start)
+static ur_result_t check_reserved_range(ur_context_handle_t context, const void *start)
 {
     const ur_result_t result = zepi_ur_check_context(context);
     return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(start, "pStart") : result;
 }
 
-static ur_result_t read_access(ur_virtual_mem_access_flags_t flags,
-                               enum zepi_memory_access *out_access)
+static ur_result_t read_access_flags(ur_virtual_mem_access_flags_t flags,
+                                     enum zepi_memory_access *out_access)
 {
     const ur_result_t result = zepi_ur_check_flags(flags, UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
@@ -75,7 +75,7 @@ ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *p
 
 ur_result_t zepi_urVirtualMemFree(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    const ur_result_t result = check_range(hContext, pStart);
+    const ur_result_t result = check_reserved_range(hContext, pStart);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size))
                : result;
@@ -88,25 +88,27 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = check_physical(hPhysicalMem);
+        result = check_physical_memory(hPhysicalMem);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pStart, "pStart");
     if (result == UR_RESULT_SUCCESS)
-        result = read_access(flags, &access);
+        result = read_access_flags(flags, &access);
     const struct zepi_context *context = zepi_ur_context(hContext);
-    if (result == UR_RESULT_SUCCESS && physical(hPhysicalMem)->context != context)
-        result = zepi_ur_refuse(zepi_ur_wrong_context(context, physical(hPhysicalMem)->context,
-                                                      UR_RESULT_ERROR_INVALID_ARGUMENT),
-                                "physical memory of another context");
+    if (result == UR_RESULT_SUCCESS && physical_memory_of(hPhysicalMem)->context != context)
+        result =
+            zepi_ur_refuse(zepi_ur_wrong_context(context, physical_memory_of(hPhysicalMem)->context,
+                                                 UR_RESULT_ERROR_INVALID_ARGUMENT),
+                           "physical memory of another context");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
-                                                        physical(hPhysicalMem), offset, access))
+                                                        physical_memory_of(hPhysicalMem), offset,
+                                                        access))
                : result;
 }
 
 ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    const ur_result_t result = check_range(hContext, pStart);
+    const ur_result_t result = check_reserved_range(hContext, pStart);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size))
                : result;
@@ -116,9 +118,9 @@ ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void 
                                        size_t size, ur_virtual_mem_access_flags_t flags)
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = check_range(hContext, pStart);
+    ur_result_t result = check_reserved_range(hContext, pStart);
     if (result == UR_RESULT_SUCCESS)
-        result = read_access(flags, &access);
+        result = read_access_flags(flags, &access);
     return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_set_access(
                                              zepi_ur_context(hContext), pStart, size, access))
                                        : result;
@@ -130,7 +132,7 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = check_range(hContext, pStart);
+    ur_result_t result = check_reserved_range(hContext, pStart);
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
         result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
     if (result == UR_RESULT_SUCCESS)
@@ -148,7 +150,8 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
 
 // ---- Physical memory ----
 
-static ur_result_t check_size(ur_context_handle_t context, ur_device_handle_t device, size_t size)
+static ur_result_t check_page_multiple(ur_context_handle_t context, ur_device_handle_t device,
+                                       size_t size)
 {
     size_t page_bytes;
     const ur_result_t result = zepi_ur_result(zepi_virtual_memory_get_page_size(
@@ -176,7 +179,7 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "zepi shares no memory with other processes");
     if (result == UR_RESULT_SUCCESS)
-        result = check_size(hContext, hDevice, size);
+        result = check_page_multiple(hContext, hDevice, size);
     return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_physical_memory_create(
                                              zepi_ur_context(hContext), zepi_ur_device(hDevice),
                                              size, (struct zepi_physical_memory **)phPhysicalMem))
@@ -185,12 +188,12 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
 
 ur_result_t zepi_urPhysicalMemRetain(ur_physical_mem_handle_t hPhysicalMem)
 {
-    return zepi_ur_retain(check_physical(hPhysicalMem), hPhysicalMem);
+    return zepi_ur_retain(check_physical_memory(hPhysicalMem), hPhysicalMem);
 }
 
 ur_result_t zepi_urPhysicalMemRelease(ur_physical_mem_handle_t hPhysicalMem)
 {
-    return zepi_ur_release(check_physical(hPhysicalMem), hPhysicalMem);
+    return zepi_ur_release(check_physical_memory(hPhysicalMem), hPhysicalMem);
 }
 
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
@@ -198,8 +201,8 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_physical_memory *memory = physical(hPhysicalMem);
-    ur_result_t result = check_physical(hPhysicalMem);
+    const struct zepi_physical_memory *memory = physical_memory_of(hPhysicalMem);
+    ur_result_t result = check_physical_memory(hPhysicalMem);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)

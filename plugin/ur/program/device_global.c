@@ -6,8 +6,8 @@
 #include "ur/program/program.h"
 
 // The variable in the program's code for a device of its context.
-static ur_result_t find(ur_program_handle_t program, struct zepi_device *device, const char *name,
-                        struct zepi_global *out_global)
+static ur_result_t find_program_global(ur_program_handle_t program, struct zepi_device *device,
+                                       const char *name, struct zepi_global *out_global)
 {
     struct zepi_module *module = zepi_ur_program_module(zepi_ur_program(program));
     if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
@@ -46,7 +46,8 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(ppGlobalVariablePointerRet, "ppGlobalVariablePointerRet");
     if (result == UR_RESULT_SUCCESS)
-        result = find(hProgram, zepi_ur_device(hDevice), pGlobalVariableName, &global);
+        result =
+            find_program_global(hProgram, zepi_ur_device(hDevice), pGlobalVariableName, &global);
     if (result != UR_RESULT_SUCCESS)
         return result;
     *ppGlobalVariablePointerRet = global.address;
@@ -105,11 +106,11 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
 }
 
 // The frame, and the part of the variable that is meant.
-static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                         ur_program_handle_t program, const char *name, bool is_blocking,
-                         size_t count, size_t offset, uint32_t wait_count,
-                         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
-                         char **out_address)
+static ur_result_t global_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
+                                        ur_program_handle_t program, const char *name,
+                                        bool is_blocking, size_t count, size_t offset,
+                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event, char **out_address)
 {
     struct zepi_global global;
     ur_result_t result =
@@ -122,7 +123,7 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(name, "name");
     if (result == UR_RESULT_SUCCESS)
-        result = find(program, command->queue->device, name, &global);
+        result = find_program_global(program, command->queue->device, name, &global);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (offset > global.size_bytes || count > global.size_bytes - offset)
@@ -142,8 +143,9 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
 {
     struct zepi_ur_command command;
     char *address = NULL;
-    ur_result_t result = begin(&command, hQueue, hProgram, name, blockingWrite, count, offset,
-                               numEventsInWaitList, phEventWaitList, phEvent, &address);
+    ur_result_t result =
+        global_command_begin(&command, hQueue, hProgram, name, blockingWrite, count, offset,
+                             numEventsInWaitList, phEventWaitList, phEvent, &address);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result != UR_RESULT_SUCCESS)
@@ -163,8 +165,9 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
 {
     struct zepi_ur_command command;
     char *address = NULL;
-    ur_result_t result = begin(&command, hQueue, hProgram, name, blockingRead, count, offset,
-                               numEventsInWaitList, phEventWaitList, phEvent, &address);
+    ur_result_t result =
+        global_command_begin(&command, hQueue, hProgram, name, blockingRead, count, offset,
+                             numEventsInWaitList, phEventWaitList, phEvent, &address);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result != UR_RESULT_SUCCESS)

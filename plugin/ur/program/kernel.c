@@ -6,8 +6,8 @@
 #include "launch/work_size.h"
 #include "ze/ze.h"
 
-static ur_result_t create(struct zepi_ur_program *program, const char *name,
-                          struct zepi_kernel **out_kernel)
+static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const char *name,
+                                         struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel;
     struct zepi_module *module = zepi_ur_program_module(program);
@@ -34,11 +34,12 @@ ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKerne
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phKernel, "phKernel");
     return result == UR_RESULT_SUCCESS
-               ? create(zepi_ur_program(hProgram), pKernelName, (struct zepi_kernel **)phKernel)
+               ? kernel_create_by_name(zepi_ur_program(hProgram), pKernelName,
+                                       (struct zepi_kernel **)phKernel)
                : result;
 }
 
-static ur_result_t get_name(ze_kernel_handle_t native, char **out_name)
+static ur_result_t kernel_get_name(ze_kernel_handle_t native, char **out_name)
 {
     size_t size = 0;
     ur_result_t result = zepi_ur_result(ZEPI_ZE(zeKernelGetName, native, &size, NULL));
@@ -77,10 +78,10 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phKernel, "phKernel");
     if (result == UR_RESULT_SUCCESS)
-        result = get_name((ze_kernel_handle_t)hNativeKernel, &name);
+        result = kernel_get_name((ze_kernel_handle_t)hNativeKernel, &name);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = create(zepi_ur_program(hProgram), name, &kernel);
+    result = kernel_create_by_name(zepi_ur_program(hProgram), name, &kernel);
     zepi_free(name);
     if (result != UR_RESULT_SUCCESS)
         return result;
@@ -148,8 +149,9 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
 }
 
 // What a question about sizes needs of a launch.
-static ur_result_t check_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
-                               uint32_t work_dim, const size_t *global_size, const size_t *out)
+static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
+                                          uint32_t work_dim, const size_t *global_size,
+                                          const size_t *out)
 {
     ur_result_t result = zepi_ur_check_kernel(kernel);
     if (result == UR_RESULT_SUCCESS)
@@ -174,8 +176,8 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
                                                    const size_t *pGlobalWorkSize,
                                                    size_t *pSuggestedLocalWorkSize)
 {
-    ur_result_t result =
-        check_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize, pSuggestedLocalWorkSize);
+    ur_result_t result = check_suggestion_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize,
+                                                pSuggestedLocalWorkSize);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
     if (result != UR_RESULT_SUCCESS)

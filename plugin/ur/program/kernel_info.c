@@ -87,9 +87,9 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
 }
 
 // The kernel's properties on a device of its context.
-static ur_result_t get_pool(ur_kernel_handle_t handle, ur_device_handle_t device,
-                            const struct zepi_ur_info *info,
-                            struct zepi_device_kernel **out_device_kernel)
+static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_t device,
+                                    const struct zepi_ur_info *info,
+                                    struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
     ur_result_t result = zepi_ur_check_kernel(handle);
@@ -109,7 +109,7 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     struct zepi_device_kernel *device_kernel;
-    const ur_result_t result = get_pool(hKernel, hDevice, &info, &device_kernel);
+    const ur_result_t result = kernel_on_device(hKernel, hDevice, &info, &device_kernel);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const ze_device_compute_properties_t *compute = &zepi_ur_device(hDevice)->compute;
@@ -144,7 +144,7 @@ ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_h
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     struct zepi_device_kernel *device_kernel;
-    const ur_result_t result = get_pool(hKernel, hDevice, &info, &device_kernel);
+    const ur_result_t result = kernel_on_device(hKernel, hDevice, &info, &device_kernel);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const ze_kernel_properties_t *properties = &device_kernel->properties;

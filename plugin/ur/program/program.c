@@ -48,7 +48,7 @@ struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
     return module;
 }
 
-static ur_result_t check_properties(const ur_program_properties_t *properties)
+static ur_result_t check_program_properties(const ur_program_properties_t *properties)
 {
     if (properties && properties->count > 0 && !properties->pMetadatas)
         return zepi_ur_refuse_null("pProperties->pMetadatas");
@@ -58,9 +58,9 @@ static ur_result_t check_properties(const ur_program_properties_t *properties)
 }
 
 // A program of this input, a reference that it consumes, or of the failure to make it.
-static ur_result_t wrap(struct zepi_context *context, zepi_result_t result,
-                        struct zepi_module *input, ur_result_t invalid,
-                        struct zepi_ur_program **out_program)
+static ur_result_t program_wrap_input(struct zepi_context *context, zepi_result_t result,
+                                      struct zepi_module *input, ur_result_t invalid,
+                                      struct zepi_ur_program **out_program)
 {
     if (result != ZEPI_SUCCESS) {
         const ur_result_t ur = zepi_ur_fail(result);
@@ -88,14 +88,14 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phProgram, "phProgram");
     if (result == UR_RESULT_SUCCESS)
-        result = check_properties(pProperties);
+        result = check_program_properties(pProperties);
     if (result == UR_RESULT_SUCCESS && length == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);
     const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
-    result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_BINARY, &program);
+    result = program_wrap_input(context, created, input, UR_RESULT_ERROR_INVALID_BINARY, &program);
     if (result != UR_RESULT_SUCCESS)
         return result;
     program->is_il = true;
@@ -130,7 +130,7 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
     return UR_RESULT_SUCCESS;
 }
 
-static bool has_all_code(const struct zepi_module *module)
+static bool has_native_of_all(const struct zepi_module *module)
 {
     uint32_t index = 0;
     while (module && index < module->context->device_count && zepi_module_has_code(module, index))
@@ -147,7 +147,7 @@ static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count
         .size = sizeof(desc), .devices = (const zepi_device_t *)devices, .device_count = count};
     struct zepi_module *loaded = NULL;
     const zepi_result_t result = zepi_module_build_private(program->input, &desc, &loaded);
-    if (has_all_code(loaded))
+    if (has_native_of_all(loaded))
         program->loaded = loaded;
     else
         zepi_release(loaded);
@@ -179,7 +179,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phProgram, "phProgram");
     if (result == UR_RESULT_SUCCESS)
-        result = check_properties(pProperties);
+        result = check_program_properties(pProperties);
     if (result == UR_RESULT_SUCCESS && numDevices == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
     if (result != UR_RESULT_SUCCESS)
@@ -194,7 +194,8 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     if (result == UR_RESULT_SUCCESS) {
         const zepi_result_t created =
             zepi_module_create(context, ZEPI_MODULE_INPUT, numDevices, images, &input);
-        result = wrap(context, created, input, UR_RESULT_ERROR_INVALID_NATIVE_BINARY, &program);
+        result = program_wrap_input(context, created, input, UR_RESULT_ERROR_INVALID_NATIVE_BINARY,
+                                    &program);
     }
     zepi_free(images);
     if (result == UR_RESULT_SUCCESS)
@@ -218,8 +219,8 @@ ur_result_t zepi_urProgramRelease(ur_program_handle_t hProgram)
 
 #define INLINE_CONSTANTS 16
 
-static zepi_result_t set_many(struct zepi_module *input, uint32_t count,
-                              const ur_specialization_constant_info_t *constants)
+static zepi_result_t set_spec_constants(struct zepi_module *input, uint32_t count,
+                                        const ur_specialization_constant_info_t *constants)
 {
     zepi_spec_value_t inline_values[INLINE_CONSTANTS] = {{0}};
     zepi_spec_value_t *values = inline_values;
@@ -251,7 +252,7 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_module *input = zepi_ur_program(hProgram)->input;
-    return zepi_ur_result(count > 1 ? set_many(input, count, pSpecConstants)
+    return zepi_ur_result(count > 1 ? set_spec_constants(input, count, pSpecConstants)
                                     : zepi_spec_constant_set(input, pSpecConstants->id,
                                                              pSpecConstants->size,
                                                              pSpecConstants->pValue));

@@ -15,7 +15,7 @@ struct build {
 };
 
 // Without memory the log is lost.
-static void keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
+static void build_keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
 {
     struct build *build = data;
     const uint32_t index = zepi_context_device_index(build->context, device);
@@ -31,9 +31,10 @@ static void keep_log(void *data, zepi_device_t device, const char *log, size_t s
         memcpy(build->device_logs[index], log, size_bytes);
 }
 
-// Finished by finish.
-static ur_result_t begin(struct build *build, struct zepi_context *context, uint32_t device_count,
-                         const ur_device_handle_t *devices, const char *options)
+// Finished by program_build_finish.
+static ur_result_t program_build_begin(struct build *build, struct zepi_context *context,
+                                       uint32_t device_count, const ur_device_handle_t *devices,
+                                       const char *options)
 {
     ur_result_t result = UR_RESULT_SUCCESS;
     for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
@@ -55,7 +56,7 @@ static ur_result_t begin(struct build *build, struct zepi_context *context, uint
                             .options = build->options,
                             // One device's failure leaves the others' logs nowhere.
                             .flags = context->device_count == 1 ? ZEPI_BUILD_LOG_FAILURES : 0,
-                            .log = keep_log,
+                            .log = build_keep_log,
                             .log_data = build,
                             .devices = has_list ? (const zepi_device_t *)devices : NULL,
                             .device_count = has_list ? device_count : 0};
@@ -63,31 +64,31 @@ static ur_result_t begin(struct build *build, struct zepi_context *context, uint
 }
 
 // A failure that no compiler had a word about, for the first device: the core's sentence.
-static void explain(struct build *build)
+static void build_explain_failure(struct build *build)
 {
     for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
         if (build->device_logs[i] && build->device_logs[i][0])
             return;
     }
     const char *sentence = zepi_last_error(NULL);
-    keep_log(build, build->context->devices[0], sentence, strlen(sentence));
+    build_keep_log(build, build->context->devices[0], sentence, strlen(sentence));
 }
 
 // What was built has them.
-static __attribute__((noinline)) void drop_logs(struct build *build)
+static __attribute__((noinline)) void build_drop_logs(struct build *build)
 {
     zepi_ur_free_logs(build->device_logs, build->context);
     build->device_logs = NULL;
 }
 
 // Notes in the program how the operation ended, and its module, which is consumed.
-static void finish(struct build *build, struct zepi_ur_program *program, zepi_result_t result,
-                   struct zepi_module *built)
+static void program_build_finish(struct build *build, struct zepi_ur_program *program,
+                                 zepi_result_t result, struct zepi_module *built)
 {
     if (result != ZEPI_SUCCESS)
-        explain(build);
+        build_explain_failure(build);
     else if (build->device_logs)
-        drop_logs(build);
+        build_drop_logs(build);
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *old_options = program->options;
@@ -111,7 +112,7 @@ static void finish(struct build *build, struct zepi_ur_program *program, zepi_re
 enum operation { COMPILE, BUILD };
 
 // The core's result of building something that was found good before.
-static ur_result_t fail_build(zepi_result_t result)
+static ur_result_t program_fail_build(zepi_result_t result)
 {
     const ur_result_t ur = zepi_ur_result(result);
     return ZEPI_IS_COMPILE_FAILURE(result) || result == ZEPI_ERROR_LINK_FAILURE
@@ -120,7 +121,8 @@ static ur_result_t fail_build(zepi_result_t result)
 }
 
 // What creation loaded, once, where the build asks for just that. NULL: nothing.
-static struct zepi_module *take_loaded(struct zepi_ur_program *program, const struct build *build)
+static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
+                                               const struct build *build)
 {
     if (build->options || build->desc.device_count > 0)
         return NULL;
@@ -134,14 +136,14 @@ static struct zepi_module *take_loaded(struct zepi_ur_program *program, const st
 static zepi_result_t build_program(struct zepi_ur_program *program, const struct build *build,
                                    struct zepi_module **out_built)
 {
-    *out_built = program->is_il ? NULL : take_loaded(program, build);
+    *out_built = program->is_il ? NULL : program_take_loaded(program, build);
     return *out_built ? ZEPI_SUCCESS
                       : zepi_module_build_private(program->input, &build->desc, out_built);
 }
 
-static ur_result_t operate(struct zepi_ur_program *program, enum operation operation,
-                           uint32_t device_count, const ur_device_handle_t *devices,
-                           const char *options)
+static ur_result_t program_operate(struct zepi_ur_program *program, enum operation operation,
+                                   uint32_t device_count, const ur_device_handle_t *devices,
+                                   const char *options)
 {
     struct build build;
     struct zepi_module *built = NULL;
@@ -149,26 +151,27 @@ static ur_result_t operate(struct zepi_ur_program *program, enum operation opera
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the program was made by a link or around a native handle: there is "
                               "nothing to compile");
-    const ur_result_t result = begin(&build, program->context, device_count, devices, options);
+    const ur_result_t result =
+        program_build_begin(&build, program->context, device_count, devices, options);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = operation == BUILD
                                    ? build_program(program, &build, &built)
                                    : zepi_module_compile(program->input, &build.desc, &built);
-    finish(&build, program, done, built);
-    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_build(done);
+    program_build_finish(&build, program, done, built);
+    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : program_fail_build(done);
 }
 
-static ur_result_t compile(struct zepi_ur_program *program, uint32_t device_count,
-                           const ur_device_handle_t *devices, const char *options)
+static ur_result_t program_compile(struct zepi_ur_program *program, uint32_t device_count,
+                                   const ur_device_handle_t *devices, const char *options)
 {
     if (program->input && !program->is_il)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the program was made of native code: there is nothing to compile");
-    return operate(program, COMPILE, device_count, devices, options);
+    return program_operate(program, COMPILE, device_count, devices, options);
 }
 
-static ur_result_t check_own_context(ur_context_handle_t context, ur_program_handle_t program)
+static ur_result_t check_program_context(ur_context_handle_t context, ur_program_handle_t program)
 {
     ur_result_t result = zepi_ur_check_context(context);
     if (result == UR_RESULT_SUCCESS)
@@ -183,22 +186,23 @@ static ur_result_t check_own_context(ur_context_handle_t context, ur_program_han
 ur_result_t zepi_urProgramBuild(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                 const char *pOptions)
 {
-    const ur_result_t result = check_own_context(hContext, hProgram);
+    const ur_result_t result = check_program_context(hContext, hProgram);
     return result == UR_RESULT_SUCCESS
-               ? operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions)
+               ? program_operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions)
                : result;
 }
 
 ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                   const char *pOptions)
 {
-    const ur_result_t result = check_own_context(hContext, hProgram);
-    return result == UR_RESULT_SUCCESS ? compile(zepi_ur_program(hProgram), 0, NULL, pOptions)
-                                       : result;
+    const ur_result_t result = check_program_context(hContext, hProgram);
+    return result == UR_RESULT_SUCCESS
+               ? program_compile(zepi_ur_program(hProgram), 0, NULL, pOptions)
+               : result;
 }
 
-static ur_result_t check_devices(uint32_t count, const ur_device_handle_t *devices,
-                                 ur_exp_program_flags_t flags)
+static ur_result_t check_build_devices(uint32_t count, const ur_device_handle_t *devices,
+                                       ur_exp_program_flags_t flags)
 {
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
     if (result == UR_RESULT_SUCCESS)
@@ -214,13 +218,13 @@ ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDev
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
     if (result == UR_RESULT_SUCCESS)
-        result = check_devices(numDevices, phDevices, flags);
+        result = check_build_devices(numDevices, phDevices, flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     // What may stay unresolved is an object.
-    return operate(zepi_ur_program(hProgram),
-                   flags & UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS ? COMPILE : BUILD,
-                   numDevices, phDevices, pOptions);
+    return program_operate(zepi_ur_program(hProgram),
+                           flags & UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS ? COMPILE : BUILD,
+                           numDevices, phDevices, pOptions);
 }
 
 ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numDevices,
@@ -229,13 +233,13 @@ ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numD
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
     if (result == UR_RESULT_SUCCESS)
-        result = check_devices(numDevices, phDevices, flags);
+        result = check_build_devices(numDevices, phDevices, flags);
     return result == UR_RESULT_SUCCESS
-               ? compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions)
+               ? program_compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions)
                : result;
 }
 
-static void release_modules(uint32_t count, struct zepi_module **modules)
+static void release_program_modules(uint32_t count, struct zepi_module **modules)
 {
     for (uint32_t i = 0; i < count; i++)
         zepi_release(modules[i]);
@@ -243,8 +247,8 @@ static void release_modules(uint32_t count, struct zepi_module **modules)
 }
 
 // A new reference to what was compiled of the program. Native code is an object as it is.
-static ur_result_t get_object(struct zepi_ur_program *program, uint32_t number,
-                              struct zepi_module **out_object)
+static ur_result_t program_get_object(struct zepi_ur_program *program, uint32_t number,
+                                      struct zepi_module **out_object)
 {
     struct zepi_module *module = zepi_ur_program_module(program);
     if (module && module->state != ZEPI_MODULE_INPUT) {
@@ -259,9 +263,9 @@ static ur_result_t get_object(struct zepi_ur_program *program, uint32_t number,
 }
 
 // Owned list of new references to what was compiled of each program.
-static ur_result_t get_objects(struct zepi_context *context, uint32_t count,
-                               const ur_program_handle_t *programs,
-                               struct zepi_module ***out_objects)
+static ur_result_t programs_get_objects(struct zepi_context *context, uint32_t count,
+                                        const ur_program_handle_t *programs,
+                                        struct zepi_module ***out_objects)
 {
     ur_result_t result = zepi_ur_check_pointer(programs, "phPrograms");
     if (result == UR_RESULT_SUCCESS && count == 0)
@@ -278,12 +282,12 @@ static ur_result_t get_objects(struct zepi_context *context, uint32_t count,
                                     "program %u is of another context", i);
         if (result != UR_RESULT_SUCCESS)
             break;
-        result = get_object(zepi_ur_program(programs[i]), i, &objects[i]);
+        result = program_get_object(zepi_ur_program(programs[i]), i, &objects[i]);
     }
     if (result == UR_RESULT_SUCCESS)
         *out_objects = objects;
     else
-        release_modules(count, objects);
+        release_program_modules(count, objects);
     return result;
 }
 
@@ -306,20 +310,20 @@ static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
     struct zepi_module **objects;
     struct zepi_module *linked = NULL;
     struct build build;
-    ur_result_t result = get_objects(context, count, programs, &objects);
+    ur_result_t result = programs_get_objects(context, count, programs, &objects);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_program *program = zepi_ur_program_make(context);
-    result = program ? begin(&build, context, 0, NULL, options)
+    result = program ? program_build_begin(&build, context, 0, NULL, options)
                      : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(program);
-        release_modules(count, objects);
+        release_program_modules(count, objects);
         return result;
     }
     const zepi_result_t done = link_objects(count, objects, &build.desc, &linked);
-    release_modules(count, objects);
-    finish(&build, program, done, linked);
+    release_program_modules(count, objects);
+    program_build_finish(&build, program, done, linked);
     // A program that failed is handed out, too, for its log.
     *out_program = (ur_program_handle_t)program;
     return done == ZEPI_ERROR_COMPILE_FAILURE ? UR_RESULT_ERROR_PROGRAM_LINK_FAILURE
@@ -348,7 +352,7 @@ ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevi
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phProgram, "phProgram");
     if (result == UR_RESULT_SUCCESS)
-        result = check_devices(numDevices, phDevices, flags);
+        result = check_build_devices(numDevices, phDevices, flags);
     for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)
         result = zepi_ur_check_context_device(hContext, phDevices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
@@ -366,11 +370,11 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
     struct zepi_module *linked = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
+        result = programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
-    release_modules(count, objects);
+    release_program_modules(count, objects);
     for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
         struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);
         zepi_mutex_lock(&program->mutex);

@@ -5,7 +5,7 @@
 #include "ur/program/program.h"
 #include "ze/ze.h"
 
-static bool is_made_for(const struct zepi_module *input, const struct zepi_device *device)
+static bool native_is_made_for(const struct zepi_module *input, const struct zepi_device *device)
 {
     for (uint32_t i = 0; i < input->image_count; i++) {
         for (uint32_t at = 0; at < input->images[i]->device_count; at++) {
@@ -18,8 +18,9 @@ static bool is_made_for(const struct zepi_module *input, const struct zepi_devic
 
 // The context's devices, or those of them that there is native code for. Owned list of borrowed
 // devices.
-static ur_result_t get_devices(struct zepi_ur_program *program, const struct zepi_module *module,
-                               struct zepi_device ***out_devices, uint32_t *out_count)
+static ur_result_t program_get_devices(struct zepi_ur_program *program,
+                                       const struct zepi_module *module,
+                                       struct zepi_device ***out_devices, uint32_t *out_count)
 {
     const struct zepi_context *context = program->context;
     struct zepi_device **devices =
@@ -28,8 +29,9 @@ static ur_result_t get_devices(struct zepi_ur_program *program, const struct zep
     if (!devices)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < context->device_count; i++) {
-        const bool is_one = program->is_il   ? true
-                            : program->input ? is_made_for(program->input, context->devices[i])
+        const bool is_one = program->is_il ? true
+                            : program->input
+                                ? native_is_made_for(program->input, context->devices[i])
                             : module != NULL ? zepi_module_has_code(module, i)
                                              : true;
         if (is_one)
@@ -42,8 +44,8 @@ static ur_result_t get_devices(struct zepi_ur_program *program, const struct zep
 
 // Native code of one device at `out_bytes`; NULL: only its size is asked for. What was not built
 // yet, or not for this device, has none, but for the code that the program was made of.
-static ur_result_t get_binary(struct zepi_module *module, struct zepi_device *device,
-                              size_t *inout_size, void *out_bytes)
+static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_device *device,
+                                      size_t *inout_size, void *out_bytes)
 {
     *inout_size = out_bytes ? *inout_size : 0;
     if (!module)
@@ -81,7 +83,7 @@ static ur_result_t answer_sizes(struct zepi_module *module, uint32_t count,
     if (!sizes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
-        result = get_binary(module, devices[i], &sizes[i], NULL);
+        result = program_get_binary(module, devices[i], &sizes[i], NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
@@ -101,21 +103,21 @@ static ur_result_t answer_binaries(struct zepi_module *module, uint32_t count,
     for (uint32_t i = 0; i < count && info->value && result == UR_RESULT_SUCCESS; i++) {
         void *out = ((void **)info->value)[i];
         size_t size = 0;
-        result = out ? get_binary(module, devices[i], &size, NULL) : UR_RESULT_SUCCESS;
+        result = out ? program_get_binary(module, devices[i], &size, NULL) : UR_RESULT_SUCCESS;
         if (out && result == UR_RESULT_SUCCESS && size > 0)
-            result = get_binary(module, devices[i], &size, out);
+            result = program_get_binary(module, devices[i], &size, out);
     }
     if (result == UR_RESULT_SUCCESS && info->out_size)
         *info->out_size = count * sizeof(void *);
     return result;
 }
 
-static ur_result_t device_info(struct zepi_ur_program *program, struct zepi_module *module,
-                               ur_program_info_t question, const struct zepi_ur_info *info)
+static ur_result_t program_device_info(struct zepi_ur_program *program, struct zepi_module *module,
+                                       ur_program_info_t question, const struct zepi_ur_info *info)
 {
     struct zepi_device **devices = NULL;
     uint32_t count = 0;
-    ur_result_t result = get_devices(program, module, &devices, &count);
+    ur_result_t result = program_get_devices(program, module, &devices, &count);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch ((int)question) {
@@ -153,7 +155,7 @@ struct name_list {
     char *text;    // NULL: only counted
 };
 
-static bool add_name(void *user, const char *name)
+static bool add_kernel_name(void *user, const char *name)
 {
     struct name_list *names = user;
     const size_t length = strlen(name);
@@ -173,7 +175,7 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
     if (!module || module->state != ZEPI_MODULE_EXECUTABLE)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no kernels yet");
-    zepi_module_for_each_kernel(module, add_name, &names);
+    zepi_module_for_each_kernel(module, add_kernel_name, &names);
     if (question == UR_PROGRAM_INFO_NUM_KERNELS)
         return zepi_ur_answer_size(info, names.count);
     if (names.length == 0)
@@ -183,21 +185,21 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
         return zepi_ur_result(zepi_fail_no_memory());
     const size_t length = names.length;
     names.length = 0;
-    zepi_module_for_each_kernel(module, add_name, &names);
+    zepi_module_for_each_kernel(module, add_kernel_name, &names);
     names.text[length - 1] = '\0';
     const ur_result_t result = zepi_ur_answer_string(info, names.text);
     zepi_free(names.text);
     return result;
 }
 
-static ur_result_t module_info(struct zepi_ur_program *program, ur_program_info_t question,
-                               const struct zepi_ur_info *info)
+static ur_result_t program_module_info(struct zepi_ur_program *program, ur_program_info_t question,
+                                       const struct zepi_ur_info *info)
 {
     struct zepi_module *module = zepi_ur_program_module(program);
     const ur_result_t result =
         question == UR_PROGRAM_INFO_NUM_KERNELS || question == UR_PROGRAM_INFO_KERNEL_NAMES
             ? kernel_info(module, question, info)
-            : device_info(program, module, question, info);
+            : program_device_info(program, module, question, info);
     zepi_release(module);
     return result;
 }
@@ -225,13 +227,13 @@ ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_
     case UR_PROGRAM_INFO_BINARIES:
     case UR_PROGRAM_INFO_NUM_KERNELS:
     case UR_PROGRAM_INFO_KERNEL_NAMES:
-        return module_info(program, propName, &info);
+        return program_module_info(program, propName, &info);
     default:
         return zepi_ur_refuse_question(propName, UR_PROGRAM_INFO_KERNEL_NAMES);
     }
 }
 
-static ur_program_binary_type_t binary_type(const struct zepi_ur_program *program)
+static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_program *program)
 {
     if (!program->built)
         return program->input && !program->is_il ? UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
@@ -240,7 +242,7 @@ static ur_program_binary_type_t binary_type(const struct zepi_ur_program *progra
                                                            : UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
 }
 
-static const char *get_log(const struct zepi_ur_program *program, uint32_t device_index)
+static const char *program_get_log(const struct zepi_ur_program *program, uint32_t device_index)
 {
     const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
     if (!log && program->built)
@@ -258,9 +260,9 @@ static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint
     case UR_PROGRAM_BUILD_INFO_OPTIONS:
         return zepi_ur_answer_string(info, program->options ? program->options : "");
     case UR_PROGRAM_BUILD_INFO_LOG:
-        return zepi_ur_answer_string(info, get_log(program, device_index));
+        return zepi_ur_answer_string(info, program_get_log(program, device_index));
     case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
-        return zepi_ur_answer_u32(info, binary_type(program));
+        return zepi_ur_answer_u32(info, binary_type_of_state(program));
     default:
         return zepi_ur_refuse_question(question, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
     }

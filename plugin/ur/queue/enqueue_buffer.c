@@ -4,9 +4,10 @@
 #include "ur/queue/transfer.h"
 
 // The frame and the buffer, which the queue must be able to use.
-static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                         ur_mem_handle_t buffer, bool is_blocking, uint32_t wait_count,
-                         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+static ur_result_t buffer_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
+                                        ur_mem_handle_t buffer, bool is_blocking,
+                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event)
 {
     const ur_result_t result =
         zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
@@ -15,27 +16,29 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
 }
 
 // Some bytes of a buffer, wherever the queue's device reaches them.
-static zepi_result_t use(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer, size_t offset,
-                         size_t size, enum zepi_buffer_access access, void **out_address)
+static zepi_result_t use_buffer_range(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
+                                      size_t offset, size_t size, enum zepi_buffer_access access,
+                                      void **out_address)
 {
     const struct zepi_buffer_part part = zepi_ur_buffer_part(zepi_ur_mem(buffer), offset, size);
     return zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ANYWHERE, out_address);
 }
 
-static zepi_result_t use_all(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
-                             enum zepi_buffer_access access, void **out_address)
+static zepi_result_t use_whole_buffer(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
+                                      enum zepi_buffer_access access, void **out_address)
 {
-    return use(uses, buffer, 0, zepi_ur_mem(buffer)->size_bytes, access, out_address);
+    return use_buffer_range(uses, buffer, 0, zepi_ur_mem(buffer)->size_bytes, access, out_address);
 }
 
-static ur_result_t end(struct zepi_ur_command *command, struct zepi_buffer_uses *uses,
-                       zepi_result_t done, ur_command_t type)
+static ur_result_t buffer_command_end(struct zepi_ur_command *command,
+                                      struct zepi_buffer_uses *uses, zepi_result_t done,
+                                      ur_command_t type)
 {
     zepi_buffer_uses_finish(uses);
     return zepi_ur_command_end(command, done, type);
 }
 
-static ur_result_t check_some(size_t size)
+static ur_result_t check_some_bytes(size_t size)
 {
     return size > 0 ? UR_RESULT_SUCCESS
                     : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a command of 0 bytes");
@@ -50,22 +53,22 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
     void *source;
-    ur_result_t result = begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
+        result = check_some_bytes(size);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_READ, &source);
+    zepi_result_t done = use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_READ, &source);
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, pDst, source, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -77,22 +80,23 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
     void *destination;
-    ur_result_t result = begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
+        result = check_some_bytes(size);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
+    zepi_result_t done =
+        use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, destination, pSrc, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -105,12 +109,12 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
     struct zepi_buffer_uses uses;
     void *source;
     void *destination;
-    ur_result_t result =
-        begin(&command, hQueue, hBufferSrc, false, numEventsInWaitList, phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
+        result = check_some_bytes(size);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size);
     if (result == UR_RESULT_SUCCESS)
@@ -118,13 +122,15 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use(&uses, hBufferSrc, srcOffset, size, ZEPI_BUFFER_READ, &source);
+    zepi_result_t done =
+        use_buffer_range(&uses, hBufferSrc, srcOffset, size, ZEPI_BUFFER_READ, &source);
     if (done == ZEPI_SUCCESS)
-        done = use(&uses, hBufferDst, dstOffset, size, ZEPI_BUFFER_WRITE, &destination);
+        done =
+            use_buffer_range(&uses, hBufferDst, dstOffset, size, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, destination, source, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY);
 }
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -136,8 +142,8 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
     void *destination;
-    ur_result_t result =
-        begin(&command, hQueue, hBuffer, false, numEventsInWaitList, phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, false, numEventsInWaitList,
+                                              phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pPattern, "pPattern");
     if (result == UR_RESULT_SUCCESS &&
@@ -152,11 +158,12 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
+    zepi_result_t done =
+        use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_fill_any(command.queue, destination, pPattern, patternSize, size,
                                    uses.wait, zepi_ur_command_event(&command));
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_FILL);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
 ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
@@ -196,9 +203,10 @@ ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t 
     return UR_RESULT_SUCCESS;
 }
 
-static zepi_result_t copy_rect(struct zepi_ur_command *command, const struct zepi_buffer_uses *uses,
-                               void *destination, const zepi_rect_t *to, const void *source,
-                               const zepi_rect_t *from, ur_rect_region_t region)
+static zepi_result_t copy_buffer_rect(struct zepi_ur_command *command,
+                                      const struct zepi_buffer_uses *uses, void *destination,
+                                      const zepi_rect_t *to, const void *source,
+                                      const zepi_rect_t *from, ur_rect_region_t region)
 {
     const size_t box[3] = {region.width, region.height, region.depth};
     return zepi_queue_copy_rect(command->queue, destination, to, source, from, box, uses->wait,
@@ -219,8 +227,8 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
     void *source;
     zepi_rect_t from;
     zepi_rect_t to;
-    ur_result_t result = begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
@@ -232,10 +240,10 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_all(&uses, hBuffer, ZEPI_BUFFER_READ, &source);
+    zepi_result_t done = use_whole_buffer(&uses, hBuffer, ZEPI_BUFFER_READ, &source);
     if (done == ZEPI_SUCCESS)
-        done = copy_rect(&command, &uses, pDst, &to, source, &from, region);
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ_RECT);
+        done = copy_buffer_rect(&command, &uses, pDst, &to, source, &from, region);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -252,8 +260,8 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
     void *destination;
     zepi_rect_t from;
     zepi_rect_t to;
-    ur_result_t result = begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
@@ -265,10 +273,10 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_all(&uses, hBuffer, ZEPI_BUFFER_WRITE, &destination);
+    zepi_result_t done = use_whole_buffer(&uses, hBuffer, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
-        done = copy_rect(&command, &uses, destination, &to, pSrc, &from, region);
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+        done = copy_buffer_rect(&command, &uses, destination, &to, pSrc, &from, region);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -286,8 +294,8 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     void *destination;
     zepi_rect_t from;
     zepi_rect_t to;
-    ur_result_t result =
-        begin(&command, hQueue, hBufferSrc, false, numEventsInWaitList, phEventWaitList, phEvent);
+    ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
+                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
@@ -301,10 +309,10 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_all(&uses, hBufferSrc, ZEPI_BUFFER_READ, &source);
+    zepi_result_t done = use_whole_buffer(&uses, hBufferSrc, ZEPI_BUFFER_READ, &source);
     if (done == ZEPI_SUCCESS)
-        done = use_all(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
+        done = use_whole_buffer(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
-        done = copy_rect(&command, &uses, destination, &to, source, &from, region);
-    return end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY_RECT);
+        done = copy_buffer_rect(&command, &uses, destination, &to, source, &from, region);
+    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

@@ -4,9 +4,10 @@
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
-static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                         ur_mem_handle_t image, bool is_blocking, uint32_t wait_count,
-                         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+static ur_result_t image_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
+                                       ur_mem_handle_t image, bool is_blocking, uint32_t wait_count,
+                                       const ur_event_handle_t *wait_list,
+                                       ur_event_handle_t *out_event)
 {
     const ur_result_t result =
         zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
@@ -15,8 +16,8 @@ static ur_result_t begin(struct zepi_ur_command *command, ur_queue_handle_t queu
 }
 
 // In pixels. Layers of an array are its last dimension, in both interfaces.
-static ur_result_t region_init(ze_image_region_t *out, const struct zepi_image *image,
-                               ur_rect_offset_t origin, ur_rect_region_t region)
+static ur_result_t image_region_init(ze_image_region_t *out, const struct zepi_image *image,
+                                     ur_rect_offset_t origin, ur_rect_region_t region)
 {
     const ze_image_desc_t *desc = &image->desc;
     const uint64_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
@@ -40,8 +41,8 @@ static ur_result_t region_init(ze_image_region_t *out, const struct zepi_image *
 }
 
 // Pitches of rows without gaps are none.
-static ur_result_t pitches_init(const struct zepi_ur_mem *mem, ur_rect_region_t region,
-                                size_t row_pitch, size_t slice_pitch, uint32_t out_pitches[2])
+static ur_result_t copy_pitches_init(const struct zepi_ur_mem *mem, ur_rect_region_t region,
+                                     size_t row_pitch, size_t slice_pitch, uint32_t out_pitches[2])
 {
     const size_t row = mem->image_element_bytes * region.width;
     const size_t pitch = row_pitch ? row_pitch : row;
@@ -66,14 +67,14 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
     struct zepi_ur_command command;
     ze_image_region_t from;
     uint32_t pitches[2] = {0};
-    ur_result_t result = begin(&command, hQueue, hImage, blockingRead, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingRead,
+                                             numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&from, zepi_ur_mem(hImage)->image, origin, region);
+        result = image_region_init(&from, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -93,14 +94,14 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
     struct zepi_ur_command command;
     ze_image_region_t to;
     uint32_t pitches[2] = {0};
-    ur_result_t result = begin(&command, hQueue, hImage, blockingWrite, numEventsInWaitList,
-                               phEventWaitList, phEvent);
+    ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingWrite,
+                                             numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&to, zepi_ur_mem(hImage)->image, origin, region);
+        result = image_region_init(&to, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -120,14 +121,14 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
     struct zepi_ur_command command;
     ze_image_region_t from;
     ze_image_region_t to;
-    ur_result_t result =
-        begin(&command, hQueue, hImageSrc, false, numEventsInWaitList, phEventWaitList, phEvent);
+    ur_result_t result = image_command_begin(&command, hQueue, hImageSrc, false,
+                                             numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_image(hImageDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&from, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
+        result = image_region_init(&from, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = region_init(&to, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
+        result = image_region_init(&to, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,

@@ -16,9 +16,9 @@ ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEvent
         UR_COMMAND_EVENTS_WAIT);
 }
 
-static ur_result_t barrier(ur_queue_handle_t queue, uint32_t wait_count,
-                           const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
-                           bool is_blocking, ur_command_t type)
+static ur_result_t enqueue_barrier(ur_queue_handle_t queue, uint32_t wait_count,
+                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
+                                   bool is_blocking, ur_command_t type)
 {
     struct zepi_ur_command command;
     const ur_result_t result =
@@ -35,8 +35,8 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
                                                 const ur_event_handle_t *phEventWaitList,
                                                 ur_event_handle_t *phEvent)
 {
-    return barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
-                   UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
+    return enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
+                           UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
 }
 
 ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
@@ -48,8 +48,8 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
     const ur_result_t result =
         zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_ENQUEUE_EXT_FLAGS_MASK);
     return result == UR_RESULT_SUCCESS
-               ? barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
-                         UR_COMMAND_EVENTS_WAIT_WITH_BARRIER)
+               ? enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
+                                 UR_COMMAND_EVENTS_WAIT_WITH_BARRIER)
                : result;
 }
 

@@ -3,11 +3,10 @@
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 
-static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue, bool blocking,
-                                                        void *pDst, const void *pSrc, size_t size,
-                                                        uint32_t numEventsInWaitList,
-                                                        const ur_event_handle_t *phEventWaitList,
-                                                        ur_event_handle_t *phEvent)
+static __attribute__((noinline)) ur_result_t
+enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const void *pSrc,
+                   size_t size, uint32_t numEventsInWaitList,
+                   const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
@@ -30,8 +29,8 @@ static __attribute__((noinline)) ur_result_t memcpy_any(ur_queue_handle_t hQueue
                                UR_COMMAND_USM_MEMCPY);
 }
 
-// Whether a copy may touch these bytes: as memcpy_any, without a message.
-static inline bool may_touch(struct zepi_context *context, const void *memory, size_t size)
+// Whether a copy may touch these bytes: as enqueue_memcpy_any, without a message.
+static inline bool may_touch_usm(struct zepi_context *context, const void *memory, size_t size)
 {
     if (zepi_usm_is_known_inside(context, memory, size))
         return true;
@@ -40,27 +39,27 @@ static inline bool may_touch(struct zepi_context *context, const void *memory, s
 }
 
 // Without events.
-static __attribute__((noinline)) ur_result_t memcpy_plain(ur_queue_handle_t hQueue, void *pDst,
-                                                          const void *pSrc, size_t size)
+static __attribute__((noinline)) ur_result_t
+enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !may_touch(queue->context, pDst, size) ||
-                             !may_touch(queue->context, pSrc, size),
+                             !may_touch_usm(queue->context, pDst, size) ||
+                             !may_touch_usm(queue->context, pSrc, size),
                          0) ||
         !zepi_queue_copy_begin(queue))
-        return memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
+        return enqueue_memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
     return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
 }
 
 // The same, and waits: for the list, if that is in order, else for an event.
-static __attribute__((noinline)) ur_result_t memcpy_blocking(ur_queue_handle_t hQueue, void *pDst,
-                                                             const void *pSrc, size_t size)
+static __attribute__((noinline)) ur_result_t
+enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list)
-        return memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
-    const ur_result_t result = memcpy_plain(hQueue, pDst, pSrc, size);
+        return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
+    const ur_result_t result = enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
     return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(queue)) : result;
 }
 
@@ -71,10 +70,10 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
 {
     // The frame of a command is for its event and what it waits for.
     if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
-        return blocking ? memcpy_blocking(hQueue, pDst, pSrc, size)
-                        : memcpy_plain(hQueue, pDst, pSrc, size);
-    return memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList, phEventWaitList,
-                      phEvent);
+        return blocking ? enqueue_memcpy_blocking(hQueue, pDst, pSrc, size)
+                        : enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
+    return enqueue_memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList,
+                              phEventWaitList, phEvent);
 }
 
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
@@ -111,9 +110,9 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
                                UR_COMMAND_USM_FILL);
 }
 
-static zepi_result_t prefetch(zepi_queue_t queue, const void *memory, size_t size,
-                              ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
-                              zepi_event_t *out_event)
+static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
+                                  ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
+                                  zepi_event_t *out_event)
 {
     // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
     return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
@@ -139,10 +138,10 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
         result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        prefetch(command.queue, pMem, size, flags, command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_USM_PREFETCH);
+    return zepi_ur_command_end(&command,
+                               prefetch_usm(command.queue, pMem, size, flags, command.wait,
+                                            zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_PREFETCH);
 }
 
 uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice)
@@ -166,8 +165,8 @@ uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice)
     return bits;
 }
 
-static zepi_result_t advise(zepi_queue_t queue, const void *memory, size_t size,
-                            ur_usm_advice_flags_t advice, zepi_event_t *out_event)
+static zepi_result_t advise_usm(zepi_queue_t queue, const void *memory, size_t size,
+                                ur_usm_advice_flags_t advice, zepi_event_t *out_event)
 {
     const uint32_t bits = zepi_ur_advice_bits(advice);
     zepi_result_t result = ZEPI_SUCCESS;
@@ -196,13 +195,13 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
-        &command, advise(command.queue, pMem, size, advice, zepi_ur_command_event(&command)),
+        &command, advise_usm(command.queue, pMem, size, advice, zepi_ur_command_event(&command)),
         UR_COMMAND_USM_ADVISE);
 }
 
 // Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
-static ur_result_t check_rows(struct zepi_context *context, const void *memory, size_t pitch,
-                              size_t width, size_t height, const char *name)
+static ur_result_t check_usm_rows(struct zepi_context *context, const void *memory, size_t pitch,
+                                  size_t width, size_t height, const char *name)
 {
     size_t size;
     if (width == 0 || height == 0 || pitch < width)
@@ -235,7 +234,7 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a pattern of %zu bytes, expected a power of two", patternSize);
     if (result == UR_RESULT_SUCCESS)
-        result = check_rows(command.queue->context, pMem, pitch, width, height, "pMem");
+        result = check_usm_rows(command.queue->context, pMem, pitch, width, height, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_fill_rect rect = {pitch, width, height};
@@ -260,9 +259,9 @@ ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, v
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = check_rows(command.queue->context, pDst, dstPitch, width, height, "pDst");
+        result = check_usm_rows(command.queue->context, pDst, dstPitch, width, height, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = check_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc");
+        result = check_usm_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_rect_t to = {.row_pitch_bytes = dstPitch};

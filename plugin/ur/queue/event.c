@@ -26,7 +26,7 @@ ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEven
         zepi_event_wait(numEvents, (const zepi_event_t *)phEventWaitList, UINT64_MAX));
 }
 
-static ur_result_t answer_status(struct zepi_event *event, const struct zepi_ur_info *info)
+static ur_result_t answer_event_status(struct zepi_event *event, const struct zepi_ur_info *info)
 {
     zepi_event_status_t status;
     const ur_result_t result = zepi_ur_result(zepi_event_get_status(event, &status));
@@ -56,7 +56,7 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     case UR_EVENT_INFO_COMMAND_TYPE:
         return zepi_ur_answer_u32(&info, event->command);
     case UR_EVENT_INFO_COMMAND_EXECUTION_STATUS:
-        return answer_status(event, &info);
+        return answer_event_status(event, &info);
     case UR_EVENT_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, event);
     default:
@@ -65,8 +65,8 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
 }
 
 // Where a time comes from. Nothing waits for the command.
-static ur_result_t get_time(struct zepi_event *event, ur_profiling_info_t question,
-                            uint64_t *out_ns)
+static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t question,
+                                  uint64_t *out_ns)
 {
     zepi_event_times_t times = {.size = sizeof(times)};
     uint64_t ticks = 0;
@@ -113,7 +113,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
         result = zepi_ur_refuse_question(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
     if (result == UR_RESULT_SUCCESS)
-        result = get_time(zepi_ur_event(hEvent), propName, &ns);
+        result = event_get_time(zepi_ur_event(hEvent), propName, &ns);
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u64(&info, ns) : result;
 }
 

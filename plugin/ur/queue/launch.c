@@ -58,8 +58,8 @@ static ur_result_t read_argument(const ur_exp_kernel_arg_properties_t *from,
 }
 
 // Whether a checked argument is a buffer of another context.
-static bool is_stranger(const ur_exp_kernel_arg_properties_t *argument,
-                        const struct zepi_context *context)
+static bool is_foreign_buffer(const ur_exp_kernel_arg_properties_t *argument,
+                              const struct zepi_context *context)
 {
     const struct zepi_ur_mem *mem = argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
                                         ? zepi_ur_mem(argument->value.memObjTuple.hMem)
@@ -67,9 +67,9 @@ static bool is_stranger(const ur_exp_kernel_arg_properties_t *argument,
     return mem && mem->context != context;
 }
 
-static ur_result_t read_all(struct zepi_ur_arguments *out, const struct zepi_context *context,
-                            const struct zepi_device *device, uint32_t count,
-                            const ur_exp_kernel_arg_properties_t *arguments)
+static ur_result_t read_arguments(struct zepi_ur_arguments *out, const struct zepi_context *context,
+                                  const struct zepi_device *device, uint32_t count,
+                                  const ur_exp_kernel_arg_properties_t *arguments)
 {
     uint64_t in_order = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static ur_result_t read_all(struct zepi_ur_arguments *out, const struct zepi_con
         out->has_objects = out->has_objects ||
                            arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ ||
                            arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER;
-        out->has_strangers = out->has_strangers || is_stranger(&arguments[i], context);
+        out->has_strangers = out->has_strangers || is_foreign_buffer(&arguments[i], context);
     }
     for (uint32_t i = 0; i < count && in_order < count; i++) {
         for (uint32_t other = 0; other < i; other++) {
@@ -112,7 +112,7 @@ ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
         if (!out->list)
             return zepi_ur_result(zepi_fail_no_memory());
     }
-    const ur_result_t result = read_all(out, context, device, count, arguments);
+    const ur_result_t result = read_arguments(out, context, device, count, arguments);
     if (result != UR_RESULT_SUCCESS)
         zepi_ur_arguments_finish(out);
     return result;
@@ -165,8 +165,8 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
 }
 
 // Brings the buffers among the arguments to the device. The arguments have been read.
-static zepi_result_t use_buffers(struct zepi_buffer_uses *uses, uint32_t count,
-                                 const ur_exp_kernel_arg_properties_t *arguments)
+static zepi_result_t use_argument_buffers(struct zepi_buffer_uses *uses, uint32_t count,
+                                          const ur_exp_kernel_arg_properties_t *arguments)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
@@ -182,11 +182,11 @@ static zepi_result_t use_buffers(struct zepi_buffer_uses *uses, uint32_t count,
 
 // Buffers of other contexts, which do not know that the queue uses them.
 static __attribute__((cold, noinline)) void
-hold_strangers(struct zepi_queue *queue, uint32_t count,
-               const ur_exp_kernel_arg_properties_t *arguments)
+hold_foreign_buffers(struct zepi_queue *queue, uint32_t count,
+                     const ur_exp_kernel_arg_properties_t *arguments)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_stranger(&arguments[i], queue->context))
+        if (is_foreign_buffer(&arguments[i], queue->context))
             zepi_queue_hold(queue, arguments[i].value.memObjTuple.hMem);
     }
 }
@@ -227,14 +227,15 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
                           memory_order_relaxed);
     launch->arguments = zepi_argument_list_of(count, arguments.list);
     zepi_buffer_uses_init(&uses, queue, launch->wait);
-    zepi_result_t done = arguments.has_objects ? use_buffers(&uses, count, records) : ZEPI_SUCCESS;
+    zepi_result_t done =
+        arguments.has_objects ? use_argument_buffers(&uses, count, records) : ZEPI_SUCCESS;
     launch->wait = uses.wait;
     if (done == ZEPI_SUCCESS)
         done = zepi_launch_kernel(queue, kernel, launch);
     launch->wait = uses.host;
     zepi_buffer_uses_finish(&uses);
     if (done == ZEPI_SUCCESS && arguments.has_strangers)
-        hold_strangers(queue, count, records);
+        hold_foreign_buffers(queue, count, records);
     result =
         done == ZEPI_SUCCESS ? finish_launch(launch) : fail_launch(done, queue, kernel, launch);
     zepi_ur_arguments_finish(&arguments);

@@ -9,8 +9,8 @@
      UR_QUEUE_FLAG_SUBMISSION_IMMEDIATE | UR_QUEUE_FLAG_USE_DEFAULT_STREAM |                       \
      UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM | UR_QUEUE_FLAG_LOW_POWER_EVENTS_SUPPORT_EXP)
 
-static ur_result_t read_flags(const ur_queue_properties_t *properties,
-                              zepi_queue_flags_t *out_flags)
+static ur_result_t read_queue_flags(const ur_queue_properties_t *properties,
+                                    zepi_queue_flags_t *out_flags)
 {
     const ur_queue_flags_t flags = properties ? properties->flags : 0;
     const ur_queue_flags_t both = UR_QUEUE_FLAG_PRIORITY_LOW | UR_QUEUE_FLAG_PRIORITY_HIGH;
@@ -40,7 +40,7 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phQueue, "phQueue");
     if (result == UR_RESULT_SUCCESS)
-        result = read_flags(pProperties, &flags);
+        result = read_queue_flags(pProperties, &flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_queue_create(zepi_ur_context(hContext), zepi_ur_device(hDevice),
@@ -57,7 +57,7 @@ ur_result_t zepi_urQueueRelease(ur_queue_handle_t hQueue)
     return zepi_ur_release(zepi_ur_check_queue(hQueue), hQueue);
 }
 
-static ur_queue_flags_t flags_of(const struct zepi_queue *queue)
+static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
 {
     return (queue->flags & ZEPI_QUEUE_IN_ORDER ? 0 : UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE) |
            (queue->flags & ZEPI_QUEUE_PROFILING ? UR_QUEUE_FLAG_PROFILING_ENABLE : 0) |
@@ -65,7 +65,7 @@ static ur_queue_flags_t flags_of(const struct zepi_queue *queue)
            (queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
 }
 
-static ur_result_t answer_empty(struct zepi_queue *queue, const struct zepi_ur_info *info)
+static ur_result_t answer_queue_is_empty(struct zepi_queue *queue, const struct zepi_ur_info *info)
 {
     bool is_empty;
     const ur_result_t result = zepi_ur_result(zepi_queue_ask_empty(queue, &is_empty));
@@ -88,11 +88,11 @@ ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propNa
     case UR_QUEUE_INFO_DEVICE:
         return zepi_ur_answer_handle(&info, queue->device);
     case UR_QUEUE_INFO_FLAGS:
-        return zepi_ur_answer_u32(&info, flags_of(queue));
+        return zepi_ur_answer_u32(&info, queue_flags_of(queue));
     case UR_QUEUE_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, queue);
     case UR_QUEUE_INFO_EMPTY:
-        return answer_empty(queue, &info);
+        return answer_queue_is_empty(queue, &info);
     case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
     case UR_QUEUE_INFO_SIZE:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
@@ -155,7 +155,7 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phQueue, "phQueue");
     if (result == UR_RESULT_SUCCESS)
-        result = read_flags(find_properties(pProperties), &flags);
+        result = read_queue_flags(find_properties(pProperties), &flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (is_command_queue(pProperties))
