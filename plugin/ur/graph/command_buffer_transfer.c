@@ -142,21 +142,39 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
 
 // ---- Buffers ----
 
-// What is copied: memory, or a buffer from an offset on.
+// What is copied: memory of the host's, or a buffer from an offset on.
 struct end {
-    ur_mem_handle_t mem; // NULL: `memory`
-    char *memory;
+    bool is_host;
+    ur_mem_handle_t mem; // of a buffer
+    char *memory;        // else; found by check_ends for a buffer
     size_t offset;
 };
+#define BUFFER(handle, from)                                                                       \
+    {                                                                                              \
+        .mem = (handle), .offset = (from)                                                          \
+    }
+#define HOST(pointer)                                                                              \
+    {                                                                                              \
+        .is_host = true, .memory = (char *)(pointer)                                               \
+    }
 
 static ur_result_t check_end(const struct zepi_ur_append *append, struct end *end)
 {
-    if (!end->mem)
+    if (end->is_host)
         return zepi_ur_check_pointer(end->memory, "the host's memory");
     const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory)
                : result;
+}
+
+// Begins to append a copy.
+static ur_result_t check_ends(struct zepi_ur_append *append, struct end *to, struct end *from)
+{
+    ur_result_t result = zepi_ur_append_begin(append);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_end(append, from);
+    return result == UR_RESULT_SUCCESS ? check_end(append, to) : result;
 }
 
 static struct zepi_graph_memory memory_of(const struct end *end)
@@ -167,9 +185,7 @@ static struct zepi_graph_memory memory_of(const struct end *end)
 static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
                                size_t size)
 {
-    ur_result_t result = check_end(append, from);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_end(append, to);
+    ur_result_t result = check_ends(append, to, from);
     if (result == UR_RESULT_SUCCESS)
         result = check_some(size);
     if (result == UR_RESULT_SUCCESS && from->mem)
@@ -197,14 +213,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct end to = {.mem = hDstMem, .offset = dstOffset};
-    struct end from = {.mem = hSrcMem, .offset = srcOffset};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hSrcMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hDstMem);
-    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+    struct end to = BUFFER(hDstMem, dstOffset);
+    struct end from = BUFFER(hSrcMem, srcOffset);
+    return append_copy(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
@@ -215,12 +226,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct end to = {.mem = hBuffer, .offset = offset};
-    struct end from = {.memory = (char *)pSrc};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hBuffer);
-    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+    struct end to = BUFFER(hBuffer, offset);
+    struct end from = HOST(pSrc);
+    return append_copy(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
@@ -231,12 +239,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct end to = {.memory = pDst};
-    struct end from = {.mem = hBuffer, .offset = offset};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hBuffer);
-    return result == UR_RESULT_SUCCESS ? append_copy(&append, &to, &from, size) : result;
+    struct end to = HOST(pDst);
+    struct end from = BUFFER(hBuffer, offset);
+    return append_copy(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
@@ -278,13 +283,11 @@ struct rect {
     size_t slice_pitch;
 };
 
-static ur_result_t read_rect(const struct zepi_ur_append *append, struct rect *rect,
-                             ur_rect_region_t region, zepi_rect_t *out_rect)
+static ur_result_t read_rect(const struct rect *rect, ur_rect_region_t region,
+                             zepi_rect_t *out_rect)
 {
-    ur_result_t result = check_end(append, &rect->end);
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_rect_init(out_rect, rect->origin, rect->row_pitch, rect->slice_pitch, region);
+    ur_result_t result =
+        zepi_ur_rect_init(out_rect, rect->origin, rect->row_pitch, rect->slice_pitch, region);
     if (result == UR_RESULT_SUCCESS && rect->end.mem)
         result = zepi_ur_check_rect(zepi_ur_mem(rect->end.mem), out_rect, region);
     return result;
@@ -295,9 +298,11 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, s
 {
     zepi_rect_t to_rect;
     zepi_rect_t from_rect;
-    ur_result_t result = read_rect(append, from, region, &from_rect);
+    ur_result_t result = check_ends(append, &to->end, &from->end);
     if (result == UR_RESULT_SUCCESS)
-        result = read_rect(append, to, region, &to_rect);
+        result = read_rect(from, region, &from_rect);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_rect(to, region, &to_rect);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
@@ -325,14 +330,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {{.mem = hDstMem}, dstOrigin, dstRowPitch, dstSlicePitch};
-    struct rect from = {{.mem = hSrcMem}, srcOrigin, srcRowPitch, srcSlicePitch};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hSrcMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hDstMem);
-    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+    struct rect to = {BUFFER(hDstMem, 0), dstOrigin, dstRowPitch, dstSlicePitch};
+    struct rect from = {BUFFER(hSrcMem, 0), srcOrigin, srcRowPitch, srcSlicePitch};
+    return append_rect(&append, &to, &from, region);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
@@ -345,12 +345,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {{.mem = hBuffer}, bufferOffset, bufferRowPitch, bufferSlicePitch};
-    struct rect from = {{.memory = pSrc}, hostOffset, hostRowPitch, hostSlicePitch};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hBuffer);
-    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+    struct rect to = {BUFFER(hBuffer, 0), bufferOffset, bufferRowPitch, bufferSlicePitch};
+    struct rect from = {HOST(pSrc), hostOffset, hostRowPitch, hostSlicePitch};
+    return append_rect(&append, &to, &from, region);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
@@ -363,10 +360,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {{.memory = pDst}, hostOffset, hostRowPitch, hostSlicePitch};
-    struct rect from = {{.mem = hBuffer}, bufferOffset, bufferRowPitch, bufferSlicePitch};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_mem(hBuffer);
-    return result == UR_RESULT_SUCCESS ? append_rect(&append, &to, &from, region) : result;
+    struct rect to = {HOST(pDst), hostOffset, hostRowPitch, hostSlicePitch};
+    struct rect from = {BUFFER(hBuffer, 0), bufferOffset, bufferRowPitch, bufferSlicePitch};
+    return append_rect(&append, &to, &from, region);
 }
