@@ -3,7 +3,7 @@
 
 #include "core/alloc.h"
 #include "device/context.h"
-#include "device/device.h"
+#include "graph/closed_list.h"
 #include "ze/ze.h"
 
 static void destroy_native_command(struct zepi_deferred *deferred)
@@ -16,13 +16,10 @@ static void destroy_native_command(struct zepi_deferred *deferred)
 zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
                                        struct zepi_graph_native **out_native)
 {
-    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-                                         .commandQueueGroupOrdinal = device->compute_ordinal};
     struct zepi_graph_native *native = zepi_allocate(1, sizeof(*native));
     if (!native)
         return zepi_fail_no_memory();
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandListCreate, context->ze, device->ze, &desc, &native->ze);
+    const zepi_result_t result = zepi_closed_list_create(context, device, NULL, &native->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_free(native);
         return result;

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/closed_list.h"
 #include "queue/event.h"
 #include "queue/event_times.h"
 #include "ze/ze.h"
@@ -40,19 +41,6 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
     zepi_free(run);
 }
 
-static zepi_result_t list_run_create_list(const struct zepi_list_run *run,
-                                          ze_command_list_handle_t *out_list)
-{
-    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-                                         .commandQueueGroupOrdinal = run->device->compute_ordinal};
-    ze_command_list_handle_t ze;
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandListCreate, run->context->ze, run->device->ze, &desc, &ze);
-    if (result == ZEPI_SUCCESS)
-        *out_list = ze;
-    return result;
-}
-
 static zepi_result_t list_run_create_queue(const struct zepi_list_run *run,
                                            ze_command_queue_handle_t *out_queue)
 {
@@ -86,9 +74,9 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
         return zepi_fail_no_memory();
     run->context = context;
     run->device = device;
-    zepi_result_t result = list_run_create_list(run, &run->before);
+    zepi_result_t result = zepi_closed_list_create(context, device, NULL, &run->before);
     if (result == ZEPI_SUCCESS)
-        result = list_run_create_list(run, &run->after);
+        result = zepi_closed_list_create(context, device, NULL, &run->after);
     if (result == ZEPI_SUCCESS)
         result = list_run_create_queue(run, &run->queue);
     if (result == ZEPI_SUCCESS)

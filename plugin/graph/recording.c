@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "graph/closed_list.h"
 #include "graph/list_run.h"
 #include "graph/recorder.h"
 #include "memory/usm.h"
@@ -191,20 +192,16 @@ static zepi_result_t recording_create_events(struct zepi_recording *recording,
 static zepi_result_t recording_open_list(struct zepi_recording *recording, uint32_t index,
                                          ze_command_list_handle_t *out_list)
 {
-    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-                                         .commandQueueGroupOrdinal =
-                                             recording->uses.device->compute_ordinal};
-    zepi_result_t result = ZEPI_SUCCESS;
     if (index == recording->own_count) {
-        ze_command_list_handle_t list;
-        result = ZEPI_ZE(zeCommandListCreate, recording->uses.context->ze,
-                         recording->uses.device->ze, &desc, &list);
+        const zepi_result_t result =
+            zepi_closed_list_create(recording->uses.context, recording->uses.device, NULL,
+                                    &recording->own[recording->own_count]);
         if (result != ZEPI_SUCCESS)
             return result;
-        recording->own[recording->own_count++] = list;
+        recording->own_count++;
     }
     *out_list = recording->own[index];
-    return result;
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t recording_append_barrier(ze_command_list_handle_t list)

@@ -8,6 +8,7 @@
 #include "ur/graph/command_buffer.h"
 #include "ze/ze.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ITEMS 16
@@ -125,6 +126,21 @@ static zepi_result_t replay_in_any_order(void)
     return replay(0);
 }
 
+static void walk_story(const char *name, story_fn *story, const char *code)
+{
+    char title[64];
+    TEST_OK(story());
+    // Events stay with their list, so that it takes a while until each list has enough. For lack of
+    // memory the lists of the other story's queues go.
+    for (int rehearsals = 3; rehearsals >= 0; rehearsals--) {
+        walk_rehearse(rehearsals > 0);
+        snprintf(title, sizeof(title), "%s, calls", name);
+        walk_calls(title, story, code);
+        snprintf(title, sizeof(title), "%s, allocations", name);
+        walk_allocations(title, story);
+    }
+}
+
 int main(void)
 {
     const zepi_device_image_desc_t image = test_spirv_image("vector_add");
@@ -136,16 +152,8 @@ int main(void)
     WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL,
                                            &program) == UR_RESULT_SUCCESS);
     WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
-    TEST_OK(replay_in_order());
-    TEST_OK(replay_in_any_order());
-    // Events stay with their list, so that it takes a while until each list has enough.
-    for (int rehearsals = 3; rehearsals >= 0; rehearsals--) {
-        walk_rehearse(rehearsals > 0);
-        walk_calls("in order, calls", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
-        walk_allocations("in order, allocations", replay_in_order);
-        walk_calls("any order, calls", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
-        walk_allocations("any order, allocations", replay_in_any_order);
-    }
+    walk_story("in order", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_story("any order", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_release(program);
     TEST_OK(zepi.usm_free(gear.context, data));
     test_gear_destroy(&gear);

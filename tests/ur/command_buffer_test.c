@@ -483,3 +483,21 @@ Test(command_buffer, forgets_executions_that_are_over)
     UR_OK(urQueueRelease(queue));
     ur_free(a);
 }
+
+// For lack of memory the context gives back what it can, and the driver is asked once more.
+Test(command_buffer, gets_lists_from_what_the_context_gives_back)
+{
+    float *a = cb_floats(ITEMS);
+    UR_OK(urQueueRelease(ur_queue(gear.device, UR_QUEUE_FLAG_PROFILING_ENABLE)));
+    buffer_t buffer = cb_make(FREE);
+    cb_append_fill(buffer, a, 3, AT_ONCE);
+    const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
+    cr_assert_eq(ze_cpu.set_fail("zeCommandListCreate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"), 0);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cr_assert_gt(ze_cpu.get_count("zeCommandListDestroy"), destroyed);
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(a, 3);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+}
