@@ -158,6 +158,8 @@ static void read_environment(void)
         5, layouts, 0)];
     if (strcmp(options.ur_layout, layouts[0]) == 0)
         options.ur_layout = "";
+    const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
+    options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;
 }
 
 const struct zepi_options *zepi_options(void)

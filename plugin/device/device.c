@@ -235,6 +235,12 @@ uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns)
     return (uint64_t)((__uint128_t)ns * device->timer_hz / 1000000000u);
 }
 
+uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device)
+{
+    const uint64_t tick_ns = (1000000000u + device->timer_hz / 2) / device->timer_hz;
+    return tick_ns > 0 ? tick_ns : 1;
+}
+
 zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
                               zepi_device_t *out_devices, uint32_t *out_count)
 {

@@ -57,6 +57,9 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
 // The other way round.
 uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
 
+// Nanoseconds between two ticks, rounded, at least 1.
+uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device);
+
 zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
                               zepi_device_t *out_devices, uint32_t *out_count);
 zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "device/platform.h"
+#include "device/sysman.h"
 #include "ze/ze.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
                                          .pNext = &usable};
     *out_bytes = 0;
     if (!device_optional(device)->has_usable_memory)
-        return ZEPI_SUCCESS;
+        return zepi_sysman_get_free_memory(device, out_bytes);
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
     if (result == ZEPI_SUCCESS)
         *out_bytes = usable.size_bytes;

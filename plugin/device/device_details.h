@@ -10,6 +10,7 @@ struct zepi_device;
 // extension, or that does not know, is no error: the answer is 0 then.
 
 zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
+// By the driver's extension, else by the system management (sysman.h).
 zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes);
 // ZEPI_ZE_BLOCK_ARRAY_...: what the device does with arrays of two dimensions in one instruction.
 zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint32_t *out_flags);

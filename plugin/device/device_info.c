@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/list.h"
 #include "device/device.h"
+#include "device/device_details.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,8 +47,7 @@ static void fill_limits(const struct zepi_device *device, zepi_device_info_t *in
         info->sub_group_sizes[i] = compute->subGroupSizes[i];
     info->global_memory_bytes = device->global_memory_bytes;
     info->max_allocation_bytes = properties->maxMemAllocSize;
-    const uint64_t tick_ns = (1000000000u + device->timer_hz / 2) / device->timer_hz;
-    info->timer_resolution_ns = tick_ns > 0 ? tick_ns : 1;
+    info->timer_resolution_ns = zepi_device_timer_resolution_ns(device);
 }
 
 static void fill_abilities(const struct zepi_device *device, zepi_device_info_t *info)
@@ -73,7 +74,7 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
 
 zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info)
 {
-    const zepi_result_t result = zepi_check_object(device, &zepi_device_type);
+    zepi_result_t result = zepi_check_object(device, &zepi_device_type);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_device_info_t info = {
@@ -89,6 +90,12 @@ zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out
     memcpy(info.uuid, device->properties.uuid.id, sizeof(info.uuid));
     fill_limits(device, &info);
     fill_abilities(device, &info);
+    // Asked for each time, and only for a host that knows the member.
+    if (out_info && out_info->size > offsetof(zepi_device_info_t, free_memory_bytes)) {
+        result = zepi_device_get_free_memory(device, &info.free_memory_bytes);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 

@@ -4,6 +4,7 @@
 #include "test_ze_cpu.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +39,24 @@ static void bring_up_two_with_halves(void)
     bring_up();
 }
 
+// No driver that tells of free memory by itself.
+static void bring_up_without_usable_memory(void)
+{
+    setenv("ZE_CPU_WITHOUT", "ZE_extension_device_usablemem_size_properties", 1);
+    bring_up();
+}
+
+static void bring_up_with_system_management(void)
+{
+    setenv("ZE_CPU_WITHOUT", "ZE_extension_device_usablemem_size_properties", 1);
+    setenv("ZES_ENABLE_SYSMAN", "1", 1);
+    bring_up_two_with_halves();
+}
+
 TestSuite(bring_up, .init = bring_up, .fini = tear_down);
 TestSuite(two_devices, .init = bring_up_two_with_halves, .fini = tear_down);
+TestSuite(a_driver_without_free_memory, .init = bring_up_without_usable_memory, .fini = tear_down);
+TestSuite(system_management, .init = bring_up_with_system_management, .fini = tear_down);
 
 Test(bring_up, describes_platform_and_device)
 {
@@ -70,6 +87,54 @@ Test(bring_up, writes_no_more_of_a_structure_than_the_host_knows)
     cr_assert_eq((unsigned char)info.name[0], 0x5a);
     info.size = 0;
     TEST_FAILS_SAYING(zepi.device_get_info(devices[0], &info), ZEPI_ERROR_INVALID_SIZE, "size");
+}
+
+static zepi_device_info_t info_of(zepi_device_t device)
+{
+    zepi_device_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.device_get_info(device, &info));
+    return info;
+}
+
+Test(bring_up, tells_how_much_memory_is_free)
+{
+    const zepi_device_info_t info = info_of(devices[0]);
+    cr_assert(info.free_memory_bytes > 0 && info.free_memory_bytes <= info.global_memory_bytes);
+}
+
+Test(bring_up, asks_for_free_memory_only_if_the_host_knows_the_member)
+{
+    zepi_device_info_t info = {.size = offsetof(zepi_device_info_t, free_memory_bytes)};
+    test_ze_cpu_require();
+    ze_cpu.reset_counts();
+    TEST_OK(zepi.device_get_info(devices[0], &info));
+    cr_assert_eq(ze_cpu.get_count("*"), 0);
+}
+
+// With a loader that has it, system management tells.
+Test(a_driver_without_free_memory, comes_up_and_says_0)
+{
+    void *loader = dlopen("libze_loader.so.1", RTLD_NOW);
+    test_ze_cpu_require();
+    cr_assert_eq(device_count, 1);
+    cr_assert_eq(info_of(devices[0]).free_memory_bytes > 0,
+                 dlsym(loader, "zesDriverGetDeviceByUuidExp") != NULL);
+    dlclose(loader);
+}
+
+Test(system_management, tells_the_free_memory_of_a_device_and_of_its_parts)
+{
+    zepi_device_t halves[MAX];
+    uint32_t count;
+    test_ze_cpu_require();
+    TEST_OK(zepi.device_get_sub_devices(devices[1], MAX, halves, &count));
+    const uint64_t of_half = info_of(halves[1]).free_memory_bytes;
+    const uint64_t of_whole = info_of(devices[1]).free_memory_bytes;
+    cr_assert(of_half > 0 && of_half < of_whole);
+    cr_assert(of_whole <= info_of(devices[1]).global_memory_bytes);
+    cr_assert_eq(ze_cpu.get_count("zesInit"), 0);
+    for (uint32_t i = 0; i < count; i++)
+        TEST_OK(zepi.release(halves[i]));
 }
 
 Test(bring_up, clocks_run)

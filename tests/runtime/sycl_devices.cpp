@@ -158,7 +158,9 @@ STORY(intel_s_questions_have_answers_or_are_refused)
         [&] { device.get_info<intel::gpu_hw_threads_per_eu>(); });
     ask(sycl::aspect::ext_intel_free_memory, [&] {
         EXPECT(device.get_info<intel::free_memory>() <= device.get_info<info::global_mem_size>());
+        EXPECT(device.get_info<intel::free_memory>() > 0);
     });
+    EXPECT(device.has(sycl::aspect::ext_intel_free_memory)); // programs size their caches by it
     ask(sycl::aspect::ext_intel_memory_clock_rate,
         [&] { device.get_info<intel::memory_clock_rate>(); });
     ask(sycl::aspect::ext_intel_memory_bus_width,

@@ -23,9 +23,16 @@ static void set_up_cpu(void)
     ur_set_up();
 }
 
+static void set_up_without_free_memory(void)
+{
+    setenv("ZE_CPU_WITHOUT", "ZE_extension_device_usablemem_size_properties", 1);
+    ur_set_up();
+}
+
 TestSuite(device, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(device_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 TestSuite(device_of_parts, .init = set_up_sub_devices, .fini = ur_tear_down);
+TestSuite(device_without_free_memory, .init = set_up_without_free_memory, .fini = ur_tear_down);
 TestSuite(device_of_a_cpu, .init = set_up_cpu, .fini = ur_tear_down);
 
 // The same device through zepi's table.
@@ -204,6 +211,21 @@ Test(device, is_what_its_driver_says)
                  UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
     cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_PCI_ADDRESS, sizeof(text), text, NULL),
                  UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+}
+
+Test(device_without_free_memory, has_no_answer_and_works)
+{
+    zepi_platform_info_t platform;
+    const uint64_t known_bytes = zepi_info(&platform).free_memory_bytes;
+    uint64_t free_bytes;
+    void *memory;
+    test_plugin_unload();
+    // System management may tell.
+    cr_assert_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_GLOBAL_MEM_FREE, sizeof(free_bytes),
+                                 &free_bytes, NULL),
+                 known_bytes > 0 ? UR_RESULT_SUCCESS : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+    UR_OK(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, 64, &memory));
+    UR_OK(urUSMFree(gear.context, memory));
 }
 
 static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t question)

@@ -41,6 +41,11 @@ struct cpu_device *cpu_device_at(uint32_t index)
     return &devices[index];
 }
 
+struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part)
+{
+    return &sub_devices[index][part];
+}
+
 ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *handles,
                               const char *function)
 {

@@ -28,6 +28,11 @@ struct cpu_device {
 void cpu_devices_init(void);
 uint32_t cpu_device_count(void);
 struct cpu_device *cpu_device_at(uint32_t index);
+struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part);
+// NULL: none.
+const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid);
+// Bytes that new allocations could have at the moment.
+uint64_t cpu_device_usable_bytes(void);
 
 // For arrays of handles, which the layer of checks does not see.
 ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *devices,

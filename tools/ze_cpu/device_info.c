@@ -27,8 +27,23 @@ static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
     uuid[14] = (uint8_t)device->index;
 }
 
+const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid)
+{
+    uint8_t own[ZE_MAX_DEVICE_UUID_SIZE];
+    for (uint32_t i = 0; i < cpu_device_count(); i++) {
+        for (uint32_t j = 0; j <= cpu_options()->sub_devices; j++) {
+            const struct cpu_device *device =
+                j == 0 ? cpu_device_at(i) : cpu_device_part_at(i, j - 1);
+            fill_uuid(device, own);
+            if (memcmp(own, uuid, sizeof(own)) == 0)
+                return device;
+        }
+    }
+    return NULL;
+}
+
 // What the system could give to new allocations at the moment; all memory if it does not tell.
-static uint64_t usable_memory_bytes(void)
+uint64_t cpu_device_usable_bytes(void)
 {
     char line[256];
     unsigned long long kib = 0;
@@ -54,7 +69,7 @@ static void describe_extensions(void *chain)
     ze_device_usablemem_size_ext_properties_t *usable =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
-        usable->currUsableMemSize = usable_memory_bytes();
+        usable->currUsableMemSize = cpu_device_usable_bytes();
     ze_mutable_command_list_exp_properties_t *mutability =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
     if (mutability != NULL) {
@@ -77,9 +92,9 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .type = cpu_options()->reports_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
         .vendorId = cl->vendor_id,
         .deviceId = cl->device_id,
-        .flags = cpu_options()->is_integrated ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED |
-                                                    ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
-                                              : 0,
+        .flags = cpu_options()->is_integrated
+                     ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
+                     : 0,
         .coreClockRate = cl->clock_mhz,
         .maxMemAllocSize = cl->maximum_allocation_bytes,
         .maxHardwareContexts = 64,

@@ -146,6 +146,15 @@ ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
     return ZE_RESULT_SUCCESS;
 }
 
+// Whether a switch takes the extension or function away.
+static bool lacks(const char *name)
+{
+    return cpu_options_lack(name) ||
+           (!cpu_options()->appends_lists &&
+            (strcmp(name, "ZE_experimental_immediate_command_list_append") == 0 ||
+             strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0));
+}
+
 ze_result_t ZE_APICALL
 cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
                                    ze_driver_extension_properties_t *pExtensionProperties)
@@ -176,21 +185,21 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
         {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_mutable_command_list", ZE_MAKE_VERSION(1, 1)},
-        // Last, as a switch takes it away.
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
     };
-    const uint32_t available =
-        sizeof(extensions) / sizeof(extensions[0]) - (cpu_options()->appends_lists ? 0 : 1);
+    uint32_t count = 0;
     (void)hDriver;
     if (pCount == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pExtensionProperties == NULL || *pCount == 0) {
-        *pCount = available;
-        return ZE_RESULT_SUCCESS;
+    const bool is_unlimited = pExtensionProperties == NULL || *pCount == 0;
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+        if (lacks(extensions[i].name) || (!is_unlimited && count == *pCount))
+            continue;
+        if (!is_unlimited)
+            pExtensionProperties[count] = extensions[i];
+        count++;
     }
-    if (*pCount > available)
-        *pCount = available;
-    memcpy(pExtensionProperties, extensions, *pCount * sizeof(extensions[0]));
+    *pCount = count;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -201,9 +210,7 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
     (void)hDriver;
     if (name == NULL || ppFunctionAddress == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    const bool is_off = !cpu_options()->appends_lists &&
-                        strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0;
-    void *function = is_off ? NULL : cpu_tables_find(name);
+    void *function = lacks(name) ? NULL : cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *ppFunctionAddress = function;

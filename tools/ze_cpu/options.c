@@ -35,6 +35,7 @@ static void read_environment(void)
     const char *type = getenv("ZE_CPU_TYPE");
     options.opencl = getenv("ZE_CPU_OPENCL");
     options.failures = getenv("ZE_CPU_FAIL");
+    options.without = getenv("ZE_CPU_WITHOUT");
     options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);
     options.sub_devices = number("ZE_CPU_SUB_DEVICES", 2, 16, 0);
     options.timestamp_bits = number("ZE_CPU_TIMESTAMP_BITS", 16, 64, 64);
@@ -53,6 +54,19 @@ const struct cpu_options *cpu_options(void)
 {
     pthread_once(&options_once, read_environment);
     return &options;
+}
+
+bool cpu_options_lack(const char *name)
+{
+    const size_t length = strlen(name);
+    const char *rest = cpu_options()->without;
+    while (rest != NULL) {
+        if (strncmp(rest, name, length) == 0 && (rest[length] == ',' || rest[length] == '\0'))
+            return true;
+        rest = strchr(rest, ',');
+        rest = rest != NULL ? rest + 1 : NULL;
+    }
+    return false;
 }
 
 bool cpu_options_have_switch(void)

@@ -9,6 +9,7 @@
 struct cpu_options {
     const char *opencl;      // path of the OpenCL runtime; NULL: the one found at set-up
     const char *failures;    // NULL: failing is off
+    const char *without;     // extensions and functions that the driver lacks; NULL: none
     uint32_t devices;        // 1 to 16
     uint32_t sub_devices;    // of each device; 0 or 2 to 16
     uint32_t timestamp_bits; // 16 to 64
@@ -24,6 +25,9 @@ struct cpu_options {
 };
 
 const struct cpu_options *cpu_options(void);
+
+// Whether the driver lacks the extension or function of this name.
+bool cpu_options_lack(const char *name);
 
 // Whether one of them needs calls to be counted, failed or traced.
 bool cpu_options_have_switch(void);

@@ -179,22 +179,8 @@ static void fill_later(unsigned char *end, const struct later *later, size_t cou
     }
 CORE_TABLES(CORE_GETTER)
 
-// A table that 1.4 did not have.
-EXPORTED ze_result_t ZE_APICALL cpu_get_command_list_exp(
-    ze_api_version_t version, void *table) __asm__("zeGetCommandListExpProcAddrTable");
-ze_result_t ZE_APICALL cpu_get_command_list_exp(ze_api_version_t version, void *table)
-{
-    ze_result_t result = check_version(version, table);
-    if (result == ZE_RESULT_SUCCESS)
-        fill_later(table, command_list_exp_later,
-                   sizeof(command_list_exp_later) / sizeof(command_list_exp_later[0]), version);
-    return result;
-}
-
-// System management, tools and metrics: every entry refuses.
+// Tools and metrics, and of system management what is not about memory: every entry refuses.
 #define REFUSED_TABLES(TABLE)                                                                      \
-    TABLE(zesGetDriver, zes_driver_dditable_t)                                                     \
-    TABLE(zesGetDevice, zes_device_dditable_t)                                                     \
     TABLE(zesGetScheduler, zes_scheduler_dditable_t)                                               \
     TABLE(zesGetPerformanceFactor, zes_performance_factor_dditable_t)                              \
     TABLE(zesGetPower, zes_power_dditable_t)                                                       \
@@ -202,7 +188,6 @@ ze_result_t ZE_APICALL cpu_get_command_list_exp(ze_api_version_t version, void *
     TABLE(zesGetEngine, zes_engine_dditable_t)                                                     \
     TABLE(zesGetStandby, zes_standby_dditable_t)                                                   \
     TABLE(zesGetFirmware, zes_firmware_dditable_t)                                                 \
-    TABLE(zesGetMemory, zes_memory_dditable_t)                                                     \
     TABLE(zesGetFabricPort, zes_fabric_port_dditable_t)                                            \
     TABLE(zesGetTemperature, zes_temperature_dditable_t)                                           \
     TABLE(zesGetPsu, zes_psu_dditable_t)                                                           \
@@ -240,3 +225,58 @@ static void refuse_all(void *table, size_t size_bytes)
         return result;                                                                             \
     }
 REFUSED_TABLES(REFUSED_GETTER)
+
+// System management of memory. Newer headers have larger tables of 1.4; what is not
+// named here refuses.
+static const struct later zes_global_later[] = {LATER(5, zesInit)};
+static const struct later zes_driver_later[] = {LATER(5, zesDriverGet)};
+static const struct later zes_driver_exp_later[] = {LATER(7, zesDriverGetDeviceByUuidExp)};
+
+// Tables that 1.4 did not have.
+#define NEWER_GETTER(function, Name, later)                                                        \
+    EXPORTED ze_result_t ZE_APICALL function(ze_api_version_t version, void *table) __asm__(Name); \
+    ze_result_t ZE_APICALL function(ze_api_version_t version, void *table)                         \
+    {                                                                                              \
+        ze_result_t result = check_version(version, table);                                        \
+        if (result == ZE_RESULT_SUCCESS)                                                           \
+            fill_later(table, later, sizeof(later) / sizeof((later)[0]), version);                 \
+        return result;                                                                             \
+    }
+NEWER_GETTER(cpu_get_command_list_exp, "zeGetCommandListExpProcAddrTable", command_list_exp_later)
+NEWER_GETTER(cpu_get_zes_global, "zesGetGlobalProcAddrTable", zes_global_later)
+NEWER_GETTER(cpu_get_zes_driver_exp, "zesGetDriverExpProcAddrTable", zes_driver_exp_later)
+
+EXPORTED ze_result_t ZE_APICALL zesGetDriverProcAddrTable(ze_api_version_t version,
+                                                          zes_driver_dditable_t *table)
+{
+    const size_t size_bytes = offsetof(zes_driver_dditable_t, pfnEventListenEx) + sizeof(void *);
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, size_bytes);
+    fill_later((unsigned char *)table + size_bytes, zes_driver_later, 1, version);
+    return ZE_RESULT_SUCCESS;
+}
+
+EXPORTED ze_result_t ZE_APICALL zesGetDeviceProcAddrTable(ze_api_version_t version,
+                                                          zes_device_dditable_t *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, sizeof(*table));
+    table->pfnEnumMemoryModules = outermost()->newer.zesDeviceEnumMemoryModules;
+    return ZE_RESULT_SUCCESS;
+}
+
+EXPORTED ze_result_t ZE_APICALL zesGetMemoryProcAddrTable(ze_api_version_t version,
+                                                          zes_memory_dditable_t *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, sizeof(*table));
+    table->pfnGetProperties = outermost()->newer.zesMemoryGetProperties;
+    table->pfnGetState = outermost()->newer.zesMemoryGetState;
+    return ZE_RESULT_SUCCESS;
+}

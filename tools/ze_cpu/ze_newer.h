@@ -3,6 +3,7 @@
 #define ZE_CPU_ZE_NEWER_H
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 
 // What the Level Zero specification added after 1.4, the version of Debian 12's headers, as far as
 // ze_cpu offers it. Names and layouts are the specification's. Types that the installed headers
@@ -225,6 +226,13 @@ typedef struct _ze_device_usablemem_size_ext_properties_t {
     void *pNext;
     uint64_t currUsableMemSize;
 } ze_device_usablemem_size_ext_properties_t;
+#endif
+
+// Of zesDriverGetDeviceByUuidExp: 1.7.
+#ifndef HAVE_ZES_UUID_T
+typedef struct _zes_uuid_t {
+    uint8_t id[ZE_MAX_DEVICE_UUID_SIZE];
+} zes_uuid_t;
 #endif
 
 // Of zeCommandListAppendHostFunction: 1.17.

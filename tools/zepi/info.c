@@ -49,6 +49,7 @@ static void add_sizes(cJSON *object, const zepi_device_info_t *info)
     cJSON_AddNumberToObject(object, "compute_units", info->compute_unit_count);
     cJSON_AddNumberToObject(object, "clock_rate_mhz", info->clock_rate_mhz);
     cJSON_AddNumberToObject(object, "global_memory_bytes", (double)info->global_memory_bytes);
+    cJSON_AddNumberToObject(object, "free_memory_bytes", (double)info->free_memory_bytes);
     cJSON_AddNumberToObject(object, "max_allocation_bytes", (double)info->max_allocation_bytes);
     cJSON_AddNumberToObject(object, "max_local_memory_bytes", info->max_local_memory_bytes);
     cJSON_AddNumberToObject(object, "max_group_size", info->max_group_size);

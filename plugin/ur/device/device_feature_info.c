@@ -46,13 +46,8 @@ static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t
         return zepi_ur_answer_u32(info, 0);
     case UR_DEVICE_INFO_MAX_COMPUTE_QUEUE_INDICES:
         return zepi_ur_answer_u32(info, 1);
-    case UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION: {
-        zepi_device_info_t own = {.size = sizeof(own)};
-        const ur_result_t result =
-            zepi_ur_result(zepi_device_get_info((zepi_device_t)device, &own));
-        return result == UR_RESULT_SUCCESS ? zepi_ur_answer_size(info, own.timer_resolution_ns)
-                                           : result;
-    }
+    case UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION:
+        return zepi_ur_answer_size(info, zepi_device_timer_resolution_ns(device));
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }
