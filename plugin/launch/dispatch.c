@@ -2,9 +2,9 @@
 #include "launch/dispatch.h"
 
 #include "device/context.h"
-#include "launch/dispatch_memo.h"
 #include "launch/kernel.h"
 #include "launch/request.h"
+#include "launch/request_table.h"
 #include "program/build/handle_caches.h"
 
 // The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
@@ -56,13 +56,13 @@ zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_des
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
     if (desc->selector)
         return dispatch_find(queue, desc, module, out_dispatch);
-    if (zepi_dispatch_memo_find(queue, desc, module, out_dispatch))
+    if (zepi_request_table_find(queue, desc, module, out_dispatch))
         return ZEPI_SUCCESS;
-    // Before anything is looked at: a change from now on makes the answer out of date.
+    // Before the search: a change from now on makes the target out of date.
     const uint64_t generation = zepi_request_generation();
     result = dispatch_find(queue, desc, module, out_dispatch);
     if (result == ZEPI_SUCCESS)
-        zepi_dispatch_memo_note(queue, desc, module, generation, out_dispatch);
+        zepi_request_table_note(queue, desc, module, generation, out_dispatch);
     return result;
 }
 

@@ -5,7 +5,6 @@
 #include "device/device.h"
 #include "launch/emulation.h"
 #include "launch/kernel.h"
-#include "launch/named_kernel.h"
 #include "launch/request.h"
 #include "program/built_image.h"
 
@@ -48,15 +47,12 @@ static enum fit fit_value_of_others(const struct zepi_module *module,
 
 // What another part with the kernel declares; NULL: none has the constant.
 static const struct zepi_spec_declaration *
-find_target_of_kernel(const struct zepi_request *request, const struct zepi_spec_entry *entry)
+find_declaration_of_kernel(const struct zepi_request *request, const struct zepi_spec_entry *entry)
 {
     const struct zepi_module *module = request->module;
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
-        const struct zepi_build_result *device_module =
-            part->device_module[request->queue->device_index];
-        if (!device_module ||
-            !zepi_device_module_find_kernel(zepi_device_module_of(device_module), request->name))
+        if (!zepi_request_is_kernel_in(request, part))
             continue;
         for (uint32_t at = 0; at < part->image_count; at++) {
             const struct zepi_spec_declaration *declaration =
@@ -73,7 +69,7 @@ find_target_of_kernel(const struct zepi_request *request, const struct zepi_spec
 static enum fit fit_unstated_value(const struct zepi_request *request,
                                    const struct zepi_spec_entry *entry, const uint8_t **out_built)
 {
-    const struct zepi_spec_declaration *declaration = find_target_of_kernel(request, entry);
+    const struct zepi_spec_declaration *declaration = find_declaration_of_kernel(request, entry);
     if (!declaration)
         return fit_value_of_others(request->module, entry, out_built);
     *out_built = declaration->has_baked_value ? NULL : declaration->default_value;
@@ -154,27 +150,66 @@ static zepi_result_t find_target_of_object(const struct zepi_request *request,
     return finish_target(request, dispatch);
 }
 
+// The kernel of a part, borrowed from the module, which keeps it for later launches. Two threads
+// may both add it, which does no harm.
+static zepi_result_t get_module_kernel(struct zepi_module *module,
+                                       struct zepi_build_result *device_module, const char *name,
+                                       struct zepi_build_result **out_device_kernel)
+{
+    // Acquire, here and below: kernels are seen whole.
+    struct zepi_module_kernel *first = atomic_load_explicit(&module->kernels, memory_order_acquire);
+    for (struct zepi_module_kernel *kernel = first; kernel; kernel = kernel->next) {
+        const struct zepi_device_kernel *known = zepi_device_kernel_of(kernel->device_kernel);
+        if (known->device_module == device_module && strcmp(known->name, name) == 0) {
+            *out_device_kernel = kernel->device_kernel;
+            return ZEPI_SUCCESS;
+        }
+    }
+    struct zepi_module_kernel *made = zepi_allocate(1, sizeof(*made));
+    if (!made)
+        return zepi_fail_no_memory();
+    const zepi_result_t result = zepi_device_kernel_get(device_module, name, &made->device_kernel);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(made);
+        return result;
+    }
+    made->next = first;
+    while (!atomic_compare_exchange_weak_explicit(&module->kernels, &made->next, made,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+    }
+    *out_device_kernel = made->device_kernel;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t take_part_kernel(const struct zepi_request *request,
+                                      const struct zepi_module_part *part,
+                                      struct zepi_dispatch *dispatch)
+{
+    uint32_t image_index;
+    dispatch->target.image = zepi_emulation_find(part, request->name, &image_index);
+    dispatch->target.values = dispatch->target.image ? part->values[image_index] : NULL;
+    const zepi_result_t result =
+        get_module_kernel(request->module, part->device_module[request->queue->device_index],
+                          request->name, &dispatch->target.device_kernel);
+    return result == ZEPI_SUCCESS ? finish_target(request, dispatch) : result;
+}
+
 static zepi_result_t find_kernel_by_name(const struct zepi_request *request,
-                                         struct zepi_named_kernel *kernel,
                                          struct zepi_dispatch *dispatch)
 {
+    const struct zepi_module *module = request->module;
     const struct zepi_spec_entry *entry = NULL;
     const uint8_t *built = NULL;
-    for (uint32_t i = 0; i < kernel->part_count; i++) {
-        const uint32_t part_index = kernel->parts[i].part_index;
-        if (!part_has_chosen(request, part_index) ||
-            !part_fits_values(request, part_index, &entry, &built))
-            continue;
-        const zepi_result_t result =
-            zepi_named_kernel_target(request->module, kernel, i, &dispatch->target);
-        return result == ZEPI_SUCCESS ? finish_target(request, dispatch) : result;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        if (zepi_request_is_kernel_in(request, &module->parts[i]) && part_has_chosen(request, i) &&
+            part_fits_values(request, i, &entry, &built))
+            return take_part_kernel(request, &module->parts[i], dispatch);
     }
     return zepi_request_fail_mismatch(entry, built);
 }
 
 // The built images of the parts that have the kernel.
-static zepi_result_t part_select_image(struct zepi_request *request,
-                                       const struct zepi_named_kernel *kernel)
+static zepi_result_t select_built_image(struct zepi_request *request)
 {
     struct zepi_module *module = request->module;
     struct zepi_device_image *const *built;
@@ -186,13 +221,14 @@ static zepi_result_t part_select_image(struct zepi_request *request,
         zepi_allocate(zepi_module_count_images(module), sizeof(struct zepi_device_image *));
     if (!images)
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < kernel->part_count; i++) {
-        const uint32_t part_index = kernel->parts[i].part_index;
-        const struct zepi_module_part *part = &module->parts[part_index];
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        if (!zepi_request_is_kernel_in(request, part))
+            continue;
         for (uint32_t at = 0; at < part->image_count; at++) {
             if (zepi_request_may_use(request, part->images[at]))
-                images[count++] = (struct zepi_device_image *)zepi_module_find_built_image(
-                    module, part_index, at);
+                images[count++] =
+                    (struct zepi_device_image *)zepi_module_find_built_image(module, i, at);
         }
     }
     result = zepi_request_select(request, count, images);
@@ -200,17 +236,24 @@ static zepi_result_t part_select_image(struct zepi_request *request,
     return result;
 }
 
+static zepi_result_t fail_no_kernel(const struct zepi_request *request)
+{
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s' for device '%s'",
+              request->name, request->queue->device->properties.name);
+    zepi_module_append_kernel_names(request->module);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
 zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
                                       struct zepi_dispatch *out_dispatch)
 {
-    struct zepi_named_kernel *kernel;
     if (request->desc->kernel && !request->desc->selector)
         return find_target_of_object(request, out_dispatch);
-    zepi_result_t result = zepi_named_kernel_get(request->module, request->queue->device_index,
-                                                 request->name, &kernel);
-    if (result == ZEPI_SUCCESS && request->desc->selector)
-        result = part_select_image(request, kernel);
-    return result == ZEPI_SUCCESS ? find_kernel_by_name(request, kernel, out_dispatch) : result;
+    if (!zepi_module_find_code(request->module, request->queue->device_index, request->name))
+        return fail_no_kernel(request);
+    const zepi_result_t result =
+        request->desc->selector ? select_built_image(request) : ZEPI_SUCCESS;
+    return result == ZEPI_SUCCESS ? find_kernel_by_name(request, out_dispatch) : result;
 }
 
 static const uint8_t *find_value_in_part(const struct zepi_module_part *part, uint32_t id,
@@ -231,18 +274,13 @@ const uint8_t *zepi_dispatch_module_value(const struct zepi_request *request, ui
                                           size_t *out_size_bytes)
 {
     const struct zepi_module *module = request->module;
-    const uint32_t device_index = request->queue->device_index;
     const struct zepi_spec_entry *entry = NULL;
     const uint8_t *built = NULL;
     const uint8_t *value = NULL;
     // The part that the launch would use, if it says enough to tell; else any.
     for (int pass = request->name ? 0 : 1; pass < 2 && !value; pass++) {
         for (uint32_t i = 0; i < module->part_count && !value; i++) {
-            const struct zepi_build_result *device_module =
-                module->parts[i].device_module[device_index];
-            if (pass == 1 || (device_module &&
-                              zepi_device_module_find_kernel(zepi_device_module_of(device_module),
-                                                             request->name) &&
+            if (pass == 1 || (zepi_request_is_kernel_in(request, &module->parts[i]) &&
                               part_fits_values(request, i, &entry, &built)))
                 value = find_value_in_part(&module->parts[i], id, out_size_bytes);
         }

@@ -26,14 +26,6 @@ static bool is_final_failure(zepi_result_t result)
            result == ZEPI_ERROR_DEVICE_LOST;
 }
 
-static bool image_has_kernel(const struct search *search, const struct zepi_module_part *part)
-{
-    const struct zepi_build_result *device_module =
-        part->device_module[search->request->queue->device_index];
-    return device_module && zepi_device_module_find_kernel(zepi_device_module_of(device_module),
-                                                           search->request->name);
-}
-
 // Whether the device takes a native input.
 static zepi_result_t is_image_taken(const struct search *search, struct zepi_device_image *image,
                                     bool *out_is)
@@ -57,7 +49,8 @@ static bool is_image_loaded(const struct search *search, const struct zepi_modul
                             const struct zepi_device_image *image)
 {
     for (uint32_t i = 0; module && i < module->part_count; i++) {
-        if (module->parts[i].images[0] == image && image_has_kernel(search, &module->parts[i]))
+        if (module->parts[i].images[0] == image &&
+            zepi_request_is_kernel_in(search->request, &module->parts[i]))
             return true;
     }
     return false;
@@ -208,7 +201,7 @@ static zepi_result_t list_emulated_values(const struct search *search,
 
 // ---- Kernels in executables ----
 
-static bool image_has_chosen(const struct search *search, const struct zepi_module_part *part)
+static bool part_has_chosen_image(const struct search *search, const struct zepi_module_part *part)
 {
     const struct zepi_device_image *chosen = search->request->chosen;
     for (uint32_t i = 0; i < part->image_count && chosen; i++) {
@@ -249,8 +242,8 @@ static zepi_result_t take_from_executable(struct search *search,
     for (uint32_t i = 0; i < executable->part_count; i++) {
         const struct zepi_module_part *part = &executable->parts[i];
         const struct zepi_spec_declaration *unstated;
-        if (!image_has_kernel(search, part) || !image_has_chosen(search, part) ||
-            !part_has_right_values(search, part))
+        if (!zepi_request_is_kernel_in(search->request, part) ||
+            !part_has_chosen_image(search, part) || !part_has_right_values(search, part))
             continue;
         const zepi_result_t result =
             check_unstated(search, part->image_count, part->images, &unstated);
@@ -299,7 +292,7 @@ static zepi_result_t search_executables(struct search *search)
 }
 
 // Objects with other values are not even linked.
-static zepi_result_t executables_have_right_values(const struct search *search, bool *out_have)
+static zepi_result_t objects_have_right_values(const struct search *search, bool *out_have)
 {
     const struct zepi_module *objects = search->objects;
     const struct zepi_spec_declaration *unstated = NULL;
@@ -322,7 +315,7 @@ static zepi_result_t search_objects(struct search *search)
     bool have = false;
     if (!search->objects || !search_may_take(search, ZEPI_MODULE_OBJECT))
         return ZEPI_SUCCESS;
-    zepi_result_t result = executables_have_right_values(search, &have);
+    zepi_result_t result = objects_have_right_values(search, &have);
     if (result != ZEPI_SUCCESS || !have)
         return result;
     result = zepi_module_link_objects(1, &search->objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
@@ -375,7 +368,7 @@ static zepi_result_t search_input(struct search *search)
         result = zepi_module_build_with(input, values, NULL, &executable);
     for (uint32_t i = 0; executable && i < executable->part_count; i++) {
         if (result == ZEPI_SUCCESS && !search->found &&
-            image_has_kernel(search, &executable->parts[i]))
+            zepi_request_is_kernel_in(search->request, &executable->parts[i]))
             result = take_kernel(search, &executable->parts[i]);
     }
     zepi_spec_values_release(values);

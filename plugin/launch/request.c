@@ -145,6 +145,15 @@ bool zepi_request_may_use(const struct zepi_request *request, const struct zepi_
     return is_for_device && (!spirv || zepi_spirv_find_kernel(spirv, request->name));
 }
 
+bool zepi_request_is_kernel_in(const struct zepi_request *request,
+                               const struct zepi_module_part *part)
+{
+    const struct zepi_build_result *device_module =
+        part->device_module[request->queue->device_index];
+    return device_module &&
+           zepi_device_module_find_kernel(zepi_device_module_of(device_module), request->name);
+}
+
 static uint32_t remove_repeated_images(uint32_t count, struct zepi_device_image **images)
 {
     uint32_t kept = 0;

@@ -50,6 +50,10 @@ zepi_result_t zepi_request_fail_mismatch(const struct zepi_spec_entry *asked, co
 bool zepi_request_may_use(const struct zepi_request *request,
                           const struct zepi_device_image *image);
 
+// Whether the part has the kernel for the queue's device.
+bool zepi_request_is_kernel_in(const struct zepi_request *request,
+                               const struct zepi_module_part *part);
+
 // Lets the launch's selector choose. Images may be listed more than once.
 zepi_result_t zepi_request_select(struct zepi_request *request, uint32_t image_count,
                                   struct zepi_device_image **images);

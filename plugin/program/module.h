@@ -22,6 +22,12 @@ struct zepi_module_part {
                         // part does not serve that device. Payload: struct zepi_device_module
 };
 
+// A kernel that launches by name use on a device. The list only grows, until the module goes.
+struct zepi_module_kernel {
+    struct zepi_module_kernel *next;
+    struct zepi_build_result *device_kernel; // owned reference
+};
+
 // Lists of parts up to this size lie in the module itself: one image, two devices.
 #define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
 
@@ -38,6 +44,7 @@ struct zepi_module {
     uint32_t declaration_count;
     zepi_module_state_t state;
     uint32_t part_count;
+    uint64_t number;          // no other module has it, or will have it
     atomic_bool is_published; // it is one of the context's modules
     // Inputs.
     struct zepi_mutex values_mutex; // guards changes of the next; nothing is called under it
@@ -48,7 +55,7 @@ struct zepi_module {
     char *options;                             // owned; canonical, that an object was compiled with
     zepi_exports_t exports;                    // owned; each a struct zepi_device_module of its own
     _Atomic(struct zepi_built_images *) built; // owned; NULL: they were not asked for
-    _Atomic(struct zepi_attached *) named_kernels; // owned; what launches by name found
+    _Atomic(struct zepi_module_kernel *) kernels; // owned; those that launches by name use
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
 };

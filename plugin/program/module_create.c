@@ -8,15 +8,24 @@
 #include "program/native_handle.h"
 #include "program/this_module.h"
 
+static void module_destroy_kernels(struct zepi_module *module)
+{
+    struct zepi_module_kernel *kernel =
+        atomic_load_explicit(&module->kernels, memory_order_acquire);
+    while (kernel) {
+        struct zepi_module_kernel *next = kernel->next;
+        zepi_build_result_release(kernel->device_kernel);
+        zepi_free(kernel);
+        kernel = next;
+    }
+}
+
 static void module_destroy(void *object)
 {
     struct zepi_module *module = object;
     if (module->unit)
         zepi_unit_forget(module);
-    struct zepi_attached *named =
-        atomic_load_explicit(&module->named_kernels, memory_order_acquire);
-    if (named)
-        named->destroy(named);
+    module_destroy_kernels(module);
     // Acquire: what was exported is seen whole.
     if (atomic_load_explicit(&module->exports, memory_order_acquire))
         zepi_module_destroy_exports(module);
@@ -78,11 +87,14 @@ static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t pa
 static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_state_t state,
                                  uint32_t part_count, struct zepi_module **out_module)
 {
+    static atomic_uint_fast64_t last_number;
     struct zepi_module *module = zepi_object_create(&zepi_module_type);
     if (!module) {
         zepi_release(shared);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
+    // Relaxed: only that numbers differ counts.
+    module->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     module->shared = shared;
     module->context = shared->context;
     module->images = shared->images;

@@ -57,8 +57,8 @@ struct zepi_queue {
     struct zepi_holds holds;
     struct zepi_completion_point *completion; // of the context; NULL: not there yet
     struct zepi_completion_events completion_events;
-    struct zepi_mutex memo_mutex; // guards `memo`; nothing is called under it
-    struct zepi_attached *memo;   // owned; of launches by name; NULL: there was none yet
+    struct zepi_mutex requests_mutex; // guards `requests`; nothing is called under it
+    struct zepi_attached *requests;   // owned; of launches by name; NULL: there was none yet
 };
 
 extern const struct zepi_type zepi_queue_type;

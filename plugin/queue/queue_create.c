@@ -33,8 +33,8 @@ static void queue_destroy(void *object)
     for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
         queue_give_list(queue->lists[i], is_idle);
     queue_give_list(queue->copy_list, is_idle);
-    if (queue->memo)
-        queue->memo->destroy(queue->memo);
+    if (queue->requests)
+        queue->requests->destroy(queue->requests);
     zepi_queue_finish_holds(queue);
     zepi_release(queue->context);
 }
