@@ -30,41 +30,44 @@ static ur_result_t read_properties(const ur_kernel_launch_ext_properties_t *prop
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t read_argument(const ur_exp_kernel_arg_properties_t *from,
-                                 const struct zepi_context *context,
-                                 const struct zepi_device *device, zepi_argument_t *to)
+static ur_result_t read_mem(struct zepi_ur_arguments *out, const struct zepi_context *context,
+                            const struct zepi_device *device, ur_mem_handle_t handle,
+                            zepi_argument_t *to)
 {
-    *to = (zepi_argument_t){.size_bytes = from->size};
+    const ur_result_t result = zepi_ur_mem_as_argument(handle, context, device, to);
+    const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
+    if (result != UR_RESULT_SUCCESS || !mem)
+        return result;
+    out->has_strangers = out->has_strangers || mem->context != context;
+    out->has_moving = out->has_moving || (mem->buffer && !mem->buffer->fixed);
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t read_argument(struct zepi_ur_arguments *out, const struct zepi_context *context,
+                                 const struct zepi_device *device,
+                                 const ur_exp_kernel_arg_properties_t *from)
+{
+    zepi_argument_t *to = &out->list[from->index];
     switch (from->type) {
     case UR_EXP_KERNEL_ARG_TYPE_VALUE:
-        to->value = from->value.value;
+        *to = (zepi_argument_t){.size_bytes = from->size, .value = from->value.value};
         return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_POINTER:
-        to->kind = ZEPI_ARGUMENT_POINTER;
-        to->size_bytes = 0;
-        to->value = from->value.pointer;
+        *to = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = from->value.pointer};
         return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_LOCAL:
-        to->kind = ZEPI_ARGUMENT_LOCAL;
+        *to = (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = from->size};
         return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ:
-        return zepi_ur_mem_as_argument(from->value.memObjTuple.hMem, context, device, to);
+        out->has_objects = true;
+        return read_mem(out, context, device, from->value.memObjTuple.hMem, to);
     case UR_EXP_KERNEL_ARG_TYPE_SAMPLER:
+        out->has_objects = true;
         return zepi_ur_sampler_as_argument(from->value.sampler, context, to);
     default:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                               "argument %u has the unknown type %d", from->index, (int)from->type);
     }
-}
-
-// Whether a checked argument is a buffer of another context.
-static bool is_foreign_buffer(const ur_exp_kernel_arg_properties_t *argument,
-                              const struct zepi_context *context)
-{
-    const struct zepi_ur_mem *mem = argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
-                                        ? zepi_ur_mem(argument->value.memObjTuple.hMem)
-                                        : NULL;
-    return mem && mem->context != context;
 }
 
 static ur_result_t read_arguments(struct zepi_ur_arguments *out, const struct zepi_context *context,
@@ -78,13 +81,9 @@ static ur_result_t read_arguments(struct zepi_ur_arguments *out, const struct ze
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                                   "argument index %u, of %u arguments", index, count);
         in_order += index == i;
-        const ur_result_t result = read_argument(&arguments[i], context, device, &out->list[index]);
+        const ur_result_t result = read_argument(out, context, device, &arguments[i]);
         if (result != UR_RESULT_SUCCESS)
             return result;
-        out->has_objects = out->has_objects ||
-                           arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ ||
-                           arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER;
-        out->has_strangers = out->has_strangers || is_foreign_buffer(&arguments[i], context);
     }
     for (uint32_t i = 0; i < count && in_order < count; i++) {
         for (uint32_t other = 0; other < i; other++) {
@@ -102,6 +101,7 @@ ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
                                    const ur_exp_kernel_arg_properties_t *arguments)
 {
     out->has_objects = false;
+    out->has_moving = false;
     out->has_strangers = false;
     out->owned = NULL;
     out->list = out->inline_list;
@@ -180,14 +180,18 @@ static zepi_result_t use_argument_buffers(struct zepi_buffer_uses *uses, uint32_
     return result;
 }
 
-// Buffers of other contexts, which do not know that the queue uses them.
+// Buffers of other contexts, which do not know that the queue uses them. The arguments have been
+// read.
 static __attribute__((cold, noinline)) void
 hold_foreign_buffers(struct zepi_queue *queue, uint32_t count,
                      const ur_exp_kernel_arg_properties_t *arguments)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_foreign_buffer(&arguments[i], queue->context))
-            zepi_queue_hold(queue, arguments[i].value.memObjTuple.hMem);
+        struct zepi_ur_mem *mem = arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
+                                      ? zepi_ur_mem(arguments[i].value.memObjTuple.hMem)
+                                      : NULL;
+        if (mem && mem->context != queue->context)
+            zepi_queue_hold(queue, mem);
     }
 }
 
@@ -228,7 +232,7 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
     launch->arguments = zepi_argument_list_of(count, arguments.list);
     zepi_buffer_uses_init(&uses, queue, launch->wait);
     zepi_result_t done =
-        arguments.has_objects ? use_argument_buffers(&uses, count, records) : ZEPI_SUCCESS;
+        arguments.has_moving ? use_argument_buffers(&uses, count, records) : ZEPI_SUCCESS;
     launch->wait = uses.wait;
     if (done == ZEPI_SUCCESS)
         done = zepi_launch_kernel(queue, kernel, launch);

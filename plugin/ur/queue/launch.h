@@ -11,6 +11,7 @@
 struct zepi_ur_arguments {
     zepi_argument_t *list;
     bool has_objects;       // memory objects or samplers
+    bool has_moving;        // buffers that are to be brought to the device
     bool has_strangers;     // buffers of another context
     zepi_argument_t *owned; // NULL: they are inline
     zepi_argument_t inline_list[ZEPI_UR_INLINE_ARGUMENTS];
