@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 13
+#define OPTION_COUNT 14
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -69,10 +69,12 @@ static unsigned read_word(const char *name, const char *description, unsigned co
     return index;
 }
 
-static bool read_switch(const char *name, const char *description)
+enum state { OFF, ON };
+
+static bool read_switch(const char *name, const char *description, enum state otherwise)
 {
-    static const char *const words[] = {"off", "on", "0", "1"};
-    const unsigned index = read_word(name, description, 4, words, 1);
+    static const char *const words[] = {[OFF] = "off", [ON] = "on", "0", "1"};
+    const unsigned index = read_word(name, description, 4, words, otherwise);
     return index % 2 == 1;
 }
 
@@ -134,8 +136,8 @@ static void read_environment(void)
     options.log_level = (enum zepi_log_level)read_word(
         "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
     options.cache_is_on =
-        read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off");
-    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep machine code on disk: on or off");
+        read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
+    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep machine code on disk: on or off", ON);
     read_folder();
     options.memory_bytes =
         read_number("ZEPI_CACHE_MEMORY_BYTES", "modules and kernels kept, a context", 256 * MIB);
@@ -145,12 +147,18 @@ static void read_environment(void)
                                        "machine code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =
         read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
-    options.newer_functions = read_switch(
-        "ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off");
+    options.newer_functions =
+        read_switch("ZEPI_NEWER_FUNCTIONS",
+                    "use functions of Level Zero after 1.4 where they are: on or off", ON);
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
-    options.usm_pool = read_switch(
-        "ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off");
+    options.usm_pool =
+        read_switch("ZEPI_USM_POOL",
+                    "cut small allocations of USM from larger ones and reuse them: on or off", ON);
+    options.large_allocations = read_switch("ZEPI_LARGE_ALLOCATIONS",
+                                            "allocate beyond the limit of devices that address "
+                                            "memory in 4 GB, and compile for it: on or off",
+                                            OFF);
     options.ur_layout = layouts[read_word(
         "ZEPI_UR_LAYOUT",
         "layout of Unified Runtime's tables: auto, that of the loader that asks, or a release of "

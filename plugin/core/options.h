@@ -28,6 +28,7 @@ struct zepi_options {
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
+    bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md
     bool has_sysman_devices;        // ZES_ENABLE_SYSMAN, Level Zero's: devices manage the system
     const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
 };

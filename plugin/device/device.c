@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/list.h"
+#include "core/options.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 
@@ -50,6 +51,18 @@ static uint64_t bandwidth_of(const ze_device_memory_ext_properties_t *details)
     return details->bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC ? most * 1000000000u : 0;
 }
 
+// A limit below the device's memory is that of code which addresses allocations by 32 bits. What
+// lies beyond needs a relaxed limit and code that was compiled for it.
+static void set_allocation_limit(struct zepi_device *device)
+{
+    const bool is_relaxed = zepi_options()->large_allocations &&
+                            device->platform->optional.has_relaxed_allocation_limits;
+    device->max_allocation_bytes = device->properties.maxMemAllocSize;
+    if (is_relaxed && device->max_allocation_bytes > 0 &&
+        device->max_allocation_bytes < device->global_memory_bytes)
+        device->max_allocation_bytes = device->global_memory_bytes;
+}
+
 static zepi_result_t query_memory(struct zepi_device *device)
 {
     uint32_t count = 0;
@@ -90,6 +103,7 @@ static zepi_result_t query_memory(struct zepi_device *device)
         return result;
     device->has_shared_usm =
         access.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+    set_allocation_limit(device);
     return ZEPI_SUCCESS;
 }
 

@@ -18,6 +18,7 @@ struct zepi_device {
     ze_device_compute_properties_t compute;
     ze_device_module_properties_t module;
     uint64_t global_memory_bytes;
+    uint64_t max_allocation_bytes; // 0: unknown
     uint64_t memory_bandwidth; // bytes a second, of the fastest memory; 0: the driver does not tell
     bool has_images;
     ze_device_image_properties_t images; // limits; of no use without images

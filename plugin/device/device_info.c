@@ -46,7 +46,7 @@ static void fill_limits(const struct zepi_device *device, zepi_device_info_t *in
     for (uint32_t i = 0; i < compute->numSubGroupSizes && i < ZE_SUBGROUPSIZE_COUNT; i++)
         info->sub_group_sizes[i] = compute->subGroupSizes[i];
     info->global_memory_bytes = device->global_memory_bytes;
-    info->max_allocation_bytes = properties->maxMemAllocSize;
+    info->max_allocation_bytes = device->max_allocation_bytes;
     info->timer_resolution_ns = zepi_device_timer_resolution_ns(device);
 }
 

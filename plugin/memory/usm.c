@@ -30,8 +30,7 @@ static zepi_result_t check_device(const struct zepi_context *context, zepi_devic
 }
 
 // Drivers refuse allocations above a limit unless they are asked in this way.
-static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_device_t device,
-                                      size_t size_bytes,
+static zepi_result_t relax_size_limit(zepi_device_t device, size_t size_bytes,
                                       ze_relaxed_allocation_limits_exp_desc_t *relaxed,
                                       const void **out_next)
 {
@@ -39,11 +38,13 @@ static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_d
     if (!device || size_bytes <= device->properties.maxMemAllocSize ||
         device->properties.maxMemAllocSize == 0)
         return ZEPI_SUCCESS;
-    if (!context->platform->optional.has_relaxed_allocation_limits ||
-        (device->global_memory_bytes > 0 && size_bytes > device->global_memory_bytes))
+    if (size_bytes > device->max_allocation_bytes)
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
-                         "%zu bytes of memory: the device allocates at most %llu at once",
-                         size_bytes, (unsigned long long)device->properties.maxMemAllocSize);
+                         "%zu bytes of memory: the device allocates at most %llu at once%s",
+                         size_bytes, (unsigned long long)device->max_allocation_bytes,
+                         size_bytes <= device->global_memory_bytes
+                             ? " (ZEPI_LARGE_ALLOCATIONS=on may allow more)"
+                             : "");
     *relaxed = (ze_relaxed_allocation_limits_exp_desc_t){
         .stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC,
         .flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE};
@@ -62,7 +63,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
     const void *next;
     void *memory;
-    zepi_result_t result = relax_size_limit(context, device, driver_bytes, &relaxed, &next);
+    zepi_result_t result = relax_size_limit(device, driver_bytes, &relaxed, &next);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!zepi_usm_pool_reserve(pool, driver_bytes))

@@ -5,6 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A device that addresses 64 MiB of an allocation, unless it is asked for more.
+static void set_up_limited(void)
+{
+    setenv("ZE_CPU_MAX_ALLOCATION", "64", 1);
+    setenv("OverrideMaxMemAllocSizeMb", "64", 1); // of Intel's driver
+    gear_set_up();
+}
+
+static void set_up_large(void)
+{
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    set_up_limited();
+}
+
+TestSuite(usm_limited, .init = set_up_limited, .fini = gear_tear_down);
+TestSuite(usm_large, .init = set_up_large, .fini = gear_tear_down);
 TestSuite(usm, .init = gear_set_up, .fini = gear_tear_down);
 TestSuite(copy, .init = gear_set_up, .fini = gear_tear_down);
 
@@ -57,6 +73,38 @@ Test(usm, refuses_what_cannot_be)
     TEST_FAILS(zepi.usm_free(context, NULL), ZEPI_ERROR_INVALID_VALUE);
     int local;
     TEST_FAILS(zepi.usm_free(context, &local), ZEPI_ERROR_INVALID_VALUE);
+}
+
+#define MIB ((size_t)1 << 20)
+
+static uint64_t limit(void)
+{
+    zepi_device_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.device_get_info(gear.device, &info));
+    return info.max_allocation_bytes;
+}
+
+Test(usm_limited, is_refused_beyond_the_limit_and_the_error_names_the_option)
+{
+    void *memory;
+    cr_assert_eq(limit(), 64 * MIB);
+    TEST_FAILS_SAYING(
+        zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 65 * MIB, 0, &memory),
+        ZEPI_ERROR_OUT_OF_DEVICE_MEMORY, "ZEPI_LARGE_ALLOCATIONS=on");
+}
+
+Test(usm_large, goes_beyond_the_limit)
+{
+    void *memory;
+    for (int kind = ZEPI_USM_DEVICE; kind <= ZEPI_USM_SHARED; kind++) {
+        TEST_OK(zepi.usm_allocate(gear.context, gear.device, (zepi_usm_kind_t)kind, 65 * MIB, 0,
+                                  &memory));
+        TEST_OK(zepi.usm_free(gear.context, memory));
+    }
+    cr_assert_gt(limit(), 64 * MIB);
+    TEST_FAILS(
+        zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, limit() + 1, 0, &memory),
+        ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 
 Test(copy, moves_bytes_between_all_kinds_of_memory)

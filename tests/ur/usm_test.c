@@ -6,6 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A device that addresses 64 MiB of an allocation, unless it is asked for more.
+static void set_up_limited(void)
+{
+    setenv("ZE_CPU_MAX_ALLOCATION", "64", 1);
+    setenv("OverrideMaxMemAllocSizeMb", "64", 1); // of Intel's driver
+    ur_set_up();
+}
+
+static void set_up_large(void)
+{
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    set_up_limited();
+}
+
+TestSuite(usm_limited, .init = set_up_limited, .fini = ur_tear_down);
+TestSuite(usm_large, .init = set_up_large, .fini = ur_tear_down);
 TestSuite(usm, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(usm_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
@@ -502,4 +518,38 @@ Test(usm_of_two, of_one_device_is_copied_by_another)
     ur_free(first_memory);
     ur_free(second_memory);
     UR_OK(urQueueRelease(second));
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+static uint64_t ask_u64(ur_device_info_t question)
+{
+    uint64_t answer;
+    UR_OK(urDeviceGetInfo(gear.device, question, sizeof(answer), &answer, NULL));
+    return answer;
+}
+
+Test(usm_limited, is_refused_beyond_the_limit_that_the_device_tells)
+{
+    void *memory;
+    ur_mem_handle_t buffer;
+    cr_assert_eq(ask_u64(UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE), 64 * MIB);
+    UR_OK(urUSMFree(gear.context, allocate(UR_USM_TYPE_DEVICE, NULL, 64 * MIB, 0)));
+    cr_assert_eq(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, 65 * MIB, &memory),
+                 UR_RESULT_ERROR_INVALID_USM_SIZE);
+    cr_assert_neq(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE, 65 * MIB, NULL, &buffer),
+                  UR_RESULT_SUCCESS);
+}
+
+Test(usm_large, goes_beyond_the_limit_and_is_copied_and_filled)
+{
+    int32_t last = 0;
+    cr_assert_eq(ask_u64(UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE),
+                 ask_u64(UR_DEVICE_INFO_GLOBAL_MEM_SIZE));
+    char *memory = allocate(UR_USM_TYPE_DEVICE, NULL, 65 * MIB, 0);
+    const int32_t pattern = 77;
+    UR_OK(urEnqueueUSMFill(gear.queue, memory, sizeof(pattern), &pattern, 65 * MIB, 0, NULL, NULL));
+    copy(&last, memory + 65 * MIB - sizeof(last), sizeof(last));
+    cr_assert_eq(last, 77);
+    UR_OK(urUSMFree(gear.context, memory));
 }

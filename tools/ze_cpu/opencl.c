@@ -120,6 +120,9 @@ static void read_device(void)
         opencl.global_memory_bytes = memory_bytes;
     if (memory_bytes != 0 && opencl.maximum_allocation_bytes > memory_bytes)
         opencl.maximum_allocation_bytes = memory_bytes;
+    const cl_ulong allocation_bytes = (cl_ulong)cpu_options()->allocation_mib << 20;
+    if (allocation_bytes != 0 && opencl.maximum_allocation_bytes > allocation_bytes)
+        opencl.maximum_allocation_bytes = allocation_bytes;
     READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache_bytes);
     READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, maximum_group_size);
     READ(CL_DEVICE_MAX_PARAMETER_SIZE, maximum_argument_bytes);

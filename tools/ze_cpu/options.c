@@ -40,6 +40,7 @@ static void read_environment(void)
     options.sub_devices = number("ZE_CPU_SUB_DEVICES", 2, 16, 0);
     options.timestamp_bits = number("ZE_CPU_TIMESTAMP_BITS", 16, 64, 64);
     options.memory_mib = number("ZE_CPU_MEMORY", 1, 1u << 30, 0);
+    options.allocation_mib = number("ZE_CPU_MAX_ALLOCATION", 1, 1u << 30, 0);
     options.reports_gpu = type == NULL || strcmp(type, "cpu") != 0;
     options.is_integrated = !is_off("ZE_CPU_INTEGRATED");
     options.has_peers = !is_off("ZE_CPU_PEERS");

@@ -6,7 +6,10 @@
 #include "core/options.h"
 #include "device/context.h"
 
+#include <stdio.h>
+
 #define DEBUG_FLAG "-g"
+#define LARGE_FLAG "-ze-opt-greater-than-4GB-buffer-required"
 
 static bool is_space(char c)
 {
@@ -88,10 +91,15 @@ zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *
     return result;
 }
 
+static size_t append_flag(char *text, size_t length, const char *flag)
+{
+    return length + (size_t)sprintf(text + length, "%s%s", length > 0 ? " " : "", flag);
+}
+
 static zepi_result_t make_options_text(struct zepi_build_options *options, const char *text,
                                        bool is_debug)
 {
-    const size_t room = strlen(text) + 1 + sizeof(DEBUG_FLAG) + 1;
+    const size_t room = strlen(text) + sizeof(" " DEBUG_FLAG " " LARGE_FLAG);
     char *own = options->inline_text;
     if (room > sizeof(options->inline_text)) {
         own = options->owned_text = zepi_allocate(room, 1);
@@ -104,12 +112,10 @@ static zepi_result_t make_options_text(struct zepi_build_options *options, const
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a quote in the build options is not closed: %s",
                          text);
     }
-    if (is_debug) {
-        if (length > 0)
-            own[length++] = ' ';
-        memcpy(own + length, DEBUG_FLAG, sizeof(DEBUG_FLAG));
-        length += sizeof(DEBUG_FLAG) - 1;
-    }
+    if (is_debug)
+        length = append_flag(own, length, DEBUG_FLAG);
+    if (zepi_options()->large_allocations)
+        length = append_flag(own, length, LARGE_FLAG);
     options->text = own;
     options->length = length;
     return ZEPI_SUCCESS;
@@ -143,7 +149,7 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->devices = desc->devices;
     options->device_count = desc->device_count;
     options->text = desc->options ? desc->options : "";
-    if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
+    if (!(desc->flags & ZEPI_BUILD_DEBUG) && !zepi_options()->large_allocations &&
         zepi_build_options_are_plain(options->text, &options->length))
         return ZEPI_SUCCESS;
     return make_options_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);

@@ -18,7 +18,8 @@ enum zepi_variables {
 // How a module is compiled, linked or built, read from the caller's description. Lives on the stack
 // of one call.
 struct zepi_build_options {
-    // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
+    // Canonical: white space outside quotes is one space, with -g for debug, and the option for
+    // large allocations where they are on (device/README.md). Owned, in inline_text,
     // or the caller's own text if that is canonical.
     const char *text;
     char *owned_text; // NULL: none

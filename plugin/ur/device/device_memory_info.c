@@ -105,7 +105,7 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
 {
     switch ((int)question) {
     case UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE:
-        return zepi_ur_answer_u64(info, device->properties.maxMemAllocSize);
+        return zepi_ur_answer_u64(info, device->max_allocation_bytes);
     case UR_DEVICE_INFO_GLOBAL_MEM_SIZE:
         return zepi_ur_answer_u64(info, device->global_memory_bytes);
     case UR_DEVICE_INFO_LOCAL_MEM_TYPE:

@@ -19,7 +19,7 @@ static ur_result_t check_usm_size(const struct zepi_context *context,
     if (size == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
     for (uint32_t i = 0; i < context->device_count; i++) {
-        const uint64_t most = context->devices[i]->properties.maxMemAllocSize;
+        const uint64_t most = context->devices[i]->max_allocation_bytes;
         if ((!device || context->devices[i] == device) && most > 0 && size > most)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE,
                                   "an allocation of %zu bytes: device '%s' takes at most %llu",

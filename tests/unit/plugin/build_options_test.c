@@ -2,6 +2,7 @@
 #include "program/build/build_options.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void expect(const char *text, const char *canonical)
@@ -47,6 +48,22 @@ Test(build_options, keep_their_order_and_get_debug_at_the_end)
     zepi_build_options_finish(&options);
     cr_assert_eq(zepi_build_options_init(&options, NULL), ZEPI_SUCCESS);
     cr_assert_str_eq(options.text, "");
+    zepi_build_options_finish(&options);
+}
+
+Test(build_options, name_large_allocations_where_those_are_on)
+{
+    const zepi_build_desc_t desc = {
+        .size = sizeof(desc), .options = "-a", .flags = ZEPI_BUILD_DEBUG};
+    struct zepi_build_options options;
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    cr_assert_eq(zepi_build_options_init(&options, &desc), ZEPI_SUCCESS);
+    cr_assert_str_eq(options.text, "-a -g -ze-opt-greater-than-4GB-buffer-required");
+    cr_assert_eq(options.length, strlen(options.text));
+    zepi_build_options_finish(&options);
+    cr_assert_eq(zepi_build_options_init(&options, NULL), ZEPI_SUCCESS);
+    cr_assert_str_eq(options.text, "-ze-opt-greater-than-4GB-buffer-required");
+    cr_assert_eq(options.length, strlen(options.text));
     zepi_build_options_finish(&options);
 }
 
