@@ -21,7 +21,8 @@ expect 0 'libc6 (>= ' dpkg-deb -f "$package" Depends
 expect 0 'libcjson1' dpkg-deb -f "$package" Depends
 dpkg-deb -x "$package" "$scratch/root" || exit 1
 expect 0 'right' "$scratch/root/usr/bin/zepi" demo --cpu
-for file in lib/libzepi.so lib/libze_cpu.so.1 include/zepi/zepi.h share/man/man1/zepi.1 share/doc/zepi/copyright; do
+for file in lib/libzepi.so lib/libze_cpu.so.1 lib/zepi/adapters/libur_adapter_level_zero.so.0 \
+    lib/zepi/adapters/libur_adapter_level_zero_v2.so.0 include/zepi/zepi.h share/man/man1/zepi.1 share/doc/zepi/copyright; do
     [ -e "$scratch/root/usr/$file" ] || fail "the package has no /usr/$file"
 done
 

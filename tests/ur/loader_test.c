@@ -42,8 +42,8 @@ static void *find(void *library, const char *name)
     return symbol;
 }
 
-// What the loader of that name gets for a table.
-static int ask(const char *name, const char *getter_name)
+// What the loader of that name gets for a table of a library.
+static int ask_library(void *library, const char *name, const char *getter_name)
 {
     char path[1024];
     int (*asks)(getter_fn *, uint32_t, void *);
@@ -54,9 +54,14 @@ static int ask(const char *name, const char *getter_name)
     cr_assert_not_null(loader, "%s", dlerror());
     symbol = find(loader, "stand_in_loader_ask");
     memcpy(&asks, &symbol, sizeof(symbol));
-    symbol = find(adapter, getter_name);
+    symbol = find(library, getter_name);
     memcpy(&getter, &symbol, sizeof(symbol));
     return asks(getter, VERSION, table);
+}
+
+static int ask(const char *name, const char *getter_name)
+{
+    return ask_library(adapter, name, getter_name);
 }
 
 static void expect_layout(const char *release, const char *word)
@@ -117,4 +122,41 @@ Test(loader, is_not_looked_at_where_a_release_is_named)
 {
     setenv("ZEPI_UR_LAYOUT", "2026.2", 1);
     cr_expect_eq(ask("none", "urGetAdapterProcAddrTable"), SUCCESS);
+}
+
+// ---- Under the names of Intel's adapters ----
+
+static void *open_name(const char *name)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), TEST_NAMES "/libur_adapter_%s.so.0", name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    cr_assert_not_null(library, "%s", dlerror());
+    return library;
+}
+
+static void expect_first_alone(const char *first, const char *second)
+{
+    void *served = open_name(first);
+    void *other = open_name(second);
+    cr_expect_eq(ask_library(served, "2026_2", "urGetAdapterProcAddrTable"), SUCCESS);
+    cr_expect_neq(memcmp(table, untouched, sizeof(table)), 0);
+    memcpy(table, untouched, sizeof(table));
+    cr_expect_neq(ask_library(other, "2026_2", "urGetAdapterProcAddrTable"), SUCCESS);
+    cr_expect_eq(memcmp(table, untouched, sizeof(table)), 0);
+    // The other tables come from the library behind the name, and a loader may begin again.
+    cr_expect_eq(ask_library(served, "2026_2", "urGetKernelProcAddrTable"), SUCCESS);
+    cr_expect_eq(ask_library(served, "2026_2", "urGetAdapterProcAddrTable"), SUCCESS);
+    dlclose(other);
+    dlclose(served);
+}
+
+Test(loader, that_asks_under_both_names_gets_tables_for_the_first)
+{
+    expect_first_alone("level_zero", "level_zero_v2");
+}
+
+Test(loader, that_asks_for_the_second_version_first_gets_its_tables)
+{
+    expect_first_alone("level_zero_v2", "level_zero");
 }

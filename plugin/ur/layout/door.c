@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The getters that a loader finds by name in libur_adapter_zepi.so. The first call of a loader
 // decides which layout's tables it gets.
+#include "ur/layout/door.h"
+#include "core/log.h"
 #include "core/options.h"
 #include "ur/layout/layout.h"
 #include "ur/layout/loader.h"
@@ -9,8 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <unified-runtime/ur_api.h>
 
 static const struct {
     const char *release;
@@ -23,6 +23,7 @@ static const struct {
 #define LAYOUT_COUNT (sizeof(layouts) / sizeof(layouts[0]))
 
 static _Atomic(const struct zepi_ur_layout *) chosen;
+static atomic_uint first_name; // of enum zepi_ur_name
 
 // The host only sees that there is one adapter less: stderr tells why.
 static const struct zepi_ur_layout *refuse_layout(const char *subject, const char *reason,
@@ -78,16 +79,27 @@ static const struct zepi_ur_layout *choose_layout(const void *caller)
     return layout;
 }
 
-static ur_result_t give_table(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
-                              const void *caller)
+static bool is_first_name(enum zepi_ur_name name)
 {
+    unsigned first = ZEPI_UR_NAME_NONE;
+    return atomic_compare_exchange_strong(&first_name, &first, name) || first == name;
+}
+
+ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
+                              enum zepi_ur_name name, const void *caller)
+{
+    // What is asked for first: a second loader begins there, too.
+    const bool is_begin = table == ZEPI_UR_TABLE_Adapter;
     if (!out_table)
         return UR_RESULT_ERROR_INVALID_NULL_POINTER;
     if (version != UR_API_VERSION_0_12)
         return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
-    // What is asked for first: a second loader begins there, too.
-    const struct zepi_ur_layout *layout =
-        table == ZEPI_UR_TABLE_Adapter ? NULL : atomic_load(&chosen);
+    // A loader asks a library for no other table if it has none of adapters.
+    if (is_begin && !is_first_name(name)) {
+        zepi_log(ZEPI_LOG_INFO, "the loader has zepi under another name already");
+        return UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    const struct zepi_ur_layout *layout = is_begin ? NULL : atomic_load(&chosen);
     if (!layout)
         layout = choose_layout(caller);
     if (!layout)
@@ -105,6 +117,7 @@ static ur_result_t give_table(enum zepi_ur_table table, ur_api_version_t version
     ur_result_t UR_APICALL urGet##name##ProcAddrTable(ur_api_version_t version, void *pDdiTable)   \
     {                                                                                              \
         const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));           \
-        return give_table(ZEPI_UR_TABLE_##name, version, pDdiTable, caller);                       \
+        return zepi_ur_door_give(ZEPI_UR_TABLE_##name, version, pDdiTable, ZEPI_UR_NAME_ZEPI,      \
+                                 caller);                                                          \
     }
 ZEPI_UR_TABLES(GETTER)

@@ -39,6 +39,15 @@ static bool fill_tables(void *library, ur_dditable_t *table)
     return true;
 }
 
+// Unified Runtime's loader hands on what it finds, and has to be told to look.
+static bool start_loader(void *library)
+{
+    ur_result_t (*initialize)(ur_device_init_flags_t, ur_loader_config_handle_t);
+    void *symbol = dlsym(library, "urLoaderInit");
+    memcpy(&initialize, &symbol, sizeof(symbol));
+    return !symbol || initialize(0, NULL) == UR_RESULT_SUCCESS;
+}
+
 static bool find_device(struct ur_row *ur)
 {
     ur_platform_handle_t platform = NULL;
@@ -98,7 +107,7 @@ struct ur_row *ur_row_open(const char *path, const char **out_message)
         *out_message = library ? "out of memory" : dlerror();
         return NULL;
     }
-    if (!fill_tables(library, &ur->table)) {
+    if (!start_loader(library) || !fill_tables(library, &ur->table)) {
         *out_message = "it is no adapter of this version of Unified Runtime";
         free(ur);
         return NULL;
