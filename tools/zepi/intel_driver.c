@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "intel_driver.h"
+#include "command_line.h"
 #include "exit_code.h"
 #include "paths.h"
 
@@ -17,7 +18,6 @@
 
 #define LIBRARIES "usr/lib/x86_64-linux-gnu"
 #define LIBRARY_BEFORE_VERSION "libze_intel_gpu.so."
-#define MAX_SCRIPTS 4
 
 // What this driver and the shim have to be told; a variable that is set stays as it is.
 static const struct {
@@ -149,117 +149,12 @@ static int fail(const char *name, int error)
     return error == ENOENT ? 127 : 126;
 }
 
-// ---- The file to load ----
-
-// Finds a command as execvp does.
-static bool find_command(const char *name, char path[PATH_MAX])
-{
-    struct stat about;
-    const char *from = getenv("PATH");
-    if (strchr(name, '/')) {
-        snprintf(path, PATH_MAX, "%s", name);
-        return access(path, X_OK) == 0;
-    }
-    for (from = from ? from : "/usr/bin:/bin"; from; from = strchr(from, ':')) {
-        from += *from == ':';
-        const int length = (int)strcspn(from, ":");
-        if (snprintf(path, PATH_MAX, "%.*s%s%s", length, from, length > 0 ? "/" : "./", name) <
-                PATH_MAX &&
-            stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0)
-            return true;
-    }
-    errno = ENOENT;
-    return false;
-}
-
-enum kind { KIND_UNREADABLE, KIND_SCRIPT, KIND_DYNAMIC, KIND_OTHER };
-
-// What a file is, and the first line of a script without its "#!".
-static enum kind read_kind(const char *path, char line[PATH_MAX])
-{
-    enum kind kind = KIND_OTHER;
-    Elf64_Ehdr head = {0};
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return KIND_UNREADABLE;
-    const ssize_t length = pread(file, line, PATH_MAX - 1, 0);
-    line[length > 0 ? length : 0] = '\0';
-    if (strncmp(line, "#!", 2) == 0) {
-        line[strcspn(line, "\n")] = '\0';
-        memmove(line, line + 2, strlen(line + 2) + 1);
-        kind = KIND_SCRIPT;
-    } else if (pread(file, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-               memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
-               head.e_machine == EM_X86_64) {
-        for (unsigned i = 0; i < head.e_phnum && kind == KIND_OTHER; i++) {
-            Elf64_Phdr part;
-            const off_t offset = (off_t)(head.e_phoff + (Elf64_Off)i * sizeof(part));
-            if (pread(file, &part, sizeof(part), offset) == (ssize_t)sizeof(part) &&
-                part.p_type == PT_INTERP)
-                kind = KIND_DYNAMIC;
-        }
-    }
-    close(file);
-    return kind;
-}
-
-// A command line that grows at its front.
-struct command {
-    char **first;
-    char **room; // owned
-};
-
-static void put(struct command *command, const char *argument)
-{
-    char *copy = strdup(argument);
-    *--command->first = copy ? copy : (char *)"";
-}
-
-// Splits a script's first line: an interpreter, and the rest as one argument, as the kernel does.
-// "/usr/bin/env NAME" is NAME.
-static void put_interpreter(struct command *command, char *line)
-{
-    char *interpreter = line + strspn(line, " \t");
-    char *argument = interpreter + strcspn(interpreter, " \t");
-    if (*argument)
-        *argument++ = '\0';
-    argument += strspn(argument, " \t");
-    argument[strcspn(argument, "\r")] = '\0';
-    for (char *end = argument + strlen(argument); end > argument && strchr(" \t", end[-1]); end--)
-        end[-1] = '\0';
-    const char *slash = strrchr(interpreter, '/');
-    const bool is_env = slash && strcmp(slash, "/env") == 0 && argument[0] != '-' && argument[0] &&
-                        !strpbrk(argument, " \t=");
-    if (argument[0])
-        put(command, argument);
-    if (!is_env)
-        put(command, interpreter);
-}
-
-// Fills `command` up to the program that the loader takes. Returns 0 or an exit code.
-static int resolve(struct command *command, char path[PATH_MAX], enum kind *out_kind)
-{
-    char line[PATH_MAX];
-    for (int i = 0; i <= MAX_SCRIPTS; i++) {
-        if (!find_command(command->first[0], path))
-            return fail(command->first[0], errno);
-        *out_kind = read_kind(path, line);
-        if (*out_kind == KIND_UNREADABLE)
-            return fail(path, errno);
-        if (*out_kind != KIND_SCRIPT)
-            return 0;
-        command->first++;
-        put(command, path);
-        put_interpreter(command, line);
-    }
-    return fail(command->first[0], ELOOP);
-}
-
 // ---- Starting ----
 
 // Through the dynamic loader of the folder. The program's own name for itself stays: Python finds
 // its environment by it.
-static int exec_with_loader(const struct place *place, struct command *command, const char *path)
+static int exec_with_loader(const struct place *place, struct command_line *command,
+                            const char *path)
 {
     char loader[PATH_MAX + 32];
     char folders[2 * PATH_MAX];
@@ -268,19 +163,19 @@ static int exec_with_loader(const struct place *place, struct command *command, 
     snprintf(folders, sizeof(folders), "%s%s%s", place->folder, more && more[0] ? ":" : "",
              more ? more : "");
     char *name = *command->first++;
-    put(command, path);
-    put(command, name);
-    put(command, "--argv0");
-    put(command, place->shim);
-    put(command, "--preload");
-    put(command, folders);
-    put(command, "--library-path");
-    put(command, loader);
+    command_line_put(command, path);
+    command_line_put(command, name);
+    command_line_put(command, "--argv0");
+    command_line_put(command, place->shim);
+    command_line_put(command, "--preload");
+    command_line_put(command, folders);
+    command_line_put(command, "--library-path");
+    command_line_put(command, loader);
     execv(loader, command->first);
     return fail(loader, errno);
 }
 
-static int exec_directly(const struct place *place, struct command *command, const char *path)
+static int exec_directly(const struct place *place, struct command_line *command, const char *path)
 {
     char preload[2 * PATH_MAX];
     const char *more = getenv("LD_PRELOAD");
@@ -294,29 +189,25 @@ static int exec_directly(const struct place *place, struct command *command, con
 
 static int start(char *const arguments[])
 {
-    enum { FRONT = 2 * MAX_SCRIPTS + 16 };
     struct place place;
-    char path[PATH_MAX];
-    enum kind kind;
-    size_t count = 0;
+    struct command_line command;
+    struct program program;
     int code = find_place(&place);
     if (code != EXIT_OK)
         return code;
-    while (arguments[count])
-        count++;
-    struct command command = {.room = calloc(FRONT + count + 1, sizeof(char *))};
-    if (!command.room)
+    if (!command_line_init(&command, arguments))
         return fail(arguments[0], ENOMEM);
-    command.first = command.room + FRONT;
-    memcpy(command.first, arguments, count * sizeof(char *));
-    code = resolve(&command, path, &kind);
-    if (code == 0) {
+    const int error = command_line_resolve(&command, &program);
+    if (error != 0) {
+        code = fail(command.first[0], error);
+    } else {
         set_environment(&place);
         // A program without a dynamic loader cannot have the shim, nor does it load drivers.
-        code = kind == KIND_DYNAMIC && place.folder[0] ? exec_with_loader(&place, &command, path)
-                                                       : exec_directly(&place, &command, path);
+        code = program.loader[0] && place.folder[0]
+                   ? exec_with_loader(&place, &command, program.path)
+                   : exec_directly(&place, &command, program.path);
     }
-    free(command.room);
+    command_line_finish(&command);
     return code;
 }
 
