@@ -65,6 +65,7 @@ done
 [ "$(command -v zepi)" = "$HOME/zepi/bin/zepi" ] || fail 'the command is not the installed one'
 expect 0 'right' zepi demo --cpu
 expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" zepi exec --cpu -- env
+expect 0 "UR_ADAPTERS_SEARCH_PATH=$HOME/zepi/bin/../lib/zepi/adapters" zepi exec --cpu -- env
 # Nothing of the folder that it was built in.
 if grep -r -l -F -e "$build" -e "$scratch/before" "$HOME/zepi/lib/cmake" "$HOME/zepi/lib/pkgconfig"; then
     fail 'a file names the folder that zepi was built in'

@@ -48,14 +48,15 @@ memory = dpctl.memory.MemoryUSMDevice(5, queue=queue)
 memory.copy_from_host(bytearray(b"right"))
 print(device.name, memory.copy_to_host().tobytes().decode())
 for line in open("/proc/self/maps"):
-    if "libintelocl" in line or "libur_adapter_zepi" in line or "libze_cpu" in line:
+    if "libintelocl" in line or "libur_adapter_" in line or "libze_cpu" in line:
         print(line.split()[-1])
 PROGRAM
 run=("$environment/bin/zepi" exec --cpu -- "$environment/bin/python3" program.py)
 expect 0 'zepi CPU driver' "${run[@]}"
 expect 0 'right' "${run[@]}"
 expect 0 "$environment/lib/libze_cpu.so.1" "${run[@]}"
-expect 0 "$environment/lib/" "${run[@]}"
+expect 0 "$environment/lib/zepi/adapters/libur_adapter_level_zero.so.0" "${run[@]}"
+expect 0 "$environment/lib/libur_adapter_zepi.so" "${run[@]}"
 [ "$alone" != --alone ] || expect 0 "$environment/lib/libintelocl.so" "${run[@]}"
 
 # An empty file in place of the loader, which the dynamic linker finds first.

@@ -60,11 +60,11 @@ static bool find_command(const char *name, char path[PATH_MAX])
     return false;
 }
 
-enum kind { KIND_UNREADABLE, KIND_SCRIPT, KIND_PROGRAM };
+enum file_kind { KIND_UNREADABLE, KIND_SCRIPT, KIND_PROGRAM };
 
 // What a file is. `text` gets the first line of a script without its "#!", or the dynamic loader
 // that a program names.
-static enum kind read_kind(const char *path, char text[PATH_MAX])
+static enum file_kind read_file_kind(const char *path, char text[PATH_MAX])
 {
     Elf64_Ehdr head = {0};
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -122,7 +122,7 @@ int command_line_resolve(struct command_line *command, struct program *out_progr
     for (int i = 0; i <= MAX_SCRIPTS; i++) {
         if (!find_command(command->first[0], path))
             return errno;
-        const enum kind kind = read_kind(path, out_program->loader);
+        const enum file_kind kind = read_file_kind(path, out_program->loader);
         out_program->is_interpreter = i > 0;
         if (kind == KIND_UNREADABLE)
             return errno;

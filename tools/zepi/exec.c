@@ -3,6 +3,7 @@
 #include "host.h"
 #include "intel_driver.h"
 #include "paths.h"
+#include "runtime.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,20 +17,26 @@ static const char usage[] =
     "usage: zepi exec [--cpu | --gpu | --intel-driver] [--adapter FILE] [--verbose]\n"
     "                 [--] COMMAND [ARGUMENT...]\n"
     "\n"
-    "Runs a program of the DPC++ runtime on zepi: sets UR_ADAPTERS_FORCE_LOAD to zepi's adapter "
-    "and,\n"
-    "where there is no GPU or with --cpu, ZE_ENABLE_ALT_DRIVERS to the driver that executes on "
-    "the\n"
-    "CPU, which then says that its device is a CPU (ZE_CPU_TYPE, unless that is set).\n"
+    "Runs a program of the DPC++ runtime on zepi. UR_ADAPTERS_SEARCH_PATH gets the folder where "
+    "zepi\n"
+    "stands in for Intel's adapters for Level Zero; other backends (OpenCL, CUDA) stay. Where "
+    "there\n"
+    "is no GPU, or with --cpu, ZE_ENABLE_ALT_DRIVERS gets the driver that executes on the CPU, "
+    "which\n"
+    "then says that its device is a CPU (ZE_CPU_TYPE, unless that is set).\n"
     "\n"
     "  --cpu           execute on the CPU, even if there is a GPU\n"
     "  --gpu           a GPU or nothing\n"
     "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver "
     "fetches it)\n"
-    "  --adapter FILE  another adapter of Unified Runtime in zepi's place\n"
-    "  --verbose       say on stderr what is set\n"
+    "  --adapter FILE  this adapter of Unified Runtime, and no other backend\n"
+    "  --verbose       say on stderr which DPC++ runtime the program has, and what is set\n"
     "\n"
-    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver or adapter.\n";
+    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, or "
+    "no\n"
+    "runtime for a program that links with it or for python (\"-- env python ...\" runs it all "
+    "the\n"
+    "same).\n";
 
 static bool is_verbose;
 static const char *other_adapter;
@@ -41,41 +48,114 @@ static void set(const char *name, const char *value)
         fprintf(stderr, "zepi: %s=%s\n", name, value);
 }
 
-static int prepare(enum host_driver driver)
+static void unset(const char *name)
 {
-    char adapter[PATH_MAX];
-    const char *before = getenv("ZE_ENABLE_ALT_DRIVERS");
-    const char *chosen = getenv("UR_ADAPTERS_FORCE_LOAD");
-    const int code = host_prepare(driver);
-    if (code != EXIT_OK)
-        return code;
-    // What a program on Intel's driver starts keeps the program's adapter.
-    if (driver == HOST_DRIVER_INTEL && !other_adapter && getenv("DRM_SHIM_LAUNCHER") && chosen)
-        other_adapter = chosen;
-    if (other_adapter) {
-        if (access(other_adapter, R_OK) != 0) {
-            fprintf(stderr, "zepi: %s: %s\n", other_adapter, strerror(errno));
-            return EXIT_NO_DEVICE;
-        }
-        snprintf(adapter, sizeof(adapter), "%s", other_adapter);
-    } else if (!path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", adapter)) {
+    if (is_verbose && getenv(name))
+        fprintf(stderr, "zepi: %s is unset\n", name);
+    unsetenv(name);
+}
+
+// Says which runtime the command loads, or that it has need of one that is not there.
+static int check_runtime(char *const command[])
+{
+    struct runtime runtime;
+    const enum runtime_state state = runtime_find(command, &runtime);
+    if (state == RUNTIME_MISSING && runtime.library[0]) {
+        fprintf(
+            stderr,
+            "zepi exec: %s needs %s, which is not found: LD_LIBRARY_PATH has to name the folder "
+            "of the DPC++ runtime\n",
+            runtime.program, runtime.library);
+        return EXIT_NO_DEVICE;
+    }
+    if (state == RUNTIME_MISSING) {
+        fprintf(stderr,
+                "zepi exec: %s has no DPC++ runtime (libsycl.so): pip install dpctl brings one; a "
+                "program that finds one elsewhere starts with: zepi exec -- env python ...\n",
+                runtime.program);
+        return EXIT_NO_DEVICE;
+    }
+    if (!is_verbose)
+        return EXIT_OK;
+    if (state == RUNTIME_UNKNOWN)
+        fprintf(stderr, "zepi: runtime: unknown: %s does not link with libsycl.so\n",
+                runtime.program[0] ? runtime.program : command[0]);
+    else
+        fprintf(stderr, "zepi: runtime: DPC++ %s, %s\n",
+                runtime.release[0] ? runtime.release : "of an unknown release", runtime.library);
+    return EXIT_OK;
+}
+
+static int force_adapter(const char *path)
+{
+    if (access(path, R_OK) != 0) {
+        fprintf(stderr, "zepi: %s: %s\n", path, strerror(errno));
+        return EXIT_NO_DEVICE;
+    }
+    set("UR_ADAPTERS_FORCE_LOAD", path);
+    return EXIT_OK;
+}
+
+// Puts the folder beside the adapter, in which it has the names of Intel's, before others.
+static int add_adapters(void)
+{
+    char file[2 * PATH_MAX];
+    const char *before = getenv("UR_ADAPTERS_SEARCH_PATH");
+    bool is_there = path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", file);
+    if (is_there) {
+        char *slash = strrchr(file, '/');
+        snprintf(slash ? slash + 1 : file, PATH_MAX, "zepi/adapters/libur_adapter_level_zero.so.0");
+        is_there = access(file, R_OK) == 0;
+    }
+    if (!is_there) {
         fprintf(stderr,
                 "zepi: %s: %s; ZEPI_UR_ADAPTER says where libur_adapter_zepi.so is (it is built "
                 "where Unified Runtime's headers are)\n",
-                adapter, strerror(errno));
+                file, strerror(errno));
         return EXIT_NO_DEVICE;
     }
+    *strrchr(file, '/') = '\0';
+    char *folders = NULL;
+    if (asprintf(&folders, "%s%s%s", file, before && before[0] ? "," : "", before ? before : "") <
+        0) {
+        fprintf(stderr, "zepi: %s\n", strerror(ENOMEM));
+        return EXIT_NO_DEVICE;
+    }
+    unset("UR_ADAPTERS_FORCE_LOAD");
+    set("UR_ADAPTERS_SEARCH_PATH", folders);
+    free(folders);
+    return EXIT_OK;
+}
+
+static int prepare(enum host_driver driver, char *const command[])
+{
+    const char *before = getenv("ZE_ENABLE_ALT_DRIVERS");
+    int code = host_prepare(driver);
+    // What a program on Intel's driver starts keeps the program's adapters.
+    const bool is_child = driver == HOST_DRIVER_INTEL && getenv("DRM_SHIM_LAUNCHER");
+    if (code == EXIT_OK && !is_child)
+        code = check_runtime(command);
+    if (code != EXIT_OK)
+        return code;
     if (is_verbose)
         fprintf(stderr, "zepi: driver: %s\n", host_driver_description());
-    set("UR_ADAPTERS_FORCE_LOAD", adapter);
-    if (driver == HOST_DRIVER_INTEL)
-        return EXIT_OK;
+    if (other_adapter)
+        code = force_adapter(other_adapter);
+    else if (!is_child || (!getenv("UR_ADAPTERS_FORCE_LOAD") && !getenv("UR_ADAPTERS_SEARCH_PATH")))
+        code = add_adapters();
+    if (code != EXIT_OK || driver == HOST_DRIVER_INTEL)
+        return code;
     const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
     if (drivers && drivers != before)
         set("ZE_ENABLE_ALT_DRIVERS", drivers);
+    if (!drivers || !strstr(drivers, "libze_cpu"))
+        return EXIT_OK;
     // Libraries that bring native code for Intel GPUs along must not take it for one.
-    if (drivers && strstr(drivers, "libze_cpu") && !getenv("ZE_CPU_TYPE"))
+    if (!getenv("ZE_CPU_TYPE"))
         set("ZE_CPU_TYPE", "cpu");
+    // Else loaders leave adapters for Level Zero out where ONEAPI_DEVICE_SELECTOR asks for a CPU.
+    if (!getenv("UR_LOADER_PRELOAD_FILTER"))
+        set("UR_LOADER_PRELOAD_FILTER", "0");
     return EXIT_OK;
 }
 
@@ -118,7 +198,7 @@ int command_exec(int argc, char **argv)
         fprintf(stderr, "zepi exec: there is no command\n");
         return command_refuse(usage);
     }
-    const int code = prepare(driver);
+    const int code = prepare(driver, &argv[optind]);
     if (code != EXIT_OK)
         return code;
     if (driver == HOST_DRIVER_INTEL)

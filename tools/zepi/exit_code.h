@@ -7,7 +7,7 @@ enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1,    // a build failed, or a number is wrong
     EXIT_USAGE = 2,     // the command line
-    EXIT_NO_DEVICE = 3, // no plugin, no driver or no device
+    EXIT_NO_DEVICE = 3, // no plugin, driver, device or runtime
 };
 
 #endif

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Which DPC++ runtime zepi exec finds for a command, and what it sets. Arguments: ZEPI, and the Python of an
+# environment with the runtime.
+set -u
+zepi=$1 python=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/integration/expect.sh
+. "$(dirname "$0")/../integration/expect.sh"
+export HOME=$scratch
+unset PYTHONPATH LD_LIBRARY_PATH LD_PRELOAD UR_ADAPTERS_FORCE_LOAD UR_ADAPTERS_SEARCH_PATH ZE_ENABLE_ALT_DRIVERS
+packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+library=$(realpath "$(dirname "$python")/../lib/libsycl.so.9")
+run=("$zepi" exec --cpu --verbose --)
+
+# A Python without the runtime, a script of it, and a program that links with a stand-in for libsycl.
+mkdir "$scratch/bin" "$scratch/other"
+ln -s "$(realpath "$python")" "$scratch/bin/python3"
+printf '#!%s\nprint("started")\n' "$scratch/bin/python3" >"$scratch/script"
+chmod +x "$scratch/script"
+echo 'int sycl(void); int sycl(void) { return 0; }' >"$scratch/sycl.c"
+echo 'int sycl(void); int main(void) { return sycl(); }' >"$scratch/program.c"
+cc -shared -fPIC -Wl,-soname,libsycl.so.9 "$scratch/sycl.c" -o "$scratch/other/libsycl.so.9" || exit 1
+cc "$scratch/program.c" "$scratch/other/libsycl.so.9" -o "$scratch/program" || exit 1
+
+expect 0 "zepi: runtime: DPC++ 2026.2." "${run[@]}" "$python" -c ''
+expect 0 ", $library" "${run[@]}" "$python" -c ''
+expect 3 'pip install dpctl' "${run[@]}" "$scratch/bin/python3" -c ''
+expect 0 "$library" env PYTHONPATH="$packages" "${run[@]}" "$scratch/bin/python3" -c ''
+expect 0 "$library" env LD_LIBRARY_PATH="$(dirname "$library")" "${run[@]}" "$scratch/bin/python3" -c ''
+expect 0 "$scratch/other/libsycl.so.9" env LD_PRELOAD="$scratch/other/libsycl.so.9" "${run[@]}" "$python" -c ''
+expect 3 "$scratch/program needs libsycl.so.9, which is not found" "${run[@]}" "$scratch/program"
+expect 0 "DPC++ of an unknown release, $scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" \
+    "${run[@]}" "$scratch/program"
+# What these start is theirs to know.
+expect 0 'runtime: unknown' "${run[@]}" env "$scratch/bin/python3" -c ''
+expect 0 'runtime: unknown' "${run[@]}" sh -c ''
+expect 0 'started' "${run[@]}" "$scratch/script"
+expect 127 'No such file' "${run[@]}" "$scratch/none"
+
+adapters=$(dirname "$zepi")/../lib/zepi/adapters
+expect 0 "UR_ADAPTERS_SEARCH_PATH=$adapters" "${run[@]}" true
+expect 0 "UR_ADAPTERS_SEARCH_PATH=$adapters,/other" env UR_ADAPTERS_SEARCH_PATH=/other "${run[@]}" true
+expect 0 'UR_ADAPTERS_FORCE_LOAD is unset' env UR_ADAPTERS_FORCE_LOAD=/other "${run[@]}" true
+expect 0 "UR_ADAPTERS_FORCE_LOAD=$scratch/script" "$zepi" exec --cpu --adapter "$scratch/script" -- env
+expect 3 'zepi/adapters/libur_adapter_level_zero.so.0: No such file' \
+    env ZEPI_UR_ADAPTER="$scratch/script" "${run[@]}" true
+
+[ $failures -eq 0 ] && echo 'exec: everything is right'

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "runtime.h"
+#include "command_line.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define LIBRARY "libsycl.so."
+#define LISTS "LD_TRACE_LOADED_OBJECTS"
+// Of the releases that the adapter serves.
+#define LIBRARIES "libsycl.so.9:libsycl.so.8"
+
+// ---- What other programs print ----
+
+// Starts a program whose stdout is the result's. NULL: it does not start.
+static FILE *start_program(const char *const arguments[], pid_t *out_process)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    if (pipe(ends) != 0)
+        return NULL;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    bool is_good = posix_spawn_file_actions_init(&actions) == 0;
+    if (is_good) {
+        is_good = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                                   0) == 0 &&
+                  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
+                  posix_spawn_file_actions_addclose(&actions, ends[1]) == 0 &&
+                  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
+                                                   0) == 0 &&
+                  posix_spawn(out_process, arguments[0], &actions, NULL, (char *const *)arguments,
+                              environ) == 0;
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    FILE *output = is_good ? fdopen(ends[0], "r") : NULL;
+    if (!output)
+        close(ends[0]);
+    return output;
+}
+
+static void end_program(FILE *output, pid_t process)
+{
+    char rest[4096];
+    while (fread(rest, 1, sizeof(rest), output) > 0)
+        ;
+    fclose(output);
+    waitpid(process, NULL, 0);
+}
+
+// ---- Where the library is ----
+
+// Reads "NAME => PATH (ADDRESS)", "NAME => not found" or "PATH (ADDRESS)", as a dynamic loader
+// lists a library. Returns whether it is libsycl: `name` of it, and `path` or "".
+static bool read_listed(char *line, char name[PATH_MAX], char path[PATH_MAX])
+{
+    char *first = line + strspn(line, " \t");
+    char *arrow = strstr(first, " => ");
+    char *place = arrow ? arrow + strlen(" => ") : first;
+    char *address = strstr(place, " (0x");
+    if (arrow)
+        *arrow = '\0';
+    if (address)
+        *address = '\0';
+    const char *slash = strrchr(first, '/');
+    const char *base = slash ? slash + 1 : first;
+    if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0)
+        return false;
+    snprintf(name, PATH_MAX, "%s", base);
+    snprintf(path, PATH_MAX, "%s", address && place[0] == '/' ? place : "");
+    return true;
+}
+
+// The libsycl that the program's dynamic loader finds for it, with `preload` loaded before or NULL.
+// False: it loads none.
+static bool list_libsycl(const struct program *program, const char *preload, char name[PATH_MAX],
+                         char path[PATH_MAX])
+{
+    const char *const plain[] = {program->loader, program->path, NULL};
+    const char *const more[] = {program->loader, "--preload", preload, program->path, NULL};
+    char line[2 * PATH_MAX];
+    pid_t process;
+    bool is_listed = false;
+    // The loader of the GNU C library then lists and starts nothing, as for ldd.
+    setenv(LISTS, "1", 1);
+    FILE *output = start_program(preload ? more : plain, &process);
+    unsetenv(LISTS);
+    if (!output)
+        return false;
+    while (!is_listed && fgets(line, sizeof(line), output))
+        is_listed = read_listed(line, name, path);
+    end_program(output, process);
+    return is_listed;
+}
+
+// The newest libsycl of a folder.
+static bool find_in_folder(const char *folder, char path[PATH_MAX])
+{
+    char pattern[PATH_MAX + 32];
+    glob_t found;
+    snprintf(pattern, sizeof(pattern), "%s/" LIBRARY "[0-9]", folder);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    const char *last = found.gl_pathv[found.gl_pathc - 1];
+    const bool is_found = realpath(last, path) || snprintf(path, PATH_MAX, "%s", last) < PATH_MAX;
+    globfree(&found);
+    return is_found;
+}
+
+// Packages of Python bring libraries to lib of their environment, two folders above themselves.
+static bool find_by_packages(const struct program *program, char path[PATH_MAX])
+{
+    const char *const arguments[] = {program->path, "-c", "import sys; print(*sys.path, sep='\\n')",
+                                     NULL};
+    char line[PATH_MAX];
+    char folder[PATH_MAX + 8];
+    pid_t process;
+    bool is_found = false;
+    FILE *output = start_program(arguments, &process);
+    if (!output)
+        return false;
+    while (!is_found && fgets(line, sizeof(line), output)) {
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(folder, sizeof(folder), "%s/../..", line);
+        is_found = line[0] == '/' && find_in_folder(folder, path);
+    }
+    end_program(output, process);
+    return is_found;
+}
+
+static bool find_for_python(const struct program *program, char path[PATH_MAX])
+{
+    char name[PATH_MAX];
+    char folder[PATH_MAX + 16];
+    // Not where a link to it leads: an environment has a link to another one's Python.
+    const int length = (int)(strrchr(program->path, '/') - program->path);
+    snprintf(folder, sizeof(folder), "%.*s/../lib", length, program->path);
+    return find_in_folder(folder, path) || find_by_packages(program, path) ||
+           (list_libsycl(program, LIBRARIES, name, path) && path[0]);
+}
+
+// ---- Which release it is of ----
+
+// Intel's compiler leaves its release in what it compiles: "... Compiler 2026.2.0 (...)".
+static void read_release(const char *path, char release[32])
+{
+    static const char before[] = "DPC++/C++ Compiler ";
+    Elf64_Ehdr head;
+    char text[4096];
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    release[0] = '\0';
+    if (file < 0)
+        return;
+    if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        head.e_shnum = 0;
+    for (unsigned i = 0; i < head.e_shnum && !release[0]; i++) {
+        Elf64_Shdr part;
+        const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(part));
+        // Strings that stay out of memory: the linker's comments.
+        if (pread(file, &part, sizeof(part), offset) != (ssize_t)sizeof(part) ||
+            part.sh_type != SHT_PROGBITS || (part.sh_flags & SHF_ALLOC) ||
+            !(part.sh_flags & SHF_STRINGS))
+            continue;
+        const size_t size = part.sh_size < sizeof(text) ? part.sh_size : sizeof(text);
+        const ssize_t got = pread(file, text, size, (off_t)part.sh_offset);
+        const char *found = got > 0 ? memmem(text, (size_t)got, before, strlen(before)) : NULL;
+        if (!found)
+            continue;
+        found += strlen(before);
+        size_t length = 0;
+        while (found + length < text + got && length < 31 && strchr("0123456789.", found[length]) &&
+               found[length])
+            length++;
+        memcpy(release, found, length);
+        release[length] = '\0';
+    }
+    close(file);
+}
+
+// ---- Both ----
+
+static bool is_python(const struct program *program)
+{
+    const char *slash = strrchr(program->path, '/');
+    return slash && strncmp(slash + 1, "python", strlen("python")) == 0;
+}
+
+// The runtime is for the GNU C library alone.
+static bool has_gnu_loader(const struct program *program)
+{
+    const char *slash = strrchr(program->loader, '/');
+    return slash && strncmp(slash + 1, "ld-linux", strlen("ld-linux")) == 0;
+}
+
+static enum runtime_state find_for_program(const struct program *program, struct runtime *runtime)
+{
+    char name[PATH_MAX];
+    snprintf(runtime->program, PATH_MAX, "%s", program->path);
+    if (!has_gnu_loader(program))
+        return RUNTIME_UNKNOWN;
+    if (list_libsycl(program, NULL, name, runtime->library)) {
+        if (runtime->library[0])
+            return RUNTIME_FOUND;
+        memcpy(runtime->library, name, sizeof(name));
+        return RUNTIME_MISSING;
+    }
+    runtime->library[0] = '\0';
+    if (!is_python(program))
+        return RUNTIME_UNKNOWN;
+    if (find_for_python(program, runtime->library))
+        return RUNTIME_FOUND;
+    // A script may only start other programs.
+    return program->is_interpreter ? RUNTIME_UNKNOWN : RUNTIME_MISSING;
+}
+
+enum runtime_state runtime_find(char *const command[], struct runtime *out_runtime)
+{
+    struct command_line line;
+    struct program program;
+    enum runtime_state state = RUNTIME_UNKNOWN;
+    *out_runtime = (struct runtime){0};
+    if (!command_line_init(&line, command))
+        return state;
+    if (command_line_resolve(&line, &program) == 0)
+        state = find_for_program(&program, out_runtime);
+    command_line_finish(&line);
+    if (state == RUNTIME_FOUND)
+        read_release(out_runtime->library, out_runtime->release);
+    return state;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_RUNTIME_H
+#define ZEPI_TOOL_RUNTIME_H
+
+#include <limits.h>
+
+// The DPC++ runtime, libsycl, that a command loads in this environment. A program that links with
+// it loads the one that the dynamic loader lists. Python loads it with a package: looked at are the
+// folder of its environment, those above the packages of sys.path, and what the dynamic loader
+// finds by itself. Of other programs nothing can be known: what a shell starts may load one.
+
+enum runtime_state {
+    RUNTIME_FOUND,
+    RUNTIME_MISSING, // and the program has need of it
+    RUNTIME_UNKNOWN,
+};
+
+struct runtime {
+    char program[PATH_MAX]; // that loads it: of a script the interpreter
+    char
+        library[PATH_MAX]; // libsycl; if it is missing, the name that the program links with, or ""
+    char release[32];      // of DPC++, as in "2026.2.0"; "" if the file does not say it
+};
+
+enum runtime_state runtime_find(char *const command[], struct runtime *out_runtime);
+
+#endif
