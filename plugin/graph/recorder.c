@@ -217,7 +217,8 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
     const struct zepi_launch asked =
         zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
     if (!kernel->is_emulated)
-        return record_native_launch(recorder, zepi_device_kernel_of(kernel->pools[index]), &asked);
+        return record_native_launch(recorder, zepi_device_kernel_of(kernel->device_kernels[index]),
+                                    &asked);
     const struct zepi_target target = zepi_kernel_target(kernel, index, NULL);
     return target.image ? record_emulated_launch(recorder, &target, &asked)
                         : record_native_launch(recorder,

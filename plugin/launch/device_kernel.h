@@ -3,6 +3,7 @@
 #define ZEPI_LAUNCH_DEVICE_KERNEL_H
 
 #include "cache/build_result.h"
+#include "cache/mutex.h"
 #include "program/build/device_module.h"
 #include "sync/completion_point.h"
 #include "sync/deferred_free.h"
@@ -13,11 +14,9 @@
 // launch one kernel never wait for each other, and write to nothing in common. Queues without a
 // number, and calls that need a handle for something else, take an instance and give it back.
 
-#define ZEPI_DEVICE_KERNEL_SLOTS 8
 #define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel
 
 struct zepi_kernel_instance;
-typedef _Atomic(struct zepi_kernel_instance *) zepi_kernel_instance_slot;
 
 // What is known about an argument before a launch.
 struct zepi_kernel_argument {
@@ -28,8 +27,8 @@ struct zepi_kernel_argument {
 struct zepi_device_kernel {
     struct zepi_deferred deferred;
     struct zepi_build_result *device_module; // reference: the kernel's module is in use as long
-    ze_module_handle_t module;               // borrowed from `code`
-    const char *name;                        // borrowed from `code`
+    ze_module_handle_t module;               // borrowed from the device module
+    const char *name;                        // borrowed from the device module
     ze_kernel_properties_t properties;
     uint32_t preferred_multiple; // of group sizes
     uint32_t register_count;     // 0: unknown
@@ -39,9 +38,10 @@ struct zepi_device_kernel {
     // By queue number: owned instances, made by the first launch and kept for the next queue that
     // gets the number. Written once; what they point to is used under the mutex of a queue with the
     // number. NULL until then, and the last for ever.
-    zepi_kernel_instance_slot of_queue[ZEPI_QUEUE_NUMBERS + 1];
-    // Instances that are not in use. A slot changes by exchange and compare-exchange alone.
-    zepi_kernel_instance_slot slots[ZEPI_DEVICE_KERNEL_SLOTS];
+    _Atomic(struct zepi_kernel_instance *) of_queue[ZEPI_QUEUE_NUMBERS + 1];
+    struct zepi_mutex mutex;           // guards what is below; nothing is called under it
+    struct zepi_kernel_instance *free; // owned; last given back first
+    uint32_t free_count;
 };
 
 static inline struct zepi_device_kernel *
@@ -50,11 +50,12 @@ zepi_device_kernel_of(const struct zepi_build_result *result)
     return zepi_build_result_payload(result);
 }
 
-// The pool of a kernel that `code` has, from the cache or made. *out_result is a new reference.
+// A kernel of a device module, from the cache or made. *out_result is a new reference to a result
+// whose payload is a struct zepi_device_kernel.
 zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
                                      struct zepi_build_result **out_result);
 
-// Takes an instance out of the pool, or makes one.
+// Takes a free instance, or makes one.
 zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
                                         struct zepi_kernel_instance **out_instance);
 // Keeps it for queues of this number, or gives it back if another thread was faster. Returns the
@@ -62,7 +63,7 @@ zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel
 struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel *device_kernel,
                                                        uint32_t queue_number,
                                                        struct zepi_kernel_instance *instance);
-// Gives it back, or destroys it if the pool is full.
+// Gives it back, or destroys it if enough are free.
 void zepi_kernel_instance_give(struct zepi_device_kernel *device_kernel,
                                struct zepi_kernel_instance *instance);
 void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,

@@ -10,14 +10,15 @@
 #include "program/build/handle_caches.h"
 #include "ze/ze.h"
 
+#define FREE_INSTANCES 8 // of a kernel
+
 static void destroy_deferred_kernel(struct zepi_deferred *deferred)
 {
     struct zepi_device_kernel *device_kernel = (struct zepi_device_kernel *)deferred;
-    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
-        struct zepi_kernel_instance *instance =
-            atomic_load_explicit(&device_kernel->slots[i], memory_order_acquire);
-        if (instance)
-            zepi_kernel_instance_free(instance);
+    while (device_kernel->free) {
+        struct zepi_kernel_instance *instance = device_kernel->free;
+        device_kernel->free = instance->next;
+        zepi_kernel_instance_free(instance);
     }
     for (uint32_t i = 0; i < ZEPI_QUEUE_NUMBERS; i++) {
         struct zepi_kernel_instance *instance =
@@ -124,10 +125,10 @@ static zepi_result_t count_arguments(struct zepi_device_kernel *device_kernel)
     return result;
 }
 
-// A pool with its first handle: a kernel that cannot be made is found out here, not at a launch.
-static zepi_result_t device_kernel_create_empty(struct zepi_build_result *device_module,
-                                                const char *name,
-                                                struct zepi_device_kernel **out_device_kernel)
+// A device kernel with its first instance: a kernel that cannot be made is found out here, not at a
+// launch.
+static zepi_result_t device_kernel_create(struct zepi_build_result *device_module, const char *name,
+                                          struct zepi_device_kernel **out_device_kernel)
 {
     struct zepi_kernel_instance *instance;
     struct zepi_device_kernel *device_kernel = zepi_allocate(1, sizeof(*device_kernel));
@@ -148,7 +149,8 @@ static zepi_result_t device_kernel_create_empty(struct zepi_build_result *device
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_instance_create(device_kernel, &instance);
     if (result == ZEPI_SUCCESS) {
-        atomic_store_explicit(&device_kernel->slots[0], instance, memory_order_release);
+        device_kernel->free = instance;
+        device_kernel->free_count = 1;
         result = device_kernel_describe(device_kernel, instance);
     }
     if (result != ZEPI_SUCCESS) {
@@ -159,17 +161,17 @@ static zepi_result_t device_kernel_create_empty(struct zepi_build_result *device
     return ZEPI_SUCCESS;
 }
 
-struct pool_request {
+struct kernel_request {
     struct zepi_build_result *device_module;
     const char *name;
 };
 
 static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_output *output)
 {
-    const struct pool_request *request = user;
+    const struct kernel_request *request = user;
     struct zepi_device_kernel *device_kernel = NULL;
     const zepi_result_t result =
-        device_kernel_create_empty(request->device_module, request->name, &device_kernel);
+        device_kernel_create(request->device_module, request->name, &device_kernel);
     if (result == ZEPI_SUCCESS) {
         output->payload = device_kernel;
         output->destroy = device_kernel_destroy;
@@ -205,7 +207,7 @@ static zepi_result_t device_kernel_get_uncached(const struct zepi_build_request 
 zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
                                      struct zepi_build_result **out_result)
 {
-    struct pool_request request = {device_module, name};
+    struct kernel_request request = {device_module, name};
     const struct zepi_build_request build = {.build = device_kernel_build, .user = &request};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
@@ -234,33 +236,32 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
 zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
                                         struct zepi_kernel_instance **out_instance)
 {
-    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
-        zepi_kernel_instance_slot *slot = &device_kernel->slots[i];
-        // Relaxed: only a hint; the exchange below decides.
-        if (!atomic_load_explicit(slot, memory_order_relaxed))
-            continue;
-        // Acquire: what the last user of the handle noted in it.
-        struct zepi_kernel_instance *instance =
-            atomic_exchange_explicit(slot, NULL, memory_order_acquire);
-        if (instance) {
-            *out_instance = instance;
-            return ZEPI_SUCCESS;
-        }
+    zepi_mutex_lock(&device_kernel->mutex);
+    struct zepi_kernel_instance *instance = device_kernel->free;
+    if (instance) {
+        device_kernel->free = instance->next;
+        device_kernel->free_count--;
     }
-    return zepi_kernel_instance_create(device_kernel, out_instance);
+    zepi_mutex_unlock(&device_kernel->mutex);
+    if (!instance)
+        return zepi_kernel_instance_create(device_kernel, out_instance);
+    *out_instance = instance;
+    return ZEPI_SUCCESS;
 }
 
 void zepi_kernel_instance_give(struct zepi_device_kernel *device_kernel,
                                struct zepi_kernel_instance *instance)
 {
-    for (uint32_t i = 0; i < ZEPI_DEVICE_KERNEL_SLOTS; i++) {
-        struct zepi_kernel_instance *none = NULL;
-        // Release: the next user sees what is noted in the handle.
-        if (atomic_compare_exchange_strong_explicit(&device_kernel->slots[i], &none, instance,
-                                                    memory_order_release, memory_order_relaxed))
-            return;
+    zepi_mutex_lock(&device_kernel->mutex);
+    const bool is_kept = device_kernel->free_count < FREE_INSTANCES;
+    if (is_kept) {
+        instance->next = device_kernel->free;
+        device_kernel->free = instance;
+        device_kernel->free_count++;
     }
-    zepi_kernel_instance_destroy(device_kernel, instance);
+    zepi_mutex_unlock(&device_kernel->mutex);
+    if (!is_kept)
+        zepi_kernel_instance_destroy(device_kernel, instance);
 }
 
 struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel *device_kernel,

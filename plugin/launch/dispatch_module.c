@@ -141,7 +141,7 @@ static zepi_result_t find_target_of_object(const struct zepi_request *request,
     struct zepi_device_kernel *device_kernel;
     uint32_t part_index;
     const zepi_result_t result =
-        zepi_kernel_get_pool(kernel, request->queue->device_index, &device_kernel);
+        zepi_kernel_get_device_kernel(kernel, request->queue->device_index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     dispatch->target = zepi_kernel_target(kernel, request->queue->device_index, &part_index);

@@ -16,10 +16,10 @@ static void kernel_destroy(void *object)
     struct zepi_kernel *kernel = object;
     if (atomic_load_explicit(&kernel->exports, memory_order_acquire))
         zepi_kernel_destroy_exports(kernel);
-    for (uint32_t i = 0; kernel->pools && i < kernel->context->device_count; i++)
-        zepi_build_result_release(kernel->pools[i]);
-    if (kernel->pools != kernel->inline_pools)
-        zepi_free(kernel->pools);
+    for (uint32_t i = 0; kernel->device_kernels && i < kernel->context->device_count; i++)
+        zepi_build_result_release(kernel->device_kernels[i]);
+    if (kernel->device_kernels != kernel->inline_device_kernels)
+        zepi_free(kernel->device_kernels);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
     zepi_release(kernel->program);
@@ -36,14 +36,15 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
         struct zepi_build_result *device_module = zepi_module_find_code(module, i, name);
         if (!device_module)
             continue;
-        const zepi_result_t result = zepi_device_kernel_get(device_module, name, &kernel->pools[i]);
+        const zepi_result_t result =
+            zepi_device_kernel_get(device_module, name, &kernel->device_kernels[i]);
         if (result != ZEPI_SUCCESS)
             return result;
-        kernel->name = zepi_device_kernel_of(kernel->pools[i])->name;
+        kernel->name = zepi_device_kernel_of(kernel->device_kernels[i])->name;
     }
     for (uint32_t i = 0; i < module->context->device_count; i++)
-        kernel->is_emulated =
-            kernel->is_emulated || (kernel->pools[i] && zepi_kernel_target(kernel, i, NULL).image);
+        kernel->is_emulated = kernel->is_emulated || (kernel->device_kernels[i] &&
+                                                      zepi_kernel_target(kernel, i, NULL).image);
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -51,7 +52,7 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
-// A kernel without pools.
+// A kernel without device kernels.
 static zepi_result_t kernel_create(struct zepi_module *module, struct zepi_kernel **out_kernel)
 {
     const size_t device_count = module->context->device_count;
@@ -60,10 +61,11 @@ static zepi_result_t kernel_create(struct zepi_module *module, struct zepi_kerne
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     kernel->module = zepi_retain(module);
     kernel->context = module->context;
-    kernel->pools = device_count <= sizeof(kernel->inline_pools) / sizeof(kernel->inline_pools[0])
-                        ? kernel->inline_pools
-                        : zepi_allocate(device_count, sizeof(kernel->pools[0]));
-    if (!kernel->pools) {
+    kernel->device_kernels = device_count <= sizeof(kernel->inline_device_kernels) /
+                                                 sizeof(kernel->inline_device_kernels[0])
+                                 ? kernel->inline_device_kernels
+                                 : zepi_allocate(device_count, sizeof(kernel->device_kernels[0]));
+    if (!kernel->device_kernels) {
         zepi_release(kernel);
         return zepi_fail_no_memory();
     }
@@ -75,7 +77,7 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
                                       uint32_t *out_part_index)
 {
     const struct zepi_module *module = kernel->module;
-    struct zepi_target target = {.device_kernel = kernel->pools[device_index]};
+    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
     const struct zepi_build_result *device_module =
         zepi_device_kernel_of(target.device_kernel)->device_module;
     uint32_t index = 0;
@@ -123,10 +125,10 @@ zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
     return kernel_make(module, name, out_kernel);
 }
 
-zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
-                                   struct zepi_device_kernel **out_device_kernel)
+zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, uint32_t device_index,
+                                            struct zepi_device_kernel **out_device_kernel)
 {
-    struct zepi_build_result *device_kernel = kernel->pools[device_index];
+    struct zepi_build_result *device_kernel = kernel->device_kernels[device_index];
     if (!device_kernel)
         return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
                          kernel->name, kernel->context->devices[device_index]->properties.name);
@@ -134,7 +136,7 @@ zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t de
     return ZEPI_SUCCESS;
 }
 
-// The pool for a request about a kernel on a device.
+// The device kernel for a question about a kernel on a device.
 static zepi_result_t kernel_find_on_device(zepi_kernel_t kernel, zepi_device_t device,
                                            struct zepi_device_kernel **out_device_kernel)
 {
@@ -142,7 +144,8 @@ static zepi_result_t kernel_find_on_device(zepi_kernel_t kernel, zepi_device_t d
     zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_context_check_device(kernel->context, device, &index);
-    return result == ZEPI_SUCCESS ? zepi_kernel_get_pool(kernel, index, out_device_kernel) : result;
+    return result == ZEPI_SUCCESS ? zepi_kernel_get_device_kernel(kernel, index, out_device_kernel)
+                                  : result;
 }
 
 zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
@@ -227,4 +230,48 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
         result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, instance->ze, out_count);
     zepi_kernel_instance_give(device_kernel, instance);
     return result;
+}
+
+// ---- Native handles ----
+
+static void destroy_exported_kernel(void *user, uint32_t index, void *item)
+{
+    const struct zepi_kernel *kernel = user;
+    zepi_kernel_instance_destroy(zepi_device_kernel_of(kernel->device_kernels[index]), item);
+}
+
+void zepi_kernel_destroy_exports(struct zepi_kernel *kernel)
+{
+    zepi_exports_finish(&kernel->exports, destroy_exported_kernel, kernel);
+}
+
+zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
+                                     void **out_native_handle)
+{
+    uint32_t index;
+    struct zepi_device_kernel *device_kernel = NULL;
+    struct zepi_kernel_instance *made;
+    zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(kernel->module->context, device, &index);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the native handle is NULL");
+    struct zepi_kernel_instance *instance = zepi_exports_get(&kernel->exports, index);
+    if (!instance) {
+        result = zepi_kernel_instance_create(device_kernel, &made);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        instance =
+            zepi_exports_put(&kernel->exports, kernel->module->context->device_count, index, made);
+        if (instance != made)
+            zepi_kernel_instance_destroy(device_kernel, made);
+        if (!instance)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *out_native_handle = instance->ze;
+    return ZEPI_SUCCESS;
 }

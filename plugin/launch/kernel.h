@@ -18,9 +18,9 @@ struct zepi_kernel {
     bool is_emulated;             // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
-    struct zepi_build_result **pools;
-    struct zepi_build_result *inline_pools[4]; // if they fit
-    zepi_exports_t exports; // owned; each an instance that its pool never gets back
+    struct zepi_build_result **device_kernels;
+    struct zepi_build_result *inline_device_kernels[4]; // if they fit
+    zepi_exports_t exports; // owned; each an instance that is never given back
     // Of a front door: what it asked of and what it keeps with the kernel, both retained, and the
     // handle that it made the kernel around, owned. Or NULL.
     void *program;
@@ -31,12 +31,12 @@ struct zepi_kernel {
 
 extern const struct zepi_type zepi_kernel_type;
 
-// The kernel's pool on a device of its context, borrowed. A device without is an error.
-zepi_result_t zepi_kernel_get_pool(const struct zepi_kernel *kernel, uint32_t device_index,
-                                   struct zepi_device_kernel **out_device_kernel);
+// The device kernel on a device of the context, borrowed. A device without one is an error.
+zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, uint32_t device_index,
+                                            struct zepi_device_kernel **out_device_kernel);
 
-// What a launch of the kernel goes to on a device that it has a pool for. Borrowed from the kernel.
-// *out_part_index (may be NULL) is the part of the module that it is in.
+// The target of the kernel's launches on a device that it has a device kernel for, borrowed from
+// the kernel. *out_part_index (may be NULL) is the part of the module that it is in.
 struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
                                       uint32_t *out_part_index);
 
@@ -52,10 +52,9 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
                                                  uint32_t work_dim, const size_t *group_size,
                                                  uint32_t *out_count);
 
-// kernel_native.c
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                      void **out_native_handle);
-// Destroys what was handed out, when no command can use it any more: the kernel goes.
+// Destroys the handles that the host asked for, once no command can use them: the kernel goes.
 void zepi_kernel_destroy_exports(struct zepi_kernel *kernel);
 
 #endif

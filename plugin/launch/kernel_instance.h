@@ -12,7 +12,8 @@ struct zepi_launch;
 struct zepi_queue;
 
 // One ze_kernel, and what is set on it: a launch sets what differs. One thread at a time uses an
-// instance: that which has the mutex of the queue that it belongs to, or took it from the pool.
+// instance: that which has the mutex of the queue that it belongs to, or took it from the free
+// ones.
 
 // What an argument was when it was set.
 struct zepi_argument_state {
@@ -24,7 +25,8 @@ struct zepi_argument_state {
 #define ZEPI_ARGUMENT_NOT_SET UINT64_MAX
 
 struct zepi_kernel_instance {
-    struct zepi_deferred deferred; // while its last command may still run
+    struct zepi_deferred deferred;     // while its last command may still run
+    struct zepi_kernel_instance *next; // free ones
     ze_kernel_handle_t ze;
     // Sizes that were found right, as they were asked for, and the number of groups.
     uint32_t work_dim; // 0: none
@@ -39,7 +41,7 @@ struct zepi_kernel_instance {
     struct zepi_argument_state arguments[];
 };
 
-// Makes an instance, which is in no pool yet.
+// Makes an instance, which belongs to no queue yet.
 zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
                                           struct zepi_kernel_instance **out_instance);
 // No command uses it.

@@ -76,7 +76,7 @@ static zepi_result_t launch_get_device_kernel(const struct zepi_kernel *kernel,
     if (kernel->context != context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "kernel '%s' is of another context than the queue", kernel->name);
-    return zepi_kernel_get_pool(kernel, device_index, out_device_kernel);
+    return zepi_kernel_get_device_kernel(kernel, device_index, out_device_kernel);
 }
 
 // One that has no code for the queue's device, is of another context, or has emulated constants.
@@ -96,12 +96,12 @@ static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue 
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
                                  const struct zepi_launch *launch)
 {
-    const bool is_usual = kernel->context == queue->context && kernel->pools[queue->device_index] &&
-                          !kernel->is_emulated;
+    const bool is_usual = kernel->context == queue->context &&
+                          kernel->device_kernels[queue->device_index] && !kernel->is_emulated;
     if (__builtin_expect(!is_usual, 0))
         return launch_unusual(queue, kernel, launch);
-    return launch_device_kernel(queue, zepi_device_kernel_of(kernel->pools[queue->device_index]),
-                                launch);
+    return launch_device_kernel(
+        queue, zepi_device_kernel_of(kernel->device_kernels[queue->device_index]), launch);
 }
 
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,

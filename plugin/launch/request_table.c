@@ -112,10 +112,10 @@ static struct place request_place(const struct zepi_queue *queue, const zepi_lau
 {
     if (!module)
         return (struct place){.unit = desc->unit, .number = generation};
-    return (struct place){.number = module->number,
-                          .kernel = desc->kernel,
-                          .device_kernel =
-                              desc->kernel ? desc->kernel->pools[queue->device_index] : NULL};
+    return (struct place){
+        .number = module->number,
+        .kernel = desc->kernel,
+        .device_kernel = desc->kernel ? desc->kernel->device_kernels[queue->device_index] : NULL};
 }
 
 // Returns false for a list of values that is no good: no entry is found or made for it. The hash is

@@ -41,7 +41,7 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_graph *
     struct zepi_device_kernel *device_kernel;
     const uint32_t device_index = zepi_context_device_index(buffer->context, buffer->device);
     const ur_result_t result =
-        zepi_ur_result(zepi_kernel_get_pool(draft->kernel, device_index, &device_kernel));
+        zepi_ur_result(zepi_kernel_get_device_kernel(draft->kernel, device_index, &device_kernel));
     if (result != UR_RESULT_SUCCESS)
         return result;
     const uint32_t count = device_kernel->argument_count;

@@ -65,7 +65,7 @@ static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_ke
     if (there)
         return there;
     struct zepi_ur_set_arguments *made =
-        set_arguments_create(zepi_ur_kernel_any_pool(kernel)->argument_count);
+        set_arguments_create(zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
     if (!made ||
         atomic_compare_exchange_strong_explicit(&kernel->set_arguments, &there, made,
                                                 memory_order_acq_rel, memory_order_acquire))
@@ -80,7 +80,7 @@ static ur_result_t argument_set_begin(ur_kernel_handle_t handle, uint32_t index,
     const ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const uint32_t count = zepi_ur_kernel_any_pool(zepi_ur_kernel(handle))->argument_count;
+    const uint32_t count = zepi_ur_kernel_any_device_kernel(zepi_ur_kernel(handle))->argument_count;
     if (index >= count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, kernel '%s' has %u arguments", index,
@@ -220,7 +220,7 @@ static ur_result_t set_arguments_lock(ur_kernel_handle_t handle,
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
     struct zepi_ur_set_arguments *found = set_arguments_find(kernel);
-    const uint32_t count = zepi_ur_kernel_any_pool(kernel)->argument_count;
+    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
     uint32_t index = 0;
     if (found)
         zepi_mutex_lock(&found->mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/image.h"
-#include "queue/copy_image.h"
+#include "queue/copy.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
 #include "ur/memory/map.h"

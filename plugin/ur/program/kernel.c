@@ -140,7 +140,7 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     const struct zepi_context *context = kernel->context;
     uint32_t index = 0;
-    while (index + 1 < context->device_count && !kernel->pools[index])
+    while (index + 1 < context->device_count && !kernel->device_kernels[index])
         index++;
     result = zepi_ur_result(zepi_kernel_get_native(kernel, context->devices[index], &native));
     if (result == UR_RESULT_SUCCESS)
@@ -247,8 +247,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
         result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
             zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
     if (result == UR_RESULT_SUCCESS)
-        *pGroupCountRet =
-            limit_by_local_memory(zepi_device_kernel_of(zepi_ur_kernel(hKernel)->pools[index]),
-                                  zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
+        *pGroupCountRet = limit_by_local_memory(
+            zepi_device_kernel_of(zepi_ur_kernel(hKernel)->device_kernels[index]),
+            zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
     return result;
 }

@@ -19,6 +19,6 @@ static inline ur_result_t zepi_ur_check_kernel(ur_kernel_handle_t handle)
 }
 
 // The kernel on some device that it has code for: there is one. Borrowed.
-const struct zepi_device_kernel *zepi_ur_kernel_any_pool(const struct zepi_kernel *kernel);
+const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel);
 
 #endif

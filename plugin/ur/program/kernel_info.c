@@ -6,18 +6,19 @@
 
 #include <stdio.h>
 
-const struct zepi_device_kernel *zepi_ur_kernel_any_pool(const struct zepi_kernel *kernel)
+const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
-    while (!kernel->pools[index])
+    while (!kernel->device_kernels[index])
         index++;
-    return zepi_device_kernel_of(kernel->pools[index]);
+    return zepi_device_kernel_of(kernel->device_kernels[index]);
 }
 
 static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
                                      const struct zepi_ur_info *info)
 {
-    const ze_kernel_properties_t *properties = &zepi_ur_kernel_any_pool(kernel)->properties;
+    const ze_kernel_properties_t *properties =
+        &zepi_ur_kernel_any_device_kernel(kernel)->properties;
     char text[128] = "";
     if (properties->requiredGroupSizeX > 0)
         snprintf(text, sizeof(text), "reqd_work_group_size(%u,%u,%u)",
@@ -39,8 +40,9 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
     if (!sizes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < device_count; i++) {
-        if (kernel->pools[i])
-            sizes[count++] = zepi_device_kernel_of(kernel->pools[i])->properties.spillMemSize;
+        if (kernel->device_kernels[i])
+            sizes[count++] =
+                zepi_device_kernel_of(kernel->device_kernels[i])->properties.spillMemSize;
     }
     const ur_result_t result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
@@ -50,7 +52,7 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
 static ur_result_t answer_registers(const struct zepi_kernel *kernel,
                                     const struct zepi_ur_info *info)
 {
-    const uint32_t count = zepi_ur_kernel_any_pool(kernel)->register_count;
+    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->register_count;
     return count > 0 ? zepi_ur_answer_u32(info, count) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
@@ -68,7 +70,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
     case UR_KERNEL_INFO_FUNCTION_NAME:
         return zepi_ur_answer_string(&info, kernel->name);
     case UR_KERNEL_INFO_NUM_ARGS:
-        return zepi_ur_answer_u32(&info, zepi_ur_kernel_any_pool(kernel)->argument_count);
+        return zepi_ur_answer_u32(&info, zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
     case UR_KERNEL_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, kernel);
     case UR_KERNEL_INFO_CONTEXT:
@@ -98,7 +100,7 @@ static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_
                                               device, &index);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(info);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_kernel_get_pool(
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_kernel_get_device_kernel(
                                              zepi_ur_kernel(handle), index, out_device_kernel))
                                        : result;
 }

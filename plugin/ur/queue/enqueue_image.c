@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/image.h"
-#include "queue/copy_image.h"
+#include "queue/copy.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 

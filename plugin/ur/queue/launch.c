@@ -153,7 +153,7 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
         index == ZEPI_NO_DEVICE)
         return ur;
     zepi_error_save(&error);
-    zepi_result_t arguments = zepi_kernel_get_pool(kernel, index, &device_kernel);
+    zepi_result_t arguments = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
     if (arguments == ZEPI_SUCCESS && device_kernel->argument_count != launch->arguments.count)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (arguments == ZEPI_SUCCESS)
