@@ -2,10 +2,12 @@
 // Every question of the header, about an object of each kind: the answer's size first, then the
 // answer, of the type and size that the header says in brackets; too little room is refused.
 #include "checks.h"
+#include "test_env.h"
 #include "ur_questions.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(info, .init = checks_set_up, .fini = checks_tear_down);
@@ -236,4 +238,55 @@ Test(info, of_programs_and_kernels)
     CHECK(ur_kernel_info_t, ask_kernel);
     CHECK(ur_kernel_group_info_t, ask_group);
     CHECK(ur_kernel_sub_group_info_t, ask_sub_group);
+}
+
+// What QUERIES.md says of the question: its row, and whether that is one without an answer.
+static const char *find_row(const char *page, const char *name, bool *out_has_answer)
+{
+    char quoted[128];
+    const char *prefix = "UR_DEVICE_INFO_";
+    const bool is_of_device = strncmp(name, prefix, strlen(prefix)) == 0;
+    snprintf(quoted, sizeof(quoted), "`%s`", is_of_device ? name + strlen(prefix) : name);
+    const char *found = strstr(page, quoted);
+    cr_assert_not_null(found, "%s is not in QUERIES.md", name);
+    cr_expect_null(strstr(found + 1, quoted), "%s is in QUERIES.md twice", name);
+    *out_has_answer = found < strstr(page, "\n## No answer\n");
+    return found;
+}
+
+static void compare_with_page(const char *page, const struct question *questions, size_t count,
+                              ask_fn *ask)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool has_answer;
+        size_t size = 0;
+        const char *row = find_row(page, questions[i].name, &has_answer);
+        const size_t length = strcspn(row, "\n");
+        const ur_result_t result = ask(questions[i].value, 0, NULL, &size);
+        const char *none = strstr(row, "; no");
+        if (!has_answer)
+            cr_expect_eq(result, UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "%s has an answer",
+                         questions[i].name);
+        else if (result != UR_RESULT_SUCCESS)
+            cr_expect(none && none < row + length, "%s has no answer", questions[i].name);
+    }
+}
+
+#define COMPARE(type, function)                                                                    \
+    do {                                                                                           \
+        static const struct question questions[] = {UR_QUESTIONS_##type(QUESTION)};                \
+        compare_with_page(page, questions, sizeof(questions) / sizeof(questions[0]), function);    \
+    } while (false)
+
+Test(info, comes_from_where_the_page_of_queries_says)
+{
+    const struct test_bytes bytes = test_env_read_file(TEST_UR_QUERIES);
+    char *page = realloc(bytes.data, bytes.size_bytes + 1);
+    cr_assert_not_null(page);
+    page[bytes.size_bytes] = '\0';
+    COMPARE(ur_device_info_t, ask_device);
+    COMPARE(ur_kernel_info_t, ask_kernel);
+    COMPARE(ur_kernel_group_info_t, ask_group);
+    COMPARE(ur_kernel_sub_group_info_t, ask_sub_group);
+    free(page);
 }

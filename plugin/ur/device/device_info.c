@@ -129,6 +129,8 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
         return zepi_ur_answer_handle(info, device->platform);
     case UR_DEVICE_INFO_PCI_ADDRESS:
         return answer_pci_address(device, info);
+    case UR_DEVICE_INFO_COMPONENT_DEVICES: // none here is a composite device
+        return zepi_ur_answer(info, NULL, 0);
     case UR_DEVICE_INFO_IP_VERSION:
         return device->ip_version > 0 ? zepi_ur_answer_u32(info, device->ip_version)
                                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
