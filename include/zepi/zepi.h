@@ -90,6 +90,15 @@ typedef enum zepi_result {
     ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS = 0x206,    // several objects have one of this id
 
     ZEPI_ERROR_LINK_FAILURE = 0x300,
+
+    // Queues in capture mode. What cannot be captured: a wait by the host, a copy of an image.
+    ZEPI_ERROR_CAPTURE_UNSUPPORTED = 0x400,
+    // A command failed that was partly captured: what was captured cannot be executed.
+    ZEPI_ERROR_CAPTURE_INVALIDATED = 0x401,
+    ZEPI_ERROR_CAPTURE_MERGE = 0x402,    // a wait in one capture for an event of another
+    ZEPI_ERROR_CAPTURE_UNJOINED = 0x403, // the last command of another queue is waited for by none
+    ZEPI_ERROR_CAPTURED_EVENT = 0x404,   // an event of a graph's command is used outside
+    ZEPI_ERROR_NOT_CAPTURING = 0x405,    // the queue is in no capture
 } zepi_result_t;
 
 // True for ZEPI_ERROR_COMPILE_FAILURE and every specialization constant error.

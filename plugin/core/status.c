@@ -132,7 +132,13 @@ const char *zepi_build_log_get(void)
     X(ZEPI_ERROR_SPEC_CONSTANT_MISMATCH)                                                           \
     X(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED)                                                           \
     X(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS)                                                          \
-    X(ZEPI_ERROR_LINK_FAILURE)
+    X(ZEPI_ERROR_LINK_FAILURE)                                                                     \
+    X(ZEPI_ERROR_CAPTURE_UNSUPPORTED)                                                              \
+    X(ZEPI_ERROR_CAPTURE_INVALIDATED)                                                              \
+    X(ZEPI_ERROR_CAPTURE_MERGE)                                                                    \
+    X(ZEPI_ERROR_CAPTURE_UNJOINED)                                                                 \
+    X(ZEPI_ERROR_CAPTURED_EVENT)                                                                   \
+    X(ZEPI_ERROR_NOT_CAPTURING)
 
 const char *zepi_result_name(zepi_result_t result)
 {

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "graph/recording.h"
+#include "queue/capture_command.h"
 #include "queue/event.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
@@ -128,6 +129,12 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->commands.count; i++)
         zepi_release(graph->commands.list[i]);
     zepi_free(graph->commands.list);
+    for (size_t i = 0; i < graph->commands.kept_count; i++)
+        zepi_release(graph->commands.kept[i].object);
+    zepi_free(graph->commands.kept);
+    for (size_t i = 0; i < graph->outside_count; i++)
+        zepi_release(graph->outside[i]);
+    zepi_free(graph->outside);
     zepi_release(graph->context);
 }
 
@@ -150,6 +157,14 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph)
     const bool is_finalized = graph->is_finalized;
     zepi_mutex_unlock(&graph->mutex);
     return is_finalized;
+}
+
+size_t zepi_graph_count(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const size_t count = graph->commands.count;
+    zepi_mutex_unlock(&graph->mutex);
+    return count;
 }
 
 // False: it was so before.
@@ -353,8 +368,11 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    zepi_result_t result = zepi_capture_refuse(queue, wait, "an execution of a graph");
+    if (result != ZEPI_SUCCESS)
+        return result;
     zepi_mutex_lock(&graph->turn);
-    const zepi_result_t result = graph_execute_locked(graph, queue, wait, out_event);
+    result = graph_execute_locked(graph, queue, wait, out_event);
     zepi_mutex_unlock(&graph->turn);
-    return result;
+    return zepi_capture_check_uncaptured(result);
 }

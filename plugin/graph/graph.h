@@ -16,6 +16,13 @@ struct zepi_recording;
 // many waits until the oldest is over.
 #define ZEPI_GRAPH_RECORDINGS 8
 
+enum zepi_graph_capture {
+    ZEPI_GRAPH_NOT_CAPTURED,
+    ZEPI_GRAPH_CAPTURING,
+    ZEPI_GRAPH_CAPTURED,
+    ZEPI_GRAPH_CAPTURE_FAILED, // what was captured cannot be executed
+};
+
 struct zepi_graph {
     struct zepi_object object;
     struct zepi_context *context; // retained
@@ -26,7 +33,11 @@ struct zepi_graph {
     struct zepi_mutex mutex;
     bool is_finalized;                   // the commands do not change any more
     struct zepi_graph_commands commands; // but for its is_in_order
-    uint64_t version;                    // of the launches: the next one with each update
+    enum zepi_graph_capture capture;
+    zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
+    size_t outside_count;
+    size_t outside_capacity;
+    uint64_t version;              // of the launches: the next one with each update
     ze_command_list_handle_t open; // borrowed; what a host's function records to at the moment
     // Guards what is below. Held while an execution is enqueued: the next one follows it, on
     // whatever queue.
@@ -64,6 +75,7 @@ ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL
 // graph as it was.
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
 bool zepi_graph_is_finalized(struct zepi_graph *graph);
+size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
 struct zepi_graph_change {
     struct zepi_graph_command *command; // borrowed; a launch of the graph

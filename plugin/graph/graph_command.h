@@ -25,6 +25,8 @@ struct zepi_graph_command {
     struct zepi_context *context; // borrowed from it
     enum zepi_graph_command_kind kind;
     bool is_awaited;     // by a later command
+    bool is_followed;    // captured: by a later command of the same queue
+    const void *queue;   // captured: borrowed, to be compared: where it was enqueued
     uint32_t wait_count; // in graphs that are not in order
     uint32_t *waits;     // owned: numbers of earlier commands
     // Copies, fills, hints. Of the memory, the first is written and the second read; `to` and
@@ -63,6 +65,10 @@ struct zepi_graph_commands {
     size_t native_count; // of these: lists of the host's own
     uint32_t most_waits; // of any command
     bool is_in_order;    // each after the one before; else after those that it waits for
+    // What captured commands use, one reference each. Buffers move as those of commands do.
+    struct zepi_graph_memory *kept; // owned list
+    size_t kept_count;
+    size_t kept_capacity;
 };
 
 // A command that waits for these, to be filled in and added to a graph. NULL without memory

@@ -139,6 +139,8 @@ static zepi_result_t recording_list_moves(struct zepi_recording *recording,
              j++)
             result = recording_add_move(recording, &launch->memory[j], ZEPI_BUFFER_WRITE);
     }
+    for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
+        result = recording_add_move(recording, &commands->kept[i], ZEPI_BUFFER_WRITE);
     return result;
 }
 
@@ -255,11 +257,11 @@ static zepi_result_t recording_reset_events(const struct zepi_recording *recordi
 
 // What a command waits for that no barrier before it has waited for.
 static void recording_list_waits(const struct zepi_recording *recording,
-                                 const struct zepi_graph_command *command, size_t since,
-                                 struct zepi_recorder *recorder)
+                                 const struct zepi_graph_command *command, bool is_in_order,
+                                 size_t since, struct zepi_recorder *recorder)
 {
     recorder->wait_count = 0;
-    for (uint32_t i = 0; i < command->wait_count; i++) {
+    for (uint32_t i = 0; i < command->wait_count && !is_in_order; i++) {
         if (command->waits[i] >= since)
             recorder->waits[recorder->wait_count++] = recording->events[command->waits[i]];
     }
@@ -283,7 +285,7 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         }
         if (commands->is_in_order && i > since)
             result = recording_append_barrier(recorder.list);
-        recording_list_waits(recording, command, since, &recorder);
+        recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events[i];
         if (result == ZEPI_SUCCESS)
             result = zepi_record_command(&recorder, command, recording->uses.launches[i]);

@@ -8,6 +8,7 @@
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"
 #include "queue/buffer_use.h"
+#include "queue/capture_command.h"
 #include "ze/ze.h"
 
 // ---- A kernel on the queue's device ----
@@ -104,6 +105,14 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
         queue, zepi_device_kernel_of(kernel->device_kernels[queue->device_index]), launch);
 }
 
+zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
+                                  const struct zepi_launch *launch)
+{
+    const struct zepi_captured_command command = {
+        .kind = ZEPI_CAPTURED_LAUNCH, .kernel = kernel, .launch = launch};
+    return zepi_capture_command(queue, &command, launch->wait, launch->out_event);
+}
+
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
                                 const struct zepi_kernel *kernel, const struct zepi_launch *launch)
 {
@@ -162,7 +171,10 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
         return result;
     result = launch_target(queue, &dispatch.target, launch);
     zepi_held_target_release(dispatch.held);
-    return result;
+    return result == ZEPI_CAPTURED
+               ? zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                           "launches without a kernel object cannot be captured")
+               : result;
 }
 
 static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *desc,
@@ -171,8 +183,12 @@ static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *d
     const struct zepi_launch launch = zepi_launch_of(desc, wait, out_event);
     if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
         return launch_dispatched(queue, desc, &launch);
-    const zepi_result_t result = zepi_check_object(desc->kernel, &zepi_kernel_type);
-    return result == ZEPI_SUCCESS ? zepi_launch_kernel(queue, desc->kernel, &launch) : result;
+    zepi_result_t result = zepi_check_object(desc->kernel, &zepi_kernel_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_launch_kernel(queue, desc->kernel, &launch);
+    return __builtin_expect(result == ZEPI_CAPTURED, 0)
+               ? zepi_launch_capture(queue, desc->kernel, &launch)
+               : result;
 }
 
 // Whether the argument is a buffer of the context; any other is found wrong later.

@@ -8,9 +8,15 @@
 
 // The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
 // compared with the launch, what differs is set, and the command is appended. Queue, kernel,
-// `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h.
+// `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h. ZEPI_CAPTURED:
+// queue/capture.h.
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
                                  const struct zepi_launch *launch);
+
+// The launch was not made, but is to be captured: zepi_launch_kernel answered ZEPI_CAPTURED. The
+// arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.
+zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
+                                  const struct zepi_launch *launch);
 
 // Whether a launch of a kernel object, which has been checked, would be refused on a device of the
 // context: its arguments and sizes.

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "queue/capture_command.h"
 #include "queue/copy.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
@@ -14,10 +15,13 @@ void zepi_buffer_uses_init(struct zepi_buffer_uses *uses, struct zepi_queue *que
                            zepi_wait_list_t wait)
 {
     *uses = (struct zepi_buffer_uses){.queue = queue, .host = wait, .wait = wait};
+    if (__builtin_expect(wait.count > 0 || zepi_queue_is_capturing(queue), 0))
+        uses->capture = zepi_capture_find(queue, wait);
 }
 
 void zepi_buffer_uses_finish(struct zepi_buffer_uses *uses)
 {
+    zepi_release(uses->capture);
     if (!uses->events)
         return;
     for (uint32_t i = uses->host.count; i < uses->wait.count; i++)
@@ -104,6 +108,7 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_submit_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY);
+    result = zepi_capture_check_uncaptured(result);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
@@ -278,6 +283,25 @@ static zepi_result_t choose_buffer_place(struct zepi_buffer_uses *uses,
     return result;
 }
 
+// For a command in a graph: the device's place, whose contents come with each execution.
+static zepi_result_t use_in_capture(struct zepi_buffer_uses *uses,
+                                    const struct zepi_buffer_part *part,
+                                    enum zepi_buffer_where where, void **out_address)
+{
+    struct zepi_buffer *buffer = part->buffer;
+    void *address;
+    if (where == ZEPI_BUFFER_AT_HOME && !buffer->fixed)
+        return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                         "copies between a buffer and the host's memory that is its storage cannot "
+                         "be captured");
+    zepi_result_t result = zepi_buffer_get_place(buffer, uses->queue->device, &address);
+    if (result == ZEPI_SUCCESS)
+        result = uses->capture->functions->keep(uses->capture, buffer, part);
+    if (result == ZEPI_SUCCESS)
+        *out_address = (char *)address + part->offset_bytes;
+    return result;
+}
+
 zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
                               enum zepi_buffer_access access, enum zepi_buffer_where where,
                               void **out_address)
@@ -285,6 +309,8 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
     struct zepi_buffer *buffer = part->buffer;
     uint32_t place = ZEPI_PLACE_HOST;
     zepi_result_t result = ZEPI_SUCCESS;
+    if (__builtin_expect(uses->capture != NULL, 0))
+        return use_in_capture(uses, part, where, out_address);
     *out_address = (char *)buffer->fixed + part->offset_bytes;
     if (buffer->fixed)
         return ZEPI_SUCCESS;

@@ -3,6 +3,7 @@
 #define ZEPI_QUEUE_BUFFER_USE_H
 
 #include "memory/buffer.h"
+#include "queue/capture.h"
 #include "queue/queue.h"
 
 // What a command does with buffers: before it is enqueued, each buffer is brought to where the
@@ -38,10 +39,13 @@ struct zepi_buffer_part {
 
 struct zepi_buffer_uses {
     struct zepi_queue *queue; // borrowed
-    zepi_wait_list_t host;    // what the host wants waited for
-    zepi_wait_list_t wait;    // the same, and copies
-    zepi_event_t *events;     // owned list, that of `wait`: NULL while there are no copies
-    uint32_t capacity;        // of `events`; those from host.count on are owned references
+    // A reference, while the command is captured: its graph keeps the buffers, and copies are made
+    // before it is executed. Or NULL.
+    struct zepi_capture *capture;
+    zepi_wait_list_t host; // what the host wants waited for
+    zepi_wait_list_t wait; // the same, and copies
+    zepi_event_t *events;  // owned list, that of `wait`: NULL while there are no copies
+    uint32_t capacity;     // of `events`; those from host.count on are owned references
 };
 
 // The queue has been checked, and gets a command after this.

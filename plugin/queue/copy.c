@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "memory/image.h"
 #include "memory/usm_driver.h"
+#include "queue/capture_command.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
@@ -39,6 +40,13 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
         result = check_copy_range("source", source, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
+        const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY,
+                                                      .to = destination,
+                                                      .from = source,
+                                                      .size_bytes = size_bytes};
+        return zepi_capture_command(queue, &command, wait, out_event);
+    }
     if (result != ZEPI_SUCCESS)
         return result;
     result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source, size_bytes,
@@ -123,6 +131,15 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
     result = zepi_copy_regions_init(&regions, destination_rect, source_rect, region);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
+        const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_RECT,
+                                                      .to = destination,
+                                                      .to_rect = destination_rect,
+                                                      .from = source,
+                                                      .from_rect = source_rect,
+                                                      .region = region};
+        return zepi_capture_command(queue, &command, wait, out_event);
+    }
     if (result != ZEPI_SUCCESS)
         return result;
     result =
@@ -161,12 +178,24 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
     result = check_copy_range("destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        return zepi_capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                                 out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     result =
         ZEPI_ZE(zeCommandListAppendMemoryFill, submit.list, destination, pattern,
                 pattern_size_bytes, size_bytes, submit.signal, submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
+}
+
+static zepi_result_t capture_hint(struct zepi_queue *queue, enum zepi_captured_kind kind,
+                                  const void *memory, size_t size_bytes, zepi_advice_t advice,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    const struct zepi_captured_command command = {
+        .kind = kind, .from = memory, .size_bytes = size_bytes, .advice = advice};
+    return zepi_capture_command(queue, &command, wait, out_event);
 }
 
 // Hints take no events of their own: barriers stand for them where a command waits.
@@ -195,6 +224,8 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
         result = check_copy_range("memory", memory, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        return capture_hint(queue, ZEPI_CAPTURED_PREFETCH, memory, size_bytes, 0, wait, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     result = append_copy_before_hint(&submit);
@@ -235,6 +266,9 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
         result = check_copy_range("memory", memory, size_bytes);
     if (result == ZEPI_SUCCESS)
         result = zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        return capture_hint(queue, ZEPI_CAPTURED_ADVISE, memory, size_bytes, advice, no_wait,
+                            out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_append_advice(submit.list, queue->device, memory, size_bytes, advice);
@@ -271,13 +305,23 @@ const struct zepi_context_part zepi_copy_part = {.init = copy_init};
 
 // ---- Images ----
 
+static zepi_result_t begin_image_copy(struct zepi_submit *submit, struct zepi_queue *queue,
+                                      zepi_wait_list_t wait, const zepi_event_t *out_event)
+{
+    const zepi_result_t result =
+        zepi_submit_begin(submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    return result == ZEPI_CAPTURED
+               ? zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED, "copies of images cannot be captured")
+               : result;
+}
+
 zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, struct zepi_image *destination,
                                     const ze_image_region_t *to, struct zepi_image *source,
                                     const ze_image_region_t *from, zepi_wait_list_t wait,
                                     zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = begin_image_copy(&submit, queue, wait, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     result = ZEPI_ZE(zeCommandListAppendImageCopyRegion, submit.list, destination->ze, source->ze,
@@ -293,7 +337,7 @@ zepi_result_t zepi_queue_write_image(zepi_queue_t queue, struct zepi_image *dest
                                      zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = begin_image_copy(&submit, queue, wait, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     if (row_pitch_bytes == 0 && slice_pitch_bytes == 0)
@@ -314,7 +358,7 @@ zepi_result_t zepi_queue_read_image(zepi_queue_t queue, void *destination,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = begin_image_copy(&submit, queue, wait, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     if (row_pitch_bytes == 0 && slice_pitch_bytes == 0)

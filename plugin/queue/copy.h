@@ -41,6 +41,11 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
 zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                 zepi_advice_t advice, zepi_event_t *out_event);
 
+// A fill with any pattern, checked, that is captured (capture.h).
+zepi_result_t zepi_capture_fill(struct zepi_queue *queue, void *destination, const void *pattern,
+                                size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                                zepi_event_t *out_event);
+
 // ---- Images ----
 
 // Commands between images, and between images and memory. Thread-safe. A region of NULL is the
@@ -78,7 +83,12 @@ zepi_result_t zepi_append_advice(ze_command_list_handle_t list, const struct zep
 // False: it takes more than zepi_queue_copy_end does. Else the queue's mutex is held.
 static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)
 {
-    return __builtin_expect(!queue->needs_barriers, 1) && zepi_mutex_try_lock(&queue->mutex);
+    if (!zepi_mutex_try_lock(&queue->mutex))
+        return false;
+    if (__builtin_expect(queue->is_plain, 1))
+        return true;
+    zepi_mutex_unlock(&queue->mutex);
+    return false;
 }
 
 // The rest of it, where a thread sleeps at the mutex or the driver refused.

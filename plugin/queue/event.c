@@ -5,6 +5,7 @@
 #include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "queue/capture.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
 
@@ -102,10 +103,22 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
     return result;
 }
 
+zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
+{
+    if (zepi_capture_is_over(event->capture))
+        return zepi_fail(ZEPI_ERROR_CAPTURED_EVENT,
+                         "the event is of a command in a graph: only commands of the same graph "
+                         "can wait for it");
+    return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                     "the event is of a command that is being captured, and does not complete");
+}
+
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
+    if (__builtin_expect(event->capture != NULL, 0))
+        return zepi_event_fail_captured(event);
     const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
@@ -146,7 +159,7 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
         return result;
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
-    if (!zepi_event_is_known_complete(event)) {
+    if (!zepi_event_is_known_complete(event) && !event->capture) {
         const ze_result_t ze = zepi_event_slot_ask(event->slot);
         if (ze != ZE_RESULT_NOT_READY) {
             result = zepi_check_ze(ze, "zeEventQueryStatus");
@@ -166,6 +179,8 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    if (event->capture)
+        return zepi_event_fail_captured(event);
     *out_native_handle = event->ze;
     return ZEPI_SUCCESS;
 }

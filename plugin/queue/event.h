@@ -5,6 +5,7 @@
 #include "core/object.h"
 #include "queue/event_pool.h"
 
+struct zepi_capture;
 struct zepi_event_cache;
 struct zepi_queue;
 
@@ -15,7 +16,7 @@ struct zepi_event {
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
     struct zepi_event_cache *cache; // of the queue, that it goes back to; NULL: it does not
     ze_event_handle_t ze;           // of `slot`
-    uint64_t number;                // of the command in its queue
+    uint64_t number;                // of the command in its queue, or in what it is captured to
     union {
         struct {
             atomic_bool is_complete; // was seen; never goes back
@@ -27,6 +28,7 @@ struct zepi_event {
     struct zepi_event *next;      // of a chain of unused ones
     struct zepi_event_slot *slot; // taken from the context
     struct zepi_context *context; // retained if there is no queue
+    struct zepi_capture *capture; // retained; of a captured command, which never completes; or NULL
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
     uint64_t submit_ns;           // on the host's clock; of timed events
     // The same on the device's clock; 0: not asked for yet (event_times.h).
@@ -55,6 +57,10 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
 }
+
+// A captured event: there is none to wait for, or to hand out.
+zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
+    __attribute__((cold, noinline));
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
 // Around a ze_event_handle_t of the context. `context` has been checked.

@@ -12,7 +12,8 @@
 static void event_destroy(void *object)
 {
     struct zepi_event *event = object;
-    if (event->slot) {
+    zepi_release(event->capture);
+    if (event->slot && !event->capture) {
         // What was seen to be complete, and no command waits for, is free at once.
         if (zepi_event_is_known_complete(event) &&
             !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"
+#include "queue/capture_command.h"
 #include "queue/copy.h"
 #include "queue/event.h"
 #include "queue/queue.h"
@@ -71,6 +72,18 @@ bool zepi_has_fill_command(const struct zepi_device *device, size_t pattern_size
            (most == 0 || pattern_size_bytes <= most);
 }
 
+zepi_result_t zepi_capture_fill(struct zepi_queue *queue, void *destination, const void *pattern,
+                                size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                                zepi_event_t *out_event)
+{
+    const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_FILL,
+                                                  .to = destination,
+                                                  .size_bytes = size_bytes,
+                                                  .pattern = pattern,
+                                                  .pattern_size_bytes = pattern_size_bytes};
+    return zepi_capture_command(queue, &command, wait, out_event);
+}
+
 zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const void *pattern,
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
@@ -83,6 +96,9 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
         size_bytes % pattern_size_bytes != 0)
         return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                                out_event);
+    if (zepi_capture_takes(queue, wait))
+        return zepi_capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                                 out_event);
     // The caller may change its pattern once this returns.
     result = zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
     if (result != ZEPI_SUCCESS)
@@ -124,6 +140,24 @@ static size_t pattern_period(size_t pattern_size_bytes, size_t width_bytes)
     return pattern_size_bytes > largest_power ? pattern_size_bytes / largest_power : 1;
 }
 
+// Each of the first rows for itself: nothing keeps memory of the host for a graph.
+static zepi_result_t capture_first_rows(struct chain *chain, char *destination,
+                                        const struct zepi_fill_rect *rect, size_t rows,
+                                        const char *values, zepi_event_t *out_event)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t row = 0; row < rows && result == ZEPI_SUCCESS; row++) {
+        zepi_event_t next = NULL;
+        result = zepi_capture_fill(chain->queue, destination + row * rect->pitch_bytes,
+                                   values + row * rect->width_bytes, rect->width_bytes,
+                                   rect->width_bytes, fill_chain_wait(chain),
+                                   fill_chain_event(chain, &next, row + 1 == rows, out_event));
+        if (result == ZEPI_SUCCESS && row + 1 < rows)
+            fill_chain_go_on(chain, next);
+    }
+    return result;
+}
+
 // The first `rows`, of a pattern that no single row has whole: a copy of the host's.
 static zepi_result_t fill_first_rows(struct chain *chain, char *destination,
                                      const struct zepi_fill_rect *rect, size_t rows,
@@ -141,8 +175,11 @@ static zepi_result_t fill_first_rows(struct chain *chain, char *destination,
         return result;
     for (size_t at = 0; at < size; at += pattern_size_bytes)
         memcpy((char *)values + at, pattern, pattern_size_bytes);
-    result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, region,
-                                  chain->wait, out_event);
+    if (zepi_capture_takes(chain->queue, chain->wait))
+        result = capture_first_rows(chain, destination, rect, rows, values, out_event);
+    else
+        result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, region,
+                                      chain->wait, out_event);
     zepi_usm_give(context, values);
     return result;
 }
@@ -170,6 +207,8 @@ zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
         fill_chain_go_on(&chain, first);
         result = fill_rows(&chain, destination, rect, rows, out_event);
     }
+    if (result != ZEPI_SUCCESS && chain.has_begun)
+        zepi_capture_invalidate(queue);
     zepi_release(chain.last);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "sync/deferred_free.h"
 #include "ze/ze_optional.h"
 
+struct zepi_capture;
 struct zepi_command_list;
 struct zepi_context;
 struct zepi_device;
@@ -54,6 +55,11 @@ struct zepi_queue {
     // list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     struct zepi_command_list *next_list;
+    bool is_plain; // commands are appended as they are: no barriers, no capture
+    // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
+    _Atomic(struct zepi_capture *) capture;
+    uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
+    uint32_t captured_since; // the first one that no barrier has waited for
     struct zepi_holds holds;
     struct zepi_completion_point *completion; // of the context; NULL: not there yet
     struct zepi_completion_events completion_events;
@@ -62,6 +68,12 @@ struct zepi_queue {
 };
 
 extern const struct zepi_type zepi_queue_type;
+
+// Relaxed: for a thread that began or ended the capture, or was told of it.
+static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
+{
+    return atomic_load_explicit(&queue->capture, memory_order_relaxed) != NULL;
+}
 
 // Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
 // the wait.

@@ -5,6 +5,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "queue/capture_command.h"
 #include "queue/command_list.h"
 #include "queue/completion_events.h"
 #include "queue/hold.h"
@@ -20,6 +21,9 @@ static void queue_destroy(void *object)
 {
     struct zepi_queue *queue = object;
     bool is_idle = true;
+    struct zepi_capture *capture = atomic_load_explicit(&queue->capture, memory_order_relaxed);
+    if (capture)
+        capture->functions->leave(queue);
     // Not there if a list could not be made.
     if (queue->completion) {
         zepi_queue_wait(queue);
@@ -172,6 +176,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
     queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
+    queue->is_plain = !queue->needs_barriers;
     queue->list_count = 1;
     const struct zepi_command_list_kind kind = {
         .device = device,
@@ -212,6 +217,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
+    queue->is_plain = !queue->needs_barriers;
     result = queue_take_lists(queue);
     if (result == ZEPI_SUCCESS)
         result = queue_register_completion(queue);
@@ -239,6 +245,22 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
+// While a host's function records to it, the queue's list is one of the graph's.
+static zepi_result_t get_captured_native(struct zepi_queue *queue, void **out_native_handle)
+{
+    ze_command_list_handle_t list = NULL;
+    struct zepi_capture *capture = zepi_capture_find(queue, (zepi_wait_list_t){NULL, 0});
+    if (capture)
+        list = capture->functions->get_list(capture);
+    zepi_release(capture);
+    if (!list)
+        return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                         "the queue is in capture mode: it has a command list in a native command "
+                         "alone");
+    *out_native_handle = list;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
@@ -246,6 +268,8 @@ zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    if (zepi_queue_is_capturing(queue))
+        return get_captured_native(queue, out_native_handle);
     // The host may go on using it: it serves no other queue.
     atomic_store_explicit(&queue->lists[0]->is_exported, true, memory_order_relaxed);
     *out_native_handle = queue->lists[0]->ze;

@@ -62,6 +62,8 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+        if (result == ZEPI_SUCCESS && event->capture)
+            result = ZEPI_CAPTURED;
         const bool is_stranger = result == ZEPI_SUCCESS && !is_within_reach(event, queue);
         if (is_stranger)
             result = add_foreign_wait(submit, wait, i);
@@ -140,9 +142,22 @@ await_foreign_events_locked(struct zepi_submit *submit)
     return result;
 }
 
+// Nothing is appended, and nothing counted.
+static zepi_result_t leave_to_capture(struct zepi_submit *submit)
+{
+    zepi_mutex_unlock(&submit->queue->mutex);
+    if (submit->has_lists)
+        zepi_submit_finish_lists(submit);
+    if (submit->event)
+        zepi_event_abandon(submit->event);
+    return ZEPI_CAPTURED;
+}
+
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
 {
     zepi_result_t result = ZEPI_SUCCESS;
+    if (zepi_queue_is_capturing(submit->queue))
+        return leave_to_capture(submit);
     if (submit->has_lists)
         result = await_foreign_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)

@@ -2,6 +2,7 @@
 #ifndef ZEPI_QUEUE_SUBMIT_H
 #define ZEPI_QUEUE_SUBMIT_H
 
+#include "queue/capture.h"
 #include "queue/command_list.h"
 #include "queue/event.h"
 #include "queue/queue.h"
@@ -62,7 +63,8 @@ void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, n
 
 // ---- The frame ----
 
-// On success the queue's mutex is held. `queue` has been checked.
+// On success the queue's mutex is held. `queue` has been checked. ZEPI_CAPTURED: nothing is to be
+// appended (capture.h).
 static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                               zepi_wait_list_t wait, const zepi_event_t *out_event,
                                               enum zepi_engine engine)
@@ -94,7 +96,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
         submit->event = event;
         submit->signal = event->ze;
     }
-    return __builtin_expect(submit->has_lists || queue->needs_barriers, 0)
+    return __builtin_expect(submit->has_lists || !queue->is_plain, 0)
                ? zepi_submit_append_first_locked(submit)
                : ZEPI_SUCCESS;
 }

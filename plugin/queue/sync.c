@@ -3,6 +3,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "queue/capture_command.h"
 #include "queue/command_list.h"
 #include "queue/completion_events.h"
 #include "queue/hold.h"
@@ -186,6 +187,9 @@ zepi_result_t zepi_queue_finish(zepi_queue_t queue)
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
+    if (zepi_queue_is_capturing(queue))
+        return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                         "the queue is in capture mode: there is nothing to wait for");
     const zepi_result_t waited = zepi_queue_wait(queue);
     zepi_queue_give_up_holds(queue);
     return waited;
@@ -221,6 +225,14 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
 
 enum sync_kind { BARRIER, MARKER, TIME };
 
+static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
+                                  zepi_event_t *out_event, enum sync_kind kind)
+{
+    const struct zepi_captured_command command = {.kind = kind == BARRIER ? ZEPI_CAPTURED_BARRIER
+                                                                          : ZEPI_CAPTURED_MARKER};
+    return zepi_capture_command(queue, &command, wait, out_event);
+}
+
 static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event,
                                  enum sync_kind kind)
 {
@@ -249,7 +261,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     if (result != ZEPI_SUCCESS) {
         zepi_release(timed);
         give_list_events(&events, zepi_event_slot_give);
-        return result;
+        return result == ZEPI_CAPTURED ? capture_sync(queue, wait, out_event, kind) : result;
     }
     if (timed) {
         submit.event = timed;

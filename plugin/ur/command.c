@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "ur/command.h"
 
+#include "queue/capture_command.h"
+
 ur_result_t zepi_ur_refuse_wait_list(uint32_t count)
 {
     return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST, "the wait list %s",
                           count == 0 ? "has no events, and is not NULL" : "is NULL");
+}
+
+ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command)
+{
+    const ur_result_t result = zepi_ur_check_wait_list(command->wait);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_capture_refuse(command->queue, command->wait,
+                                                    "a command that the host waits for"))
+               : result;
 }
 
 ur_result_t zepi_ur_wrong_wait_list(const struct zepi_queue *queue, zepi_wait_list_t wait)

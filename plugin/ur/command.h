@@ -31,6 +31,8 @@ static inline ur_result_t zepi_ur_check_wait_list(zepi_wait_list_t wait)
                ? UR_RESULT_SUCCESS
                : zepi_ur_refuse_wait_list(wait.count);
 }
+// The wait list, and that the command is executed: a host cannot wait for one that is captured.
+ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command);
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
 ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
     __attribute__((cold, noinline));
@@ -49,7 +51,10 @@ static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
     command->is_blocking = is_blocking;
     command->out_event = out_event;
     command->event = NULL;
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_wait_list(command->wait) : result;
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return __builtin_expect(is_blocking, 0) ? zepi_ur_check_blocking(command)
+                                            : zepi_ur_check_wait_list(command->wait);
 }
 
 // Where the core puts the event, NULL if none is needed: a caller that blocks waits for an in-order

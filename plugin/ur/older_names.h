@@ -18,6 +18,13 @@
 #define UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP ZEPI_UR_NEVER(7)
 #define UR_DEVICE_INFO_PER_EVENT_PROFILING_SUPPORT_EXP ZEPI_UR_NEVER(8)
 #define UR_PHYSICAL_MEM_FLAG_ENABLE_IPC 0 // the one flag that there is means nothing
+// Results that the release has no name for.
+#define UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED UR_RESULT_ERROR_INVALID_OPERATION
+#define UR_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED UR_RESULT_ERROR_INVALID_OPERATION
+#define UR_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT UR_RESULT_ERROR_INVALID_OPERATION
+#define UR_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING UR_RESULT_ERROR_INVALID_OPERATION
+#define UR_RESULT_ERROR_GRAPH_UNJOINED_FORKS UR_RESULT_ERROR_INVALID_OPERATION
+#define UR_RESULT_ERROR_GRAPH_INTERNAL_EVENT UR_RESULT_ERROR_INVALID_OPERATION
 typedef struct ur_exp_event_desc_t ur_exp_event_desc_t;
 typedef struct ur_exp_usm_host_alloc_register_properties_t
     ur_exp_usm_host_alloc_register_properties_t;
@@ -48,6 +55,8 @@ typedef void (*ur_exp_graph_destruction_callback_t)(void *data);
 // Memory goes where it is used: the one hint of the release means this.
 #define UR_USM_MIGRATION_FLAG_HOST_TO_DEVICE UR_USM_MIGRATION_FLAG_DEFAULT
 #define UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST 0
+#define UR_RESULT_ERROR_INVALID_GRAPH UR_RESULT_ERROR_INVALID_VALUE
+#define UR_COMMAND_ENQUEUE_GRAPH_EXP ZEPI_UR_NEVER(40)
 typedef struct ur_exp_graph_handle_t_ *ur_exp_graph_handle_t;
 typedef struct ur_exp_executable_graph_handle_t_ *ur_exp_executable_graph_handle_t;
 typedef void (*ur_exp_host_task_function_t)(void *data);

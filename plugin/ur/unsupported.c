@@ -30,32 +30,6 @@ zepi_urKernelSetSpecializationConstants(ur_kernel_handle_t hKernel, uint32_t cou
     return refuse(__func__, "constants are set on programs: Level Zero has them on modules");
 }
 
-ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
-                                                 ur_exp_graph_handle_t hGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool *pResult)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
 ur_result_t zepi_urEnqueueReadHostPipe(ur_queue_handle_t hQueue, ur_program_handle_t hProgram,
                                        const char *pipe_symbol, bool blocking, void *pDst,
                                        size_t size, uint32_t numEventsInWaitList,
@@ -122,15 +96,6 @@ ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
     return refuse(
         __func__,
         "Level Zero runs no functions of the host; a host runs them itself, between events");
-}
-
-ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
-                                   ur_exp_executable_graph_handle_t hGraph,
-                                   uint32_t numEventsInWaitList,
-                                   const ur_event_handle_t *phEventWaitList,
-                                   ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
 }
 
 ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
@@ -403,62 +368,6 @@ ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_comman
                                                     const ur_event_handle_t *phEventWaitList)
 {
     return refuse(__func__, "commands in a command buffer have no events of their own");
-}
-
-ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_handle_t *phGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
-                                            ur_exp_executable_graph_handle_t *phExecGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphExecutableGraphDestroyExp(ur_exp_executable_graph_handle_t hExecutableGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
-                                                  ur_exp_graph_destruction_callback_t pfnCallback,
-                                                  void *pUserData)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
-                                           ur_native_handle_t *phNativeGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
-}
-
-ur_result_t
-zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
-                                              ur_native_handle_t *phNativeExecutableGraph)
-{
-    return refuse(__func__, "Level Zero gets graphs with an extension that no driver here has");
 }
 
 ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,

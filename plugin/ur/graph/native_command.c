@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Work that the host does through Level Zero itself, in the order of a queue or a command buffer.
+#include "graph/capture.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
@@ -29,6 +30,36 @@ static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t m
     return result;
 }
 
+struct captured_native {
+    ur_exp_enqueue_native_command_function_t function;
+    ur_queue_handle_t queue;
+    void *data;
+};
+
+static void call_captured_native(void *data)
+{
+    const struct captured_native *native = data;
+    native->function(native->queue, native->data);
+}
+
+// The function records to a list of the graph's.
+static ur_result_t capture_native(struct zepi_ur_command *command,
+                                  ur_exp_enqueue_native_command_function_t function, void *data,
+                                  uint32_t mem_count, const ur_mem_handle_t *mems)
+{
+    struct zepi_buffer_uses uses;
+    struct captured_native native = {function, (ur_queue_handle_t)command->queue, data};
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    for (uint32_t i = 0; i < mem_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_ur_use_mem(&uses, zepi_ur_mem(mems[i]), ZEPI_BUFFER_WRITE);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_capture_native(command->queue, call_captured_native, &native, uses.wait,
+                                     zepi_ur_command_event(command));
+    zepi_buffer_uses_finish(&uses);
+    return zepi_ur_command_end(command, result, UR_COMMAND_ENQUEUE_NATIVE_EXP);
+}
+
 ur_result_t zepi_urEnqueueNativeCommandExp(
     ur_queue_handle_t hQueue, ur_exp_enqueue_native_command_function_t pfnNativeEnqueue, void *data,
     uint32_t numMemsInMemList, const ur_mem_handle_t *phMemList,
@@ -46,6 +77,8 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
         result = check_mems(numMemsInMemList, phMemList);
     if (result != UR_RESULT_SUCCESS)
         return result;
+    if (zepi_capture_takes(command.queue, command.wait))
+        return capture_native(&command, pfnNativeEnqueue, data, numMemsInMemList, phMemList);
     const zepi_result_t held = hold_back(&command, numMemsInMemList, phMemList);
     if (held != ZEPI_SUCCESS)
         return zepi_ur_fail_command(&command, held);

@@ -57,7 +57,8 @@ static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list)
+    if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list ||
+        zepi_queue_is_capturing(queue))
         return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
     const ur_result_t result = enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
     return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(queue)) : result;

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "launch/arguments.h"
 #include "launch/launch.h"
+#include "queue/capture_command.h"
 #include "queue/hold.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
@@ -164,13 +165,27 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE : ur;
 }
 
+// A graph keeps samplers and memory objects.
+static zepi_result_t keep_argument(struct zepi_capture *capture,
+                                   const ur_exp_kernel_arg_properties_t *argument)
+{
+    void *object = NULL;
+    if (argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
+        object = argument->value.memObjTuple.hMem;
+    else if (argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+        object = argument->value.sampler;
+    return object ? capture->functions->keep(capture, object, NULL) : ZEPI_SUCCESS;
+}
+
 // Brings the buffers among the arguments to the device. The arguments have been read.
 static zepi_result_t use_argument_buffers(struct zepi_buffer_uses *uses, uint32_t count,
                                           const ur_exp_kernel_arg_properties_t *arguments)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        if (arguments[i].type != UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
+        if (uses->capture)
+            result = keep_argument(uses->capture, &arguments[i]);
+        if (arguments[i].type != UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ || result != ZEPI_SUCCESS)
             continue;
         result = zepi_ur_use_mem(uses, zepi_ur_mem(arguments[i].value.memObjTuple.hMem),
                                  arguments[i].value.memObjTuple.flags & UR_MEM_FLAG_READ_ONLY
@@ -235,7 +250,9 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
         arguments.has_moving ? use_argument_buffers(&uses, count, records) : ZEPI_SUCCESS;
     launch->wait = uses.wait;
     if (done == ZEPI_SUCCESS)
-        done = zepi_launch_kernel(queue, kernel, launch);
+        done = uses.capture
+                   ? zepi_launch_capture(queue, kernel, launch)
+                   : zepi_capture_check_uncaptured(zepi_launch_kernel(queue, kernel, launch));
     launch->wait = uses.host;
     zepi_buffer_uses_finish(&uses);
     if (done == ZEPI_SUCCESS && arguments.has_strangers)
@@ -267,6 +284,10 @@ static __attribute__((noinline)) ur_result_t launch_otherwise(zepi_result_t done
                                                               struct zepi_kernel *kernel,
                                                               struct zepi_launch *launch)
 {
+    if (done == ZEPI_CAPTURED)
+        done = zepi_launch_capture(queue, kernel, launch);
+    if (done == ZEPI_SUCCESS)
+        return finish_launch(launch);
     return done == ZEPI_ARGUMENTS_UNREAD ? launch_with_objects(queue, kernel, launch)
                                          : fail_launch(done, queue, kernel, launch);
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_GRAPH_CAPTURE_H
+#define ZEPI_GRAPH_CAPTURE_H
+
+#include "graph/graph.h"
+#include "queue/capture_command.h"
+
+// Captures the commands of queues to a graph (queue/capture.h). A command of an in-order queue
+// waits for the one before; one of any other queue for the last barrier; both for the captured
+// events of their wait lists. Events from outside are waited for by executions.
+
+// The queue's commands go to the graph from now on: a graph without commands, of the queue's
+// context and device. `owner` is what zepi_capture_end gives; retained. ZEPI_ERROR_WRONG_STATE: the
+// queue or the graph is in another capture. ZEPI_ERROR_INVALID_VALUE: the graph has commands.
+zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *graph, void *owner);
+
+// Ends the capture, for all its queues. *out_owner is a new reference, on failure too, if there was
+// a capture to end, else NULL. The errors:
+// ZEPI_ERROR_NOT_CAPTURING: the queue is in no capture. ZEPI_ERROR_WRONG_STATE: it began on another
+// queue, and goes on.
+// ZEPI_ERROR_CAPTURE_UNJOINED: what another queue has last, no command of this one waits for.
+// ZEPI_ERROR_CAPTURE_INVALIDATED: part of something was not captured. With these two the capture is
+// over, and the graph cannot be executed.
+zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner);
+
+// The owner of the queue's capture, a new reference; NULL: there is none.
+void *zepi_capture_get_owner(struct zepi_queue *queue);
+
+// Has a function of the host's record to a command list, which zepi_queue_get_native answers
+// meanwhile. For a command that is to be captured.
+zepi_result_t zepi_capture_native(struct zepi_queue *queue, void (*function)(void *data),
+                                  void *data, zepi_wait_list_t wait, zepi_event_t *out_event);
+
+enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
+
+// zepi_graph_execute of a graph that was captured.
+zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,
+                                   zepi_wait_list_t wait, zepi_event_t *out_event);
+
+extern const struct zepi_type zepi_capture_type;
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "graph/dump.h"
+
+#include "core/alloc.h"
+#include "launch/kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Inside quotes.
+static void dump_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', file);
+        fputc(*text, file);
+    }
+}
+
+static void dump_sizes(FILE *file, const char *name, const size_t sizes[3], uint32_t count)
+{
+    fprintf(file, "\\n%s", name);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(file, "%s%zu", i > 0 ? " x " : " ", sizes[i]);
+}
+
+// Up to 8 bytes of a value, as a number.
+static void dump_argument(FILE *file, uint32_t index, const zepi_argument_t *argument)
+{
+    uint64_t value = 0;
+    fprintf(file, "\\nargument %u: ", index);
+    switch (argument->kind) {
+    case ZEPI_ARGUMENT_POINTER:
+        fprintf(file, "%p", argument->value);
+        break;
+    case ZEPI_ARGUMENT_BUFFER:
+        fprintf(file, "buffer %p", argument->value);
+        break;
+    case ZEPI_ARGUMENT_LOCAL:
+        fprintf(file, "%zu bytes of local memory", argument->size_bytes);
+        break;
+    default:
+        fprintf(file, "%zu bytes", argument->size_bytes);
+        if (!argument->value || argument->size_bytes > sizeof(value))
+            break;
+        memcpy(&value, argument->value, argument->size_bytes);
+        fprintf(file, ", 0x%llx", (unsigned long long)value);
+        break;
+    }
+}
+
+static void dump_launch(FILE *file, const struct zepi_graph_launch *launch)
+{
+    const zepi_launch_desc_t *desc = &launch->desc;
+    const size_t none[3] = {0};
+    fprintf(file, "launch ");
+    dump_text(file, launch->kernel->name);
+    dump_sizes(file, "global size", desc->global_size, desc->work_dim);
+    if (memcmp(desc->group_size, none, sizeof(none)) != 0)
+        dump_sizes(file, "group size", desc->group_size, desc->work_dim);
+    if (memcmp(desc->global_offset, none, sizeof(none)) != 0)
+        dump_sizes(file, "global offset", desc->global_offset, desc->work_dim);
+    for (uint32_t i = 0; i < desc->argument_count; i++)
+        dump_argument(file, i, &launch->arguments[i]);
+}
+
+static void dump_command(FILE *file, const struct zepi_graph_command *command)
+{
+    switch (command->kind) {
+    case ZEPI_GRAPH_COPY:
+        fprintf(file, "copy of %zu bytes\\nto %p\\nfrom %p", command->size_bytes,
+                (void *)command->to, (const void *)command->from);
+        break;
+    case ZEPI_GRAPH_COPY_RECT:
+        fprintf(file, "copy of %zu x %zu x %zu bytes\\nto %p\\nfrom %p", command->box[0],
+                command->box[1], command->box[2], (void *)command->to, (const void *)command->from);
+        break;
+    case ZEPI_GRAPH_FILL:
+        fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", command->size_bytes,
+                (void *)command->to, command->pattern_size_bytes);
+        break;
+    case ZEPI_GRAPH_PREFETCH:
+    case ZEPI_GRAPH_ADVISE:
+        fprintf(file, "%s %zu bytes\\nat %p",
+                command->kind == ZEPI_GRAPH_PREFETCH ? "prefetch of" : "advice about",
+                command->size_bytes, (const void *)command->from);
+        break;
+    case ZEPI_GRAPH_LAUNCH:
+        dump_launch(file, command->launch);
+        break;
+    case ZEPI_GRAPH_NATIVE:
+        fprintf(file, "native command");
+        break;
+    default:
+        fprintf(file, "marker");
+        break;
+    }
+}
+
+static void dump_commands(FILE *file, const struct zepi_graph_commands *commands)
+{
+    for (size_t i = 0; i < commands->count; i++) {
+        const struct zepi_graph_command *command = commands->list[i];
+        fprintf(file, "    c%zu [label=\"%zu: ", i, i);
+        dump_command(file, command);
+        fprintf(file, "\"];\n");
+        for (uint32_t j = 0; j < command->wait_count; j++)
+            fprintf(file, "    c%u -> c%zu;\n", command->waits[j], i);
+        if (commands->is_in_order && command->wait_count == 0 && i > 0)
+            fprintf(file, "    c%zu -> c%zu;\n", i - 1, i);
+    }
+}
+
+// Owned text, which goes with free().
+static char *dump_to_memory(struct zepi_graph *graph, size_t *out_size)
+{
+    char *text = NULL;
+    FILE *file = open_memstream(&text, out_size);
+    if (!file)
+        return NULL;
+    fprintf(file, "digraph zepi {\n    node [shape=box];\n");
+    if (graph) {
+        zepi_mutex_lock(&graph->mutex);
+        dump_commands(file, &graph->commands);
+        zepi_mutex_unlock(&graph->mutex);
+    }
+    fprintf(file, "}\n");
+    const bool is_whole = !ferror(file);
+    if (fclose(file) == 0 && is_whole)
+        return text;
+    free(text);
+    return NULL;
+}
+
+zepi_result_t zepi_graph_dump(struct zepi_graph *graph, const char *path)
+{
+    size_t size;
+    char *text = dump_to_memory(graph, &size);
+    if (!text)
+        return zepi_fail_no_memory();
+    FILE *file = fopen(path, "we");
+    bool is_written = file && fwrite(text, 1, size, file) == size;
+    int reason = errno;
+    if (file && fclose(file) != 0 && is_written) {
+        is_written = false;
+        reason = errno;
+    }
+    free(text);
+    return is_written ? ZEPI_SUCCESS
+                      : zepi_fail(ZEPI_ERROR_UNKNOWN, "the graph is not written to '%s': %s", path,
+                                  strerror(reason));
+}

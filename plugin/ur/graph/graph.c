@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+// Graphs that are captured from queues.
+#include "ur/graph/graph.h"
+
+#include "core/alloc.h"
+#include "graph/dump.h"
+#include "ur/command.h"
+
+// ---- Handles ----
+
+struct zepi_ur_graph_callback {
+    struct zepi_ur_graph_callback *next;
+    ur_exp_graph_destruction_callback_t function;
+    void *data;
+};
+
+static void ur_graph_destroy(void *object)
+{
+    struct zepi_ur_graph *graph = object;
+    zepi_release(graph->graph);
+    zepi_release(graph->context);
+    while (graph->callbacks) {
+        struct zepi_ur_graph_callback *callback = graph->callbacks;
+        graph->callbacks = callback->next;
+        callback->function(callback->data);
+        zepi_free(callback);
+    }
+}
+
+ZEPI_DEFINE_TYPE(ur_graph, ur_graph_destroy);
+
+static void ur_executable_destroy(void *object)
+{
+    struct zepi_ur_executable *executable = object;
+    zepi_release(executable->source);
+}
+
+ZEPI_DEFINE_TYPE(ur_executable, ur_executable_destroy);
+
+static struct zepi_ur_graph *ur_graph(ur_exp_graph_handle_t handle)
+{
+    return (struct zepi_ur_graph *)handle;
+}
+
+static struct zepi_ur_executable *ur_executable(ur_exp_executable_graph_handle_t handle)
+{
+    return (struct zepi_ur_executable *)handle;
+}
+
+static ur_result_t check_ur_graph(ur_exp_graph_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_ur_graph_type, UR_RESULT_ERROR_INVALID_GRAPH);
+}
+
+static ur_result_t check_ur_executable(ur_exp_executable_graph_handle_t handle)
+{
+    return zepi_ur_check(handle, &zepi_ur_executable_type, UR_RESULT_ERROR_INVALID_GRAPH);
+}
+
+// NULL without memory (noted).
+static struct zepi_ur_graph *create_ur_graph(struct zepi_context *context)
+{
+    static atomic_uint_fast64_t last_id;
+    struct zepi_ur_graph *graph = zepi_object_create(&zepi_ur_graph_type);
+    if (!graph)
+        return NULL;
+    graph->context = zepi_retain(context);
+    // Relaxed: each graph has another one.
+    graph->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+    return graph;
+}
+
+// The graph of the core, borrowed; NULL: there is none yet.
+static struct zepi_graph *get_core_graph(struct zepi_ur_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    struct zepi_graph *core = graph->graph;
+    zepi_mutex_unlock(&graph->mutex);
+    return core;
+}
+
+static enum zepi_graph_capture get_capture(struct zepi_ur_graph *graph)
+{
+    struct zepi_graph *core = get_core_graph(graph);
+    return core ? zepi_graph_get_capture(core) : ZEPI_GRAPH_NOT_CAPTURED;
+}
+
+// ---- Capturing ----
+
+// The graph of the core for a queue's device: a new one as long as there are no commands.
+static zepi_result_t prepare_core_graph(struct zepi_ur_graph *graph, struct zepi_queue *queue)
+{
+    if (get_core_graph(graph))
+        return ZEPI_SUCCESS;
+    struct zepi_graph *core = zepi_graph_create(queue->context, queue->device);
+    if (!core)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_mutex_lock(&graph->mutex);
+    const bool is_first = !graph->graph;
+    if (is_first)
+        graph->graph = core;
+    zepi_mutex_unlock(&graph->mutex);
+    if (!is_first)
+        zepi_release(core);
+    return ZEPI_SUCCESS;
+}
+
+static ur_result_t begin_capture(struct zepi_queue *queue, struct zepi_ur_graph *graph)
+{
+    if (graph->context != queue->context)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT,
+                              "the graph is of another context than the queue");
+    zepi_result_t result = prepare_core_graph(graph, queue);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_capture_begin(queue, graph->graph, graph);
+    const ur_result_t ur = zepi_ur_result(result);
+    return result == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_ARGUMENT : ur;
+}
+
+ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
+{
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_graph *graph = create_ur_graph(zepi_ur_queue(hQueue)->context);
+    if (!graph)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    graph->is_implicit = true;
+    result = begin_capture(zepi_ur_queue(hQueue), graph);
+    // The capture has a reference.
+    zepi_release(graph);
+    return result;
+}
+
+ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
+                                                 ur_exp_graph_handle_t hGraph)
+{
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_ur_graph(hGraph);
+    return result == UR_RESULT_SUCCESS ? begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph))
+                                       : result;
+}
+
+ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
+{
+    void *owner;
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_ur_result(zepi_capture_end(zepi_ur_queue(hQueue), &owner));
+    struct zepi_ur_graph *graph = owner;
+    if (result == UR_RESULT_SUCCESS)
+        *phGraph = (ur_exp_graph_handle_t)graph;
+    // The host's reference, of a graph that it had no handle of.
+    if (result == UR_RESULT_SUCCESS && graph->is_implicit)
+        graph->is_implicit = false;
+    else
+        zepi_release(graph);
+    return result;
+}
+
+ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool *pResult)
+{
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pResult, "pResult");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    *pResult = zepi_capture_takes(zepi_ur_queue(hQueue), (zepi_wait_list_t){NULL, 0});
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
+{
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    void *graph = zepi_capture_get_owner(zepi_ur_queue(hQueue));
+    *phGraph = graph;
+    zepi_release(graph);
+    return graph ? UR_RESULT_SUCCESS
+                 : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                                  "the queue is not in capture mode");
+}
+
+// ---- Graphs ----
+
+ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_handle_t *phGraph)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_graph *graph = create_ur_graph(zepi_ur_context(hContext));
+    if (!graph)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    *phGraph = (ur_exp_graph_handle_t)graph;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
+{
+    struct zepi_ur_graph *graph = ur_graph(hGraph);
+    const ur_result_t result = check_ur_graph(hGraph);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (get_capture(graph) == ZEPI_GRAPH_CAPTURING)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the graph is being captured");
+    zepi_mutex_lock(&graph->mutex);
+    const uint32_t count = graph->executable_count;
+    zepi_mutex_unlock(&graph->mutex);
+    if (count > 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                              "the graph has %u executable graphs, which are destroyed first",
+                              count);
+    zepi_release(graph);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
+{
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pResult, "pResult");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_graph *core = get_core_graph(ur_graph(hGraph));
+    if (get_capture(ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_GRAPH, "the capture of the graph failed");
+    *pResult = !core || zepi_graph_count(core) == 0;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
+{
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pGraphId, "pGraphId");
+    if (result == UR_RESULT_SUCCESS)
+        *pGraphId = ur_graph(hGraph)->id;
+    return result;
+}
+
+ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
+                                                  ur_exp_graph_destruction_callback_t pfnCallback,
+                                                  void *pUserData)
+{
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS && !pfnCallback)
+        result = zepi_ur_refuse_null("pfnCallback");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_graph *graph = ur_graph(hGraph);
+    struct zepi_ur_graph_callback *callback = zepi_allocate(1, sizeof(*callback));
+    if (!callback)
+        return zepi_ur_fail(zepi_fail_no_memory());
+    callback->function = pfnCallback;
+    callback->data = pUserData;
+    zepi_mutex_lock(&graph->mutex);
+    callback->next = graph->callbacks;
+    graph->callbacks = callback;
+    zepi_mutex_unlock(&graph->mutex);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
+{
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(filePath, "filePath");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath))
+               : result;
+}
+
+ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
+                                           ur_native_handle_t *phNativeGraph)
+{
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeGraph, "phNativeGraph");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "zepi captures by itself: Level Zero does not know the graph")
+               : result;
+}
+
+// ---- Executable graphs ----
+
+static ur_result_t check_captured(struct zepi_ur_graph *graph)
+{
+    switch (get_capture(graph)) {
+    case ZEPI_GRAPH_CAPTURED:
+        return UR_RESULT_SUCCESS;
+    case ZEPI_GRAPH_CAPTURE_FAILED:
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_GRAPH, "the capture of the graph failed");
+    default:
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
+                              "the graph has nothing that was captured, or is being captured");
+    }
+}
+
+// The first executable graph has the commands recorded.
+static zepi_result_t finalize_core_graph(struct zepi_graph *core)
+{
+    const zepi_result_t result = zepi_graph_finalize(core);
+    return result == ZEPI_ERROR_WRONG_STATE ? ZEPI_SUCCESS : result;
+}
+
+ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
+                                            ur_exp_executable_graph_handle_t *phExecGraph)
+{
+    struct zepi_ur_graph *graph = ur_graph(hGraph);
+    ur_result_t result = check_ur_graph(hGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phExecGraph, "phExecGraph");
+    if (result == UR_RESULT_SUCCESS)
+        result = check_captured(graph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(finalize_core_graph(graph->graph));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_executable *executable = zepi_object_create(&zepi_ur_executable_type);
+    if (!executable)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    executable->source = zepi_retain(graph);
+    zepi_mutex_lock(&graph->mutex);
+    graph->executable_count++;
+    zepi_mutex_unlock(&graph->mutex);
+    *phExecGraph = (ur_exp_executable_graph_handle_t)executable;
+    return UR_RESULT_SUCCESS;
+}
+
+// Executions may be under way: what they use goes with the graph of the core, which waits for them.
+ur_result_t zepi_urGraphExecutableGraphDestroyExp(ur_exp_executable_graph_handle_t hExecutableGraph)
+{
+    const ur_result_t result = check_ur_executable(hExecutableGraph);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_ur_graph *graph = ur_executable(hExecutableGraph)->source;
+    zepi_mutex_lock(&graph->mutex);
+    graph->executable_count--;
+    zepi_mutex_unlock(&graph->mutex);
+    zepi_release(hExecutableGraph);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t
+zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
+                                              ur_native_handle_t *phNativeExecutableGraph)
+{
+    ur_result_t result = check_ur_executable(hExecutableGraph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "zepi captures by itself: Level Zero does not know the graph")
+               : result;
+}
+
+ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
+                                   ur_exp_executable_graph_handle_t hGraph,
+                                   uint32_t numEventsInWaitList,
+                                   const ur_event_handle_t *phEventWaitList,
+                                   ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_ur_executable(hGraph);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    struct zepi_graph *core = ur_executable(hGraph)->source->graph;
+    if (command.queue->context != core->context || command.queue->device != core->device)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
+                              "the queue is of another context or device than the graph");
+    return zepi_ur_command_end(
+        &command,
+        zepi_capture_execute(core, command.queue, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_ENQUEUE_GRAPH_EXP);
+}
