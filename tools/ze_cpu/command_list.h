@@ -3,14 +3,15 @@
 #define ZE_CPU_COMMAND_LIST_H
 
 #include "command.h"
-#include "worker.h"
 
 #include <pthread.h>
+
+struct cpu_worker;
 
 // Regular lists record; immediate ones hand every command to their worker. A list may not be used
 // by two threads at once, as the specification has it; immediate lists survive it.
 struct cpu_list {
-    struct cpu_object object;
+    struct cpu_signaller signaller;
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed
     uint32_t ordinal, index;
@@ -24,8 +25,7 @@ struct cpu_list {
     bool is_mutable;
     struct cpu_mutable_command *mutable_commands; // owned; by id, which counts from 1
     uint32_t mutable_count;
-    _Atomic uint16_t serial; // tells it from others of the same address
-    _Atomic uint32_t uses;   // submitted executions that are not complete
+    _Atomic uint32_t uses; // submitted executions that are not complete
 };
 
 // Copies and fills that were appended to immediate lists of the compute group without the hint that

@@ -4,6 +4,7 @@
 #include "entry.h"
 #include "fence.h"
 #include "options.h"
+#include "worker.h"
 
 struct cpu_queue {
     struct cpu_object object;

@@ -3,7 +3,7 @@
 
 #include "device.h"
 #include "entry.h"
-#include "memory.h"
+#include "memory_free.h"
 #include "worker.h"
 
 ze_result_t ZE_APICALL cpu_zeContextCreate(ze_driver_handle_t hDriver,

@@ -4,7 +4,6 @@
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
-#include "worker.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -164,12 +163,5 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetP2PProperties(ze_device_handle_t hDevice,
         can_access(hDevice, hPeerDevice)
             ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS
             : 0;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeDeviceSynchronize(ze_device_handle_t hDevice)
-{
-    (void)hDevice;
-    cpu_workers_drain();
     return ZE_RESULT_SUCCESS;
 }

@@ -2,9 +2,7 @@
 #include "device_access.h"
 
 #include "device.h"
-#include "memory.h"
 #include "options.h"
-#include "virtual_memory.h"
 
 #include <pthread.h>
 
@@ -30,13 +28,7 @@ bool cpu_device_access_is_open(ze_device_handle_t device)
     return (cpu_options()->has_peers ? running_total : running[cpu_device_root(device)->index]) > 0;
 }
 
-static void apply(void)
-{
-    cpu_memory_apply_access();
-    cpu_virtual_memory_apply_access();
-}
-
-void cpu_device_access_begin(ze_device_handle_t device)
+void cpu_device_access_begin(ze_device_handle_t device, void (*apply)(void))
 {
     pthread_mutex_lock(&access_mutex);
     bool was_open = cpu_device_access_is_open(device);
@@ -47,7 +39,7 @@ void cpu_device_access_begin(ze_device_handle_t device)
     pthread_mutex_unlock(&access_mutex);
 }
 
-void cpu_device_access_end(ze_device_handle_t device)
+void cpu_device_access_end(ze_device_handle_t device, void (*apply)(void))
 {
     pthread_mutex_lock(&access_mutex);
     running[cpu_device_root(device)->index]--;

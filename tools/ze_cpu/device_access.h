@@ -10,9 +10,10 @@
 // default) a command on one device may use the memory of all; without, that of its own device only.
 // On integrated devices nothing of this happens.
 
-// A command on the device begins or ends. Pairs; for any thread.
-void cpu_device_access_begin(ze_device_handle_t device);
-void cpu_device_access_end(ze_device_handle_t device);
+// A command on the device begins or ends. Pairs; for any thread. `apply` gives all memory the
+// rights that cpu_device_access_is_open tells, and is called under the lock if they change.
+void cpu_device_access_begin(ze_device_handle_t device, void (*apply)(void));
+void cpu_device_access_end(ze_device_handle_t device, void (*apply)(void));
 
 // While it is held, no command begins or ends: for those that make memory or change its rights,
 // outside of their own locks.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "event.h"
 
-#include "command_list.h"
 #include "device.h"
 #include "entry.h"
 #include "timeout.h"
@@ -88,19 +87,18 @@ void cpu_event_reset(struct cpu_event *event)
 }
 
 // The list's address, and its serial number in the bits that no address has.
-static uint64_t list_key(const struct cpu_list *list)
+static uint64_t list_key(const struct cpu_signaller *list)
 {
     return (uint64_t)(uintptr_t)list |
            (uint64_t)atomic_load_explicit(&list->serial, memory_order_relaxed) << 48;
 }
 
-void cpu_event_note_list(struct cpu_event *event, const struct cpu_list *list,
-                         const struct cpu_command *command)
+void cpu_event_note_list(struct cpu_event *event, const struct cpu_signaller *list,
+                         enum cpu_signal signal)
 {
     atomic_store_explicit(&event->list, list_key(list), memory_order_relaxed);
     atomic_store_explicit(&event->query_waits,
-                          list->is_in_order && event->has_timestamps &&
-                              command->kind == CPU_COMMAND_LAUNCH,
+                          event->has_timestamps && signal == CPU_SIGNAL_OF_LAUNCH,
                           memory_order_relaxed);
 }
 
@@ -109,8 +107,8 @@ __attribute__((noinline)) ze_result_t cpu_event_let_go_of_list(struct cpu_event 
                                                                const char *function)
 {
     const uint64_t key = atomic_exchange_explicit(&event->list, 0, memory_order_relaxed);
-    const struct cpu_list *list =
-        (const struct cpu_list *)(uintptr_t)(key & ((UINT64_C(1) << 48) - 1));
+    const struct cpu_signaller *list =
+        (const struct cpu_signaller *)(uintptr_t)(key & ((UINT64_C(1) << 48) - 1));
     if (key == 0 ||
         (list_key(list) == key &&
          atomic_load_explicit(&list->object.magic, memory_order_relaxed) == CPU_MAGIC(CPU_LIST)))

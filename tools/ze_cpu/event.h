@@ -16,6 +16,12 @@ struct cpu_event_pool {
     bool has_timestamps;
 };
 
+// The head of a list: an event that the list signalled tells by it whether the list is still there.
+struct cpu_signaller {
+    struct cpu_object object;
+    _Atomic uint16_t serial; // tells it from others of the same address
+};
+
 // An ordinary event is signalled when `state` is 1. A counter-based one counts: every append that
 // signals it raises `target` when it is submitted and `done` when it completes; it is signalled
 // when done has reached the target that was in force when the question was asked. So it never needs
@@ -51,12 +57,10 @@ void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end);
 
 void cpu_event_reset(struct cpu_event *event);
 
-struct cpu_command;
-struct cpu_list;
-
-// An immediate list got a command that signals the event.
-void cpu_event_note_list(struct cpu_event *event, const struct cpu_list *list,
-                         const struct cpu_command *command);
+// An immediate list got a command that signals the event: a launch in order, or any other.
+enum cpu_signal { CPU_SIGNAL_OF_LAUNCH, CPU_SIGNAL_OF_OTHER };
+void cpu_event_note_list(struct cpu_event *event, const struct cpu_signaller *list,
+                         enum cpu_signal signal);
 
 // The rest of cpu_event_let_go, for events that a list signals.
 ze_result_t cpu_event_let_go_of_list(struct cpu_event *event, const char *function);

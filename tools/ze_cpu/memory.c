@@ -7,9 +7,6 @@
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
-#include "virtual_memory.h"
-#include "worker.h"
-#include "ze_newer.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,23 +14,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct allocation {
-    uintptr_t address;
-    size_t size_bytes;
-    size_t mapped_bytes; // pages of its own, a discrete device's; 0: from the C library
-    ze_memory_type_t type;
-    ze_context_handle_t context; // borrowed
-    ze_device_handle_t device;   // borrowed, may be NULL
-    uint64_t id;
-};
-
 // Guards what follows; nothing is called under it but realloc and mprotect.
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct allocation *table; // owned, ascending by address
+static struct cpu_allocation *table; // owned, ascending by address
 static size_t table_count;
 static size_t table_capacity;
-static struct allocation *deferred; // owned
-static _Atomic size_t deferred_count;
 
 static _Atomic uint64_t last_id;
 
@@ -57,22 +42,22 @@ static size_t upper_bound_locked(uintptr_t address)
     return low;
 }
 
-static const struct allocation *find_locked(const void *pointer)
+static const struct cpu_allocation *find_locked(const void *pointer)
 {
     size_t index = upper_bound_locked((uintptr_t)pointer);
     if (index == 0)
         return NULL;
-    const struct allocation *found = &table[index - 1];
+    const struct cpu_allocation *found = &table[index - 1];
     return (uintptr_t)pointer - found->address < found->size_bytes ? found : NULL;
 }
 
-static bool insert(struct allocation allocation)
+static bool insert(struct cpu_allocation allocation)
 {
     bool done = false;
     pthread_rwlock_wrlock(&table_lock);
     if (table_count == table_capacity) {
         size_t capacity = table_capacity != 0 ? table_capacity * 2 : 64;
-        struct allocation *grown = realloc(table, capacity * sizeof(*grown));
+        struct cpu_allocation *grown = realloc(table, capacity * sizeof(*grown));
         if (grown == NULL)
             goto out;
         table = grown;
@@ -88,7 +73,7 @@ out:
     return done;
 }
 
-static bool erase(const void *pointer, struct allocation *out_erased)
+bool cpu_memory_erase(const void *pointer, struct cpu_allocation *out_erased)
 {
     pthread_rwlock_wrlock(&table_lock);
     size_t index = upper_bound_locked((uintptr_t)pointer);
@@ -123,7 +108,7 @@ void cpu_memory_apply_access(void)
 
 // Pages of their own for a discrete device. More is mapped than needed where the alignment asks for
 // it, and the rest given back.
-static bool map_pages(struct allocation *allocation, size_t alignment)
+static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
 {
     const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
     const size_t bytes =
@@ -142,7 +127,7 @@ static bool map_pages(struct allocation *allocation, size_t alignment)
     return true;
 }
 
-static bool make_memory(struct allocation *allocation, size_t alignment)
+static bool make_memory(struct cpu_allocation *allocation, size_t alignment)
 {
     void *memory = NULL;
     if (allocation->type == ZE_MEMORY_TYPE_DEVICE && !cpu_options()->is_integrated)
@@ -173,14 +158,14 @@ void cpu_memory_give(uint64_t bytes)
 }
 
 // Of the devices' memory; the host's is theirs if they are integrated.
-static uint64_t device_bytes_of(const struct allocation *allocation)
+static uint64_t device_bytes_of(const struct cpu_allocation *allocation)
 {
     return allocation->type != ZE_MEMORY_TYPE_HOST || cpu_options()->is_integrated
                ? allocation->size_bytes
                : 0;
 }
 
-static void free_memory(const struct allocation *allocation)
+void cpu_memory_free(const struct cpu_allocation *allocation)
 {
     cpu_memory_give(device_bytes_of(allocation));
     if (allocation->mapped_bytes != 0)
@@ -204,11 +189,11 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
                               : (size_t)cpu_opencl()->maximum_allocation_bytes;
     if (size == 0 || size > limit)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-    struct allocation allocation = {.size_bytes = size,
-                                    .type = type,
-                                    .context = context,
-                                    .device = device,
-                                    .id = cpu_memory_new_id()};
+    struct cpu_allocation allocation = {.size_bytes = size,
+                                        .type = type,
+                                        .context = context,
+                                        .device = device,
+                                        .id = cpu_memory_new_id()};
     if (!cpu_memory_take(device_bytes_of(&allocation)))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     // From its rights to its place in the table no command begins or ends.
@@ -217,7 +202,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
     bool is_known = is_made && insert(allocation);
     cpu_device_access_unlock();
     if (is_made && !is_known)
-        free_memory(&allocation);
+        cpu_memory_free(&allocation);
     else if (!is_made)
         cpu_memory_give(device_bytes_of(&allocation));
     if (!is_known)
@@ -260,71 +245,6 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
-ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
-{
-    (void)hContext;
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    struct allocation erased;
-    if (!erase(ptr, &erased)) {
-        cpu_report(__func__, "%p is no allocation", ptr);
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    free_memory(&erased);
-    cpu_memory_sweep();
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t defer(const struct allocation *erased)
-{
-    // Commands that are still to come may use it, and its rights change no more.
-    if (erased->mapped_bytes != 0)
-        mprotect((void *)erased->address, erased->mapped_bytes, PROT_READ | PROT_WRITE);
-    pthread_rwlock_wrlock(&table_lock);
-    struct allocation *grown = realloc(deferred, (deferred_count + 1) * sizeof(*grown));
-    if (grown != NULL) {
-        deferred = grown;
-        deferred[deferred_count++] = *erased;
-    }
-    pthread_rwlock_unlock(&table_lock);
-    return grown != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
-                                        const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
-{
-    if (pMemFreeDesc == NULL || ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE) {
-        struct allocation erased;
-        if (!erase(ptr, &erased)) {
-            cpu_report(__func__, "%p is no allocation", ptr);
-            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        }
-        ze_result_t result = defer(&erased);
-        cpu_memory_sweep();
-        return result;
-    }
-    cpu_workers_drain();
-    return cpu_zeMemFree(hContext, ptr);
-}
-
-void cpu_memory_sweep(void)
-{
-    // Relaxed: a thread that defers sweeps, too.
-    if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_workers_are_idle())
-        return;
-    pthread_rwlock_wrlock(&table_lock);
-    struct allocation *victims = deferred;
-    size_t count = deferred_count;
-    deferred = NULL;
-    deferred_count = 0;
-    pthread_rwlock_unlock(&table_lock);
-    for (size_t i = 0; i < count; i++)
-        free_memory(&victims[i]);
-    free(victims);
-}
-
 uint64_t cpu_memory_live(void)
 {
     pthread_rwlock_rdlock(&table_lock);
@@ -343,65 +263,17 @@ uint64_t cpu_memory_live_bytes(void)
     return bytes;
 }
 
-// What a pointer query says of any memory of the context, allocated or mapped. False for other
-// memory.
-static bool find(ze_context_handle_t context, const void *pointer,
-                 struct cpu_mapped_memory *out_memory)
+bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info)
 {
     pthread_rwlock_rdlock(&table_lock);
-    const struct allocation *found = find_locked(pointer);
+    const struct cpu_allocation *found = find_locked(pointer);
     if (found != NULL)
-        *out_memory = (struct cpu_mapped_memory){.context = found->context,
-                                                 .device = found->device,
-                                                 .type = found->type,
-                                                 .id = found->id,
-                                                 .base = (void *)found->address,
-                                                 .size_bytes = found->size_bytes};
+        *out_info = (struct cpu_memory_info){.context = found->context,
+                                             .device = found->device,
+                                             .type = found->type,
+                                             .id = found->id,
+                                             .base = (void *)found->address,
+                                             .size_bytes = found->size_bytes};
     pthread_rwlock_unlock(&table_lock);
-    if (found == NULL && !cpu_virtual_memory_find(pointer, out_memory))
-        return false;
-    return out_memory->context == context;
-}
-
-// No allocation is made of several.
-static void describe_sub_allocations(void *chain)
-{
-    ze_memory_sub_allocations_exp_properties_t *sub_allocations =
-        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES);
-    if (sub_allocations != NULL && sub_allocations->pCount != NULL)
-        *sub_allocations->pCount = 0;
-}
-
-ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
-    ze_context_handle_t hContext, const void *ptr,
-    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
-{
-    if (ptr == NULL || pMemAllocProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext))
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    struct cpu_mapped_memory memory;
-    bool is_found = find(hContext, ptr, &memory);
-    pMemAllocProperties->type = is_found ? memory.type : ZE_MEMORY_TYPE_UNKNOWN;
-    pMemAllocProperties->id = is_found ? memory.id : 0;
-    pMemAllocProperties->pageSize = is_found ? CPU_PAGE_BYTES : 0;
-    if (phDevice != NULL)
-        *phDevice = is_found ? memory.device : NULL;
-    describe_sub_allocations(pMemAllocProperties->pNext);
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
-                                                void **pBase, size_t *pSize)
-{
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    struct cpu_mapped_memory memory;
-    if (!find(hContext, ptr, &memory))
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    if (pBase != NULL)
-        *pBase = memory.base;
-    if (pSize != NULL)
-        *pSize = memory.size_bytes;
-    return ZE_RESULT_SUCCESS;
+    return found != NULL;
 }

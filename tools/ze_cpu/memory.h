@@ -2,7 +2,9 @@
 #ifndef ZE_CPU_MEMORY_H
 #define ZE_CPU_MEMORY_H
 
+#include <level_zero/ze_api.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The three kinds of USM are plain page-aligned memory of the process, which the OpenCL runtime
@@ -13,8 +15,33 @@
 // lock of that.
 void cpu_memory_apply_access(void);
 
-// Frees what zeMemFreeExt deferred, if no queue has work.
-void cpu_memory_sweep(void);
+// The answer to a pointer query about memory of any kind.
+struct cpu_memory_info {
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed, may be NULL
+    ze_memory_type_t type;
+    uint64_t id;
+    void *base; // of the allocation, or the mapping
+    size_t size_bytes;
+};
+
+// The allocation that the address lies in. False: it lies in none.
+bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info);
+
+struct cpu_allocation {
+    uintptr_t address;
+    size_t size_bytes;
+    size_t mapped_bytes; // pages of its own, a discrete device's; 0: from the C library
+    ze_memory_type_t type;
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed, may be NULL
+    uint64_t id;
+};
+
+// Takes the allocation that begins at the address out of the table, for cpu_memory_free later on.
+// False: there is none.
+bool cpu_memory_erase(const void *pointer, struct cpu_allocation *out_erased);
+void cpu_memory_free(const struct cpu_allocation *erased);
 
 uint64_t cpu_memory_live(void);
 

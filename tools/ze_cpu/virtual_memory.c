@@ -399,7 +399,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemGetAccessAttribute(ze_context_handle_t hC
     return reservation != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-bool cpu_virtual_memory_find(const void *pointer, struct cpu_mapped_memory *out_memory)
+bool cpu_virtual_memory_find(const void *pointer, struct cpu_memory_info *out_memory)
 {
     uintptr_t address = (uintptr_t)pointer;
     const struct mapping *mapping = NULL;
@@ -412,12 +412,12 @@ bool cpu_virtual_memory_find(const void *pointer, struct cpu_mapped_memory *out_
         mapping = mapping_from_locked(reservation, address);
     bool is_found = mapping != NULL && mapping->address <= address;
     if (is_found)
-        *out_memory = (struct cpu_mapped_memory){.context = reservation->context,
-                                                 .device = mapping->physical->device,
-                                                 .type = mapping->physical->type,
-                                                 .id = mapping->physical->id,
-                                                 .base = (void *)mapping->address,
-                                                 .size_bytes = mapping->size_bytes};
+        *out_memory = (struct cpu_memory_info){.context = reservation->context,
+                                               .device = mapping->physical->device,
+                                               .type = mapping->physical->type,
+                                               .id = mapping->physical->id,
+                                               .base = (void *)mapping->address,
+                                               .size_bytes = mapping->size_bytes};
     pthread_mutex_unlock(&reservations_mutex);
     return is_found;
 }

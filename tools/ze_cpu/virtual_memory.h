@@ -2,26 +2,13 @@
 #ifndef ZE_CPU_VIRTUAL_MEMORY_H
 #define ZE_CPU_VIRTUAL_MEMORY_H
 
-#include <level_zero/ze_api.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "memory.h"
 
 // Reservations are inaccessible mappings of the process; pieces of physical memory are mapped over
 // them. What is mapped is memory like any other for kernels, copies and fills.
 
-// What a pointer query says of mapped memory.
-struct cpu_mapped_memory {
-    ze_context_handle_t context; // borrowed
-    ze_device_handle_t device;   // borrowed, may be NULL
-    ze_memory_type_t type;
-    uint64_t id;
-    void *base; // of the mapping
-    size_t size_bytes;
-};
-
 // False if nothing is mapped at the address.
-bool cpu_virtual_memory_find(const void *pointer, struct cpu_mapped_memory *out_memory);
+bool cpu_virtual_memory_find(const void *pointer, struct cpu_memory_info *out_memory);
 
 // Gives what is mapped of discrete devices' memory the rights that cpu_device_access_is_open tells.
 // Under the lock of that.

@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "device.h"
+#include "entry.h"
 #include "executor.h"
 #include "timeout.h"
 
@@ -285,4 +286,11 @@ void cpu_workers_drain(void)
     const struct timespec pause = {.tv_nsec = 50000};
     while (!cpu_workers_are_idle())
         nanosleep(&pause, NULL);
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceSynchronize(ze_device_handle_t hDevice)
+{
+    (void)hDevice;
+    cpu_workers_drain();
+    return ZE_RESULT_SUCCESS;
 }

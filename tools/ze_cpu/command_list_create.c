@@ -6,6 +6,15 @@
 #include "entry.h"
 #include "mutable_command.h"
 #include "options.h"
+#include "worker.h"
+
+static void note_signal(const struct cpu_list *list, const struct cpu_command *command)
+{
+    cpu_event_note_list(command->signal, &list->signaller,
+                        list->is_in_order && command->kind == CPU_COMMAND_LAUNCH
+                            ? CPU_SIGNAL_OF_LAUNCH
+                            : CPU_SIGNAL_OF_OTHER);
+}
 
 ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, size_t extra_bytes,
                              ze_event_handle_t signal, uint32_t wait_count,
@@ -71,7 +80,7 @@ ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, con
     }
     count_copy(list, command);
     if (command->signal != NULL) {
-        cpu_event_note_list(command->signal, list, command);
+        note_signal(list, command);
         cpu_event_submit(command->signal);
     }
     cpu_worker_submit(list->worker, command, command);
@@ -215,7 +224,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
     list->is_synchronous = altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     list->is_in_order = (altdesc->flags & CPU_COMMAND_QUEUE_FLAG_IN_ORDER) != 0;
     static _Atomic uint16_t last_serial;
-    atomic_init(&list->serial, atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed));
+    atomic_init(&list->signaller.serial,
+                atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed));
     if (cpu_options()->executes) {
         list->worker = cpu_worker_create(hDevice);
         if (list->worker == NULL) {
@@ -337,7 +347,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
     if (last != NULL)
         last->next = after;
     if (after->signal != NULL) {
-        cpu_event_note_list(after->signal, list, after);
+        note_signal(list, after);
         cpu_event_submit(after->signal);
     }
     cpu_worker_submit(list->worker, before, after);
