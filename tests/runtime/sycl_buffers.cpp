@@ -362,6 +362,22 @@ STORY(parts_of_a_buffer_share_its_memory)
         EXPECT_EQ(read(middle)[0], 256);
         EXPECT_EQ(read(whole)[255], -255);
         EXPECT_EQ(read(end)[255], 1023);
+    }
+    EXPECT_EQ(numbers[255], -255);
+    EXPECT_EQ(numbers[256], 256);
+    EXPECT_EQ(numbers[767], 767);
+    EXPECT_EQ(numbers[1023], 1023);
+}
+
+#if TEST_SYCL_RELEASE >= 20260 // the runtime of 2025.3 asks for a wrong range, on OpenCL as well
+STORY(parts_are_copied_into_each_other)
+{
+    sycl::queue queue = make_queue();
+    std::vector<int> numbers = count_from(0, 1024);
+    {
+        sycl::buffer<int> whole(numbers.data(), numbers.size());
+        sycl::buffer<int> middle(whole, sycl::id<1>(256), sycl::range<1>(512));
+        sycl::buffer<int> end(whole, sycl::id<1>(768), sycl::range<1>(256));
         queue.submit([&](sycl::handler &handler) {
             handler.copy(sycl::accessor(middle, handler, sycl::range<1>(10), sycl::id<1>(5),
                                         sycl::read_only),
@@ -369,13 +385,12 @@ STORY(parts_of_a_buffer_share_its_memory)
                                         sycl::write_only));
         });
     }
-    EXPECT_EQ(numbers[255], -255);
-    EXPECT_EQ(numbers[256], 256);
-    EXPECT_EQ(numbers[767], 767);
     EXPECT_EQ(numbers[787], 787);
     EXPECT_EQ(numbers[788], 261);
-    EXPECT_EQ(numbers[1023], 1023);
+    EXPECT_EQ(numbers[797], 270);
+    EXPECT_EQ(numbers[798], 798);
 }
+#endif
 
 STORY(a_buffer_seen_as_another_type_is_the_same_memory)
 {

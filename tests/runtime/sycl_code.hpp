@@ -14,7 +14,8 @@
 #include <cstring>
 #include <deque>
 
-// The layout that DPC++ 2026 gives its descriptions, version 3.
+// The layout that DPC++ 2026 gives its descriptions, version 3, and 2025.3, version 2, which has
+// two more pointers.
 struct code_property {
     char *name;
     void *value;
@@ -39,6 +40,9 @@ struct code_image {
     uint8_t kind;   // 4: SYCL
     uint8_t format; // 0: as the bytes say
     const char *target, *compile_options, *link_options;
+#if TEST_SYCL_RELEASE < 20260
+    const char *manifest_begin, *manifest_end;
+#endif
     const std::byte *begin, *end;
     code_entry *entries_begin, *entries_end;
     code_property_set *sets_begin, *sets_end;
@@ -123,18 +127,17 @@ class program_code
         for (size_t i = 0; i < set_names_.size(); i++)
             sets_.push_back({const_cast<char *>(set_names_[i]), properties_[i].data(),
                              properties_[i].data() + properties_[i].size()});
-        image_ = {3,
-                  4,
-                  0,
-                  "spir64",
-                  "",
-                  "",
-                  bytes_.data(),
-                  bytes_.data() + bytes_.size(),
-                  entries_.data(),
-                  entries_.data() + entries_.size(),
-                  sets_.data(),
-                  sets_.data() + sets_.size()};
+        image_ = {};
+        image_.version = TEST_SYCL_RELEASE < 20260 ? 2 : 3;
+        image_.kind = 4;
+        image_.target = "spir64";
+        image_.compile_options = image_.link_options = "";
+        image_.begin = bytes_.data();
+        image_.end = image_.begin + bytes_.size();
+        image_.entries_begin = entries_.data();
+        image_.entries_end = image_.entries_begin + entries_.size();
+        image_.sets_begin = sets_.data();
+        image_.sets_end = image_.sets_begin + sets_.size();
         images_ = {1, 1, &image_, nullptr, nullptr};
         __sycl_register_lib(&images_);
         return *this;

@@ -125,14 +125,12 @@ STORY(aspects_are_those_of_the_list)
           sycl::aspect::usm_system_allocations, sycl::aspect::ext_oneapi_bindless_images,
           sycl::aspect::ext_oneapi_limited_graph, sycl::aspect::ext_oneapi_graph,
           sycl::aspect::ext_oneapi_virtual_mem, sycl::aspect::ext_oneapi_async_memory_alloc,
-          sycl::aspect::ext_oneapi_ipc_memory, sycl::aspect::ext_intel_device_id,
-          sycl::aspect::ext_intel_device_info_uuid})
+          sycl::aspect::ext_intel_device_id, sycl::aspect::ext_intel_device_info_uuid})
         EXPECT_EQ(device.has(aspect),
                   std::find(aspects.begin(), aspects.end(), aspect) != aspects.end());
     // What is refused is not promised.
     EXPECT(!device.has(sycl::aspect::ext_oneapi_bindless_images));
     EXPECT(!device.has(sycl::aspect::ext_oneapi_async_memory_alloc));
-    EXPECT(!device.has(sycl::aspect::ext_oneapi_ipc_memory));
 }
 
 STORY(intel_s_questions_have_answers_or_are_refused)

@@ -2,7 +2,9 @@
 // Queues and events: order, dependencies, barriers, host tasks, times.
 #include "sycl_support.hpp"
 
+#if TEST_SYCL_RELEASE >= 20262
 #include <sycl/ext/oneapi/experimental/reusable_events.hpp>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -447,6 +449,7 @@ STORY(thousands_of_commands_are_in_flight)
     EXPECT(is_complete(events.back()));
 }
 
+#if TEST_SYCL_RELEASE >= 20262
 STORY(events_are_signaled_again)
 {
     fixture test;
@@ -463,3 +466,4 @@ STORY(events_are_signaled_again)
         EXPECT_EQ(test.data[0], 2 * round);
     }
 }
+#endif

@@ -42,6 +42,14 @@ struct fixture {
                     .first;
         return found->second;
     }
+    template <class T> syclexp::dynamic_parameter<T> parameter(const T &value)
+    {
+#if TEST_SYCL_RELEASE >= 20260
+        return syclexp::dynamic_parameter<T>(value);
+#else
+        return syclexp::dynamic_parameter<T>(graph, value);
+#endif
+    }
     // What a buffer holds: host accessors are refused for those that graphs use.
     std::vector<int> read(sycl::buffer<int> &buffer)
     {
@@ -294,7 +302,7 @@ STORY(arguments_are_updated)
 {
     fixture test;
     int *second = test.data + 512;
-    syclexp::dynamic_parameter<int *> target(test.data);
+    syclexp::dynamic_parameter target = test.parameter(test.data);
     syclexp::node node = test.graph.add([&](sycl::handler &handler) {
         handler.set_arg(0, target);
         handler.parallel_for(sycl::range<1>(64), test.add(7));
@@ -337,7 +345,7 @@ STORY(accessors_are_updated)
     }
     sycl::accessor<int, 1, sycl::access_mode::read_write> first_access(first),
         second_access(second);
-    syclexp::dynamic_parameter target(first_access);
+    syclexp::dynamic_parameter target = test.parameter(first_access);
     syclexp::node node = test.graph.add([&](sycl::handler &handler) {
         handler.require(first_access);
         handler.set_arg(0, target);

@@ -5,8 +5,12 @@
 
 #include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
 #include <sycl/ext/oneapi/experimental/async_alloc/memory_pool.hpp>
+#if TEST_SYCL_RELEASE >= 20260
 #include <sycl/ext/oneapi/experimental/ipc_memory.hpp>
+#endif
+#if TEST_SYCL_RELEASE >= 20262
 #include <sycl/ext/oneapi/experimental/register_host_memory.hpp>
+#endif
 
 #include <cstdlib>
 
@@ -30,6 +34,12 @@ void expect_refused(sycl::queue queue, const char *what, const std::function<voi
     sycl::free(memory, queue);
 }
 
+#if TEST_SYCL_RELEASE >= 20262
+namespace ipc_memory = syclexp::ipc::memory;
+#elif TEST_SYCL_RELEASE >= 20260
+namespace ipc_memory = syclexp::ipc_memory;
+#endif
+
 #define EXPECT_REFUSED(queue, ...) expect_refused(queue, #__VA_ARGS__, [&] { __VA_ARGS__; })
 
 } // namespace
@@ -42,15 +52,18 @@ STORY(memory_in_the_order_of_a_queue)
     EXPECT_REFUSED(queue, syclexp::memory_pool(queue, sycl::usm::alloc::device));
 }
 
+#if TEST_SYCL_RELEASE >= 20260
 STORY(memory_of_other_processes)
 {
     sycl::queue queue = make_queue();
     EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_ipc_memory));
     int *memory = sycl::malloc_device<int>(4, queue);
-    EXPECT_REFUSED(queue, syclexp::ipc::memory::get(memory, queue.get_context()));
+    EXPECT_REFUSED(queue, ipc_memory::get(memory, queue.get_context()));
     sycl::free(memory, queue);
 }
+#endif
 
+#if TEST_SYCL_RELEASE >= 20262
 STORY(memory_of_the_host_as_usm)
 {
     sycl::queue queue = make_queue();
@@ -58,6 +71,7 @@ STORY(memory_of_the_host_as_usm)
     EXPECT_REFUSED(queue, syclexp::register_host_memory(memory, 4096, queue.get_context()));
     std::free(memory);
 }
+#endif
 
 STORY(bindless_images)
 {
@@ -69,6 +83,7 @@ STORY(bindless_images)
     EXPECT_REFUSED(queue, syclexp::create_image(syclexp::image_mem_handle(), desc, queue));
 }
 
+#if TEST_SYCL_RELEASE >= 20261
 STORY(queues_that_record_by_the_driver)
 {
     sycl::queue queue = make_queue();
@@ -78,6 +93,7 @@ STORY(queues_that_record_by_the_driver)
         graph.begin_recording(queue);
     });
 }
+#endif
 
 STORY(system_memory_is_no_usm_unless_the_device_says_so)
 {

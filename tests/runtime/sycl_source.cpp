@@ -164,6 +164,19 @@ template <class T> void sums_are_right(const char *kernel)
     EXPECT_EQ(*sum, static_cast<T>(495000));
 }
 
+// How many groups of this size can wait for each other.
+size_t largest_root_group(const sycl::kernel &kernel, const sycl::queue &queue,
+                          const sycl::range<1> &group)
+{
+#if TEST_SYCL_RELEASE >= 20262
+    return kernel.ext_oneapi_get_info<syclexp::info::kernel::max_num_work_groups_sync>(
+        queue.get_device(), group);
+#else
+    return kernel.ext_oneapi_get_info<syclexp::info::kernel_queue_specific::max_num_work_groups>(
+        queue, group, 0);
+#endif
+}
+
 } // namespace
 
 STORY(values_and_pointers)
@@ -328,9 +341,7 @@ STORY(groups_wait_for_each_other_in_cooperative_launches)
     fixture test;
     const sycl::kernel kernel = test.kernel("root_groups");
     const sycl::range<1> group(32);
-    const size_t groups =
-        kernel.ext_oneapi_get_info<syclexp::info::kernel::max_num_work_groups_sync>(
-            test.queue.get_device(), group);
+    const size_t groups = largest_root_group(kernel, test.queue, group);
     EXPECT(groups >= 1);
     const size_t size = groups * 32;
     auto ready = test.shared<int>(size), out = test.shared<int>(size);

@@ -11,6 +11,9 @@
 //     }
 //
 // Arguments choose the stories whose names contain one of them; "-NAME" leaves out the story NAME.
+//
+// The programs are built against the headers of several releases. TEST_SYCL_RELEASE is 20262 for
+// 2026.2; a story of an interface that a release does not have stands behind a comparison with it.
 #ifndef ZEPI_TESTS_RUNTIME_SYCL_SUPPORT_HPP
 #define ZEPI_TESTS_RUNTIME_SYCL_SUPPORT_HPP
 
