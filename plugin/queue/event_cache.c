@@ -280,9 +280,9 @@ static zepi_result_t event_cache_find_idle(struct zepi_event_cache *cache, struc
                                            uint32_t taken_count, struct chain *out_usable)
 {
     struct zepi_event *in_use = take_all_events(&cache->in_use);
-    struct zepi_event *usable = take_all_events(&cache->usable);
     if (in_use)
         event_cache_sort_used(cache, queue, in_use, taken_count);
+    struct zepi_event *usable = take_all_events(&cache->usable);
     if (!usable)
         usable = event_cache_take_pending(cache, queue);
     return chain_reset_events(cache, usable, out_usable);

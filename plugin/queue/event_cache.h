@@ -39,7 +39,9 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
 {
     struct zepi_event *event = cache->free;
     if (__builtin_expect(!event, 0)) {
-        if (cache->kind & ZEPI_EVENT_COUNTER)
+        // A refill looks at those in use first, or each time that these have gone more are made.
+        if (cache->kind & ZEPI_EVENT_COUNTER &&
+            !atomic_load_explicit(&cache->in_use, memory_order_relaxed))
             // Acquire: what is noted in them.
             event = atomic_exchange_explicit(&cache->usable, NULL, memory_order_acquire);
         if (!event)

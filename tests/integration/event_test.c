@@ -464,6 +464,32 @@ Test(event_times, of_released_events_let_go_what_waits_for_them, .init = set_up_
     queue_free(one);
 }
 
+static void set_up_profiling_out_of_order(void)
+{
+    queue_set_up(ZEPI_QUEUE_PROFILING, true);
+}
+
+// Each second command waits for the one before.
+Test(event_times, need_no_more_events_with_every_round, .init = set_up_profiling_out_of_order,
+     .fini = queue_tear_down)
+{
+    enum { WARM_UP = 500, ROUNDS = 3000 };
+    uint64_t made = 0;
+    float *one = queue_allocate(2 * ITEMS);
+    for (int i = 0; i < ROUNDS; i++) {
+        zepi_event_t event, last;
+        TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 4, TEST_NO_WAIT, &event));
+        TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 4, WAIT_FOR(event), &last));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        TEST_OK(zepi.release(event));
+        TEST_OK(zepi.release(last));
+        if (i == WARM_UP)
+            made = ze_cpu.get_count("zeEventCreate");
+    }
+    cr_assert_eq(ze_cpu.get_count("zeEventCreate"), made);
+    queue_free(one);
+}
+
 Test(event_times, do_not_wrap_where_the_device_does)
 {
     setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);
