@@ -27,6 +27,8 @@ static void command_list_destroy(void *object)
 {
     struct zepi_command_list *list = object;
     zepi_event_cache_finish(&list->events, list->ownership);
+    if (list->wait_event)
+        zepi_event_slot_give_from(list->wait_event, list->ownership);
     if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeCommandListDestroy(list->ze);
 }
@@ -114,6 +116,13 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
         return result;
     }
     atomic_init(&list->is_exported, false);
+    if (kind->events & ZEPI_EVENT_COUNTER)
+        result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_COUNTER,
+                                      &list->wait_event);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(list);
+        return result;
+    }
     *out_list = list;
     return ZEPI_SUCCESS;
 }

@@ -38,6 +38,9 @@ struct zepi_command_list {
     ze_command_list_handle_t driver_ze;
     struct zepi_command_list *next; // gets the queue's next command after this one; or is free
     struct zepi_event_cache events;
+    // Owned, without times: waits for the list use it, under the queue's `wait_mutex`. NULL: the
+    // list's events are not of the driver's counter.
+    struct zepi_event_slot *wait_event;
     struct zepi_deferred deferred; // of one that goes
 };
 

@@ -54,6 +54,9 @@ struct zepi_queue {
     // `holds` and `completion->submitted`. The one lock under which the driver is called: a command
     // list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
+    // Of the thread that waits for the queue: guards the lists' wait events. Held across the wait,
+    // since a later wait cannot end before; taken before `mutex`.
+    struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
     bool is_plain; // commands are appended as they are: no barriers, no capture
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
@@ -62,6 +65,9 @@ struct zepi_queue {
     uint32_t captured_since; // the first one that no barrier has waited for
     struct zepi_holds holds;
     struct zepi_completion_point *completion; // of the context; NULL: not there yet
+    // The value of `completion->submitted` at which the driver was last told that the lists are
+    // complete. Written under the mutex.
+    atomic_uint_fast64_t synchronized;
     struct zepi_completion_events completion_events;
     struct zepi_mutex requests_mutex; // guards `requests`; nothing is called under it
     struct zepi_attached *requests;   // owned; of launches by name; NULL: there was none yet
@@ -75,9 +81,12 @@ static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
     return atomic_load_explicit(&queue->capture, memory_order_relaxed) != NULL;
 }
 
-// Waits until everything submitted before is complete. Thread-safe, takes no queue's lock across
-// the wait.
+// Waits until everything submitted before is complete, and has the driver do what it does then: it
+// prints what kernels printed, and tells of commands that failed. Thread-safe. Other threads may go
+// on submitting meanwhile.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
+// The same but for what the driver does.
+zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);
 
 // Whether everything submitted before is complete, without waiting: false if that is not known yet.
 zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);

@@ -155,9 +155,13 @@ static zepi_result_t queue_register_completion(struct zepi_queue *queue)
     struct zepi_completion_points *points = zepi_completion_points_of(queue->context);
     const zepi_result_t result =
         zepi_completion_point_add(points, queue, queue_look_for_completion, &queue->completion);
-    if (result == ZEPI_SUCCESS)
-        queue->number = zepi_completion_point_number(points, queue->completion);
-    return result;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    queue->number = zepi_completion_point_number(points, queue->completion);
+    // A point goes on counting where its last queue ended.
+    atomic_init(&queue->synchronized,
+                atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed));
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,

@@ -13,6 +13,9 @@
 
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 
+// How long a list whose commands are complete may take to say so.
+#define LAST_PATIENCE_NS 100000000
+
 // All lists of the queue, that of the copy engine too. Returns how many.
 static uint32_t list_used_lists(const struct zepi_queue *queue,
                                 struct zepi_command_list *out_lists[MAX_LISTS])
@@ -63,7 +66,7 @@ static zepi_result_t signal_list_event(struct list_events *events, uint32_t i,
     return ZEPI_ZE(zeCommandListAppendBarrier, list->ze, events->handles[i], wait_count, waits);
 }
 
-// For drivers that cannot wait for a list: an event after everything in each, then waits for these.
+// For all other lists: an event after everything in each, then waits for these.
 static zepi_result_t wait_by_events(struct zepi_queue *queue)
 {
     struct list_events events;
@@ -92,6 +95,7 @@ static ze_result_t synchronize_list(const struct zepi_ze_optional *optional,
         optional->is_synchronize_drivers ? list->driver_ze : list->ze, timeout_ns);
 }
 
+// For lists without order.
 static zepi_result_t wait_by_lists(struct zepi_queue *queue,
                                    const struct zepi_ze_optional *optional)
 {
@@ -104,17 +108,49 @@ static zepi_result_t wait_by_lists(struct zepi_queue *queue,
     return result;
 }
 
-zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
+// For in-order lists with events of the counter. The driver can wait for such a list, but under the
+// mutex alone, as in query_lists_are_empty, which would keep other threads from submitting. Instead each list
+// says how far its counter has to come, in an event, which is no command for the driver.
+static zepi_result_t wait_by_counters(struct zepi_queue *queue)
+{
+    struct zepi_command_list *lists[MAX_LISTS];
+    const uint32_t count = list_used_lists(queue, lists);
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&queue->wait_mutex);
+    zepi_mutex_lock(&queue->mutex);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result =
+            ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, lists[i]->wait_event->ze, 0, NULL);
+    zepi_mutex_unlock(&queue->mutex);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = ZEPI_ZE(zeEventHostSynchronize, lists[i]->wait_event->ze, UINT64_MAX);
+    zepi_mutex_unlock(&queue->wait_mutex);
+    return result;
+}
+
+static bool are_lists_without_order(const struct zepi_queue *queue)
+{
+    const struct zepi_command_list *list = queue->lists[0];
+    // A list of the host's does not tell.
+    return !(list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER) &&
+           !atomic_load_explicit(&list->is_exported, memory_order_relaxed);
+}
+
+zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_context *context = queue->context;
+    zepi_result_t result;
     if (zepi_completion_point_is_idle(queue->completion))
         return ZEPI_SUCCESS;
     const struct zepi_completion_mark mark =
         zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
-    const zepi_result_t result = optional->command_list_host_synchronize
-                                     ? wait_by_lists(queue, optional)
-                                     : wait_by_events(queue);
+    if (queue->lists[0]->wait_event)
+        result = wait_by_counters(queue);
+    else if (optional->command_list_host_synchronize && are_lists_without_order(queue))
+        result = wait_by_lists(queue, optional);
+    else
+        result = wait_by_events(queue);
     if (result == ZEPI_SUCCESS)
         zepi_deferred_end_wait(context, queue->completion, mark);
     return result;
@@ -130,12 +166,31 @@ static zepi_result_t query_lists_are_empty(struct zepi_queue *queue,
     const uint32_t count = list_used_lists(queue, lists);
     ze_result_t ze = ZE_RESULT_SUCCESS;
     zepi_mutex_lock(&queue->mutex);
+    const uint64_t patience_ns =
+        zepi_completion_point_is_idle(queue->completion) ? LAST_PATIENCE_NS : 0;
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = synchronize_list(optional, lists[i], 0);
-    zepi_mutex_unlock(&queue->mutex);
+        ze = synchronize_list(optional, lists[i], patience_ns);
     *out_is_empty = ze == ZE_RESULT_SUCCESS;
+    if (*out_is_empty)
+        atomic_store_explicit(
+            &queue->synchronized,
+            atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed),
+            memory_order_relaxed);
+    zepi_mutex_unlock(&queue->mutex);
     return ze == ZE_RESULT_NOT_READY ? ZEPI_SUCCESS
                                      : zepi_check_ze(ze, "zeCommandListHostSynchronize");
+}
+
+zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
+{
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    bool is_empty;
+    const zepi_result_t result = zepi_queue_wait_for_commands(queue);
+    if (result != ZEPI_SUCCESS || !optional->command_list_host_synchronize ||
+        atomic_load_explicit(&queue->synchronized, memory_order_relaxed) ==
+            atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed))
+        return result;
+    return query_lists_are_empty(queue, optional, &is_empty);
 }
 
 // Notes it if everything submitted before is complete. The driver can wait for a list.

@@ -57,8 +57,8 @@ static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
                                             : zepi_ur_check_wait_list(command->wait);
 }
 
-// Where the core puts the event, NULL if none is needed: a caller that blocks waits for an in-order
-// list itself.
+// Where the core puts the event, NULL if none is needed: a caller that blocks waits for a queue in
+// order itself.
 static inline zepi_event_t *zepi_ur_command_event(struct zepi_ur_command *command)
 {
     const bool waits_for_event = command->is_blocking && !command->queue->has_in_order_list;
@@ -71,7 +71,7 @@ static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, z
     if (__builtin_expect(done != ZEPI_SUCCESS, 0))
         return zepi_ur_fail_command(command, done);
     if (!command->event)
-        return command->is_blocking ? zepi_ur_result(zepi_queue_wait(command->queue))
+        return command->is_blocking ? zepi_ur_result(zepi_queue_wait_for_commands(command->queue))
                                     : UR_RESULT_SUCCESS;
     command->event->command = (uint32_t)type;
     if (command->is_blocking)

@@ -58,22 +58,39 @@ static sem_t queue_was_waited_for;
 static atomic_bool is_appended;
 static atomic_bool is_waited_for_since;
 
-// Holds the look's first barrier back until the thread that releases the queue has waited for it.
+// Holds the look back, before it makes events for its barriers, until the thread that releases the
+// queue has waited for it.
 static void hold_back(const char *function, int is_over)
 {
     static atomic_bool is_met;
-    const bool is_barrier = strcmp(function, "zeCommandListAppendBarrier") == 0;
-    const bool is_wait = strcmp(function, "zeCommandListHostSynchronize") == 0;
-    if (is_barrier && !is_over && !atomic_exchange(&is_met, true)) {
+    const bool is_wait = strcmp(function, "zeEventHostSynchronize") == 0;
+    if (strcmp(function, "zeEventPoolCreate") == 0 && !is_over && !atomic_exchange(&is_met, true)) {
         sem_post(&look_is_sent);
         sem_wait(&queue_was_waited_for);
     }
-    if (is_barrier && is_over)
+    if (strcmp(function, "zeCommandListAppendBarrier") == 0 && is_over)
         atomic_store(&is_appended, true);
     if (is_wait && !is_over && atomic_load(&is_appended))
         atomic_store(&is_waited_for_since, true);
-    if (is_wait && is_over && atomic_load(&is_met))
+    if (is_wait && is_over)
         sem_post(&queue_was_waited_for);
+}
+
+#define MANY_EVENTS 64
+
+// So that the next one needs a pool. Returns how many were taken.
+static size_t take_all_events(zepi_event_t events[MANY_EVENTS])
+{
+    size_t count = 0;
+    uint64_t made = 0; // with the one that was taken last
+    while (made == 0) {
+        const uint64_t before = ze_cpu.get_count("zeEventCreate");
+        events[count++] = create_gate();
+        made = ze_cpu.get_count("zeEventCreate") - before;
+    }
+    while (--made > 0)
+        events[count++] = create_gate();
+    return count;
 }
 
 // Makes the context look how far its queues are.
@@ -89,10 +106,12 @@ Test(deferred_free, a_queue_that_goes_waits_for_a_look_at_it_that_another_thread
     zepi_queue_t queue;
     zepi_buffer_t buffer;
     test_ze_cpu_require();
+    zepi_event_t events[MANY_EVENTS];
     zepi_event_t gate = create_gate();
     float *memory = queue_allocate_filled(1);
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     TEST_OK(zepi.buffer_create(gear.context, (size_t)64 << 20, NULL, &buffer));
+    const size_t event_count = take_all_events(events);
     queue_add(queue, memory, memory, memory, WAIT_FOR(gate), NULL);
     sem_init(&look_is_sent, 0, 0);
     sem_init(&queue_was_waited_for, 0, 0);
@@ -105,6 +124,8 @@ Test(deferred_free, a_queue_that_goes_waits_for_a_look_at_it_that_another_thread
     ze_cpu.set_hook(NULL);
     cr_assert(atomic_load(&is_waited_for_since));
     cr_assert_eq(memory[0], 2);
+    for (size_t i = 0; i < event_count; i++)
+        TEST_OK(zepi.release(events[i]));
     queue_free(memory);
 }
 

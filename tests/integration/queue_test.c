@@ -452,6 +452,26 @@ Test(queue_info, lists_of_released_queues_are_kept_up_to_a_bound)
     cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy") - destroyed, QUEUES - KEPT);
 }
 
+// The driver prints then what kernels printed.
+Test(queue_info, a_wait_asks_the_lists_though_events_said_that_all_is_complete)
+{
+    zepi_queue_t queue;
+    zepi_event_t event;
+    test_ze_cpu_require();
+    float *memory = queue_allocate_filled(1);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    queue_add(queue, memory, memory, memory, TEST_NO_WAIT, &event);
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    const uint64_t asked = ze_cpu.get_count("zeCommandListHostSynchronize");
+    TEST_OK(zepi.queue_finish(queue));
+    cr_assert_eq(ze_cpu.get_count("zeCommandListHostSynchronize"), asked + 1);
+    TEST_OK(zepi.queue_finish(queue));
+    cr_assert_eq(ze_cpu.get_count("zeCommandListHostSynchronize"), asked + 1, "nothing is new");
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(queue));
+    queue_free(memory);
+}
+
 // What the host may still append to serves no other queue.
 Test(queue_info, a_list_whose_handle_the_host_has_is_not_used_again)
 {
@@ -472,7 +492,7 @@ Test(queue_info, a_list_that_could_not_be_waited_for_is_not_used_again)
     zepi_queue_t queue;
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     TEST_OK(zepi.queue_fill(queue, memory, &value, 4, 4, TEST_NO_WAIT, NULL));
-    cr_assert_eq(ze_cpu.set_fail("zeCommandListHostSynchronize:*:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
+    cr_assert_eq(ze_cpu.set_fail("zeEventHostSynchronize:*:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
     const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
     TEST_OK(zepi.release(queue));
     cr_assert_eq(ze_cpu.set_fail(NULL), 0);

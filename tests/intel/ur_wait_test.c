@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A wait for an event ends after its command while another thread asks for the queue. A submission
-// takes a while here, so that the question meets an append.
+// A wait for an event ends after its command, whatever another thread asks of the queue meanwhile.
+// A submission takes a while here, so that the question meets an append.
 #include "intel.h"
 
 #include "ur_fixture.h"
@@ -15,19 +15,38 @@ static const ur_queue_flags_t kinds[] = {
     0, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE, UR_QUEUE_FLAG_PROFILING_ENABLE,
     UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE | UR_QUEUE_FLAG_PROFILING_ENABLE};
 
-// A thread that asks whether a queue is empty until it is told to stop.
+// A thread that asks one thing of a queue until it is told to stop.
 struct asker {
     ur_queue_handle_t queue;
+    void (*ask)(ur_queue_handle_t queue);
     atomic_bool stops;
     pthread_t thread;
 };
 
+static void finish(ur_queue_handle_t queue)
+{
+    UR_OK(urQueueFinish(queue));
+}
+
+static void copy_and_wait(ur_queue_handle_t queue)
+{
+    const uint32_t from = 7;
+    uint32_t to = 0;
+    UR_OK(urEnqueueUSMMemcpy(queue, true, &to, &from, sizeof(to), 0, NULL, NULL));
+    INTEL_EXPECT(to == from, "%u was copied", to);
+}
+
+static void ask_whether_it_is_empty(ur_queue_handle_t queue)
+{
+    ur_bool_t is_empty;
+    UR_OK(urQueueGetInfo(queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
+}
+
 static void *ask_again_and_again(void *argument)
 {
     struct asker *asker = argument;
-    ur_bool_t is_empty;
     while (!atomic_load(&asker->stops))
-        UR_OK(urQueueGetInfo(asker->queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
+        asker->ask(asker->queue);
     return NULL;
 }
 
@@ -46,7 +65,7 @@ static void copy_and_compare(ur_queue_handle_t queue, uint32_t *memory, uint32_t
         UR_OK(urEventRelease(events[i]));
 }
 
-static void a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue(void)
+static void copy_beside(void (*ask)(ur_queue_handle_t queue))
 {
     void *memory;
     ur_load_device();
@@ -54,7 +73,7 @@ static void a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue(v
     UR_OK(urUSMHostAlloc(gear.context, NULL, NULL, 4096, &memory));
     intel_set_submit_time(SUBMIT_US);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        struct asker asker = {.queue = ur_queue(gear.device, kinds[i])};
+        struct asker asker = {.queue = ur_queue(gear.device, kinds[i]), .ask = ask};
         INTEL_EXPECT(pthread_create(&asker.thread, NULL, ask_again_and_again, &asker) == 0,
                      "there is no thread");
         for (uint32_t round = 0; round < ROUNDS; round++)
@@ -70,10 +89,27 @@ static void a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue(v
     ur_unload();
 }
 
+static void a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue(void)
+{
+    copy_beside(ask_whether_it_is_empty);
+}
+
+static void and_while_a_thread_finishes_the_queue(void)
+{
+    copy_beside(finish);
+}
+
+static void and_while_a_thread_copies_and_waits(void)
+{
+    copy_beside(copy_and_wait);
+}
+
 static const struct intel_story stories[] = {
     {"a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue",
      a_copy_is_done_when_its_event_is_while_a_thread_asks_for_the_queue,
      {NULL}},
+    {"and_while_a_thread_finishes_the_queue", and_while_a_thread_finishes_the_queue, {NULL}},
+    {"and_while_a_thread_copies_and_waits", and_while_a_thread_copies_and_waits, {NULL}},
     {0}};
 
 int main(int argc, char **argv)

@@ -52,7 +52,7 @@ enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, siz
     return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
 }
 
-// The same, and waits: for the list, if that is in order, else for an event.
+// The same, and waits: for the queue, if that is in order, else for an event.
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
@@ -61,7 +61,8 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
         zepi_queue_is_capturing(queue))
         return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
     const ur_result_t result = enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait(queue)) : result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait_for_commands(queue))
+                                       : result;
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
