@@ -89,13 +89,18 @@ static ur_result_t argument_set_begin(ur_kernel_handle_t handle, uint32_t index,
     return *out_set ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
-static void put_argument_record(struct zepi_ur_set_arguments *set,
-                                const ur_exp_kernel_arg_properties_t *record)
+static ur_result_t set_argument_record(ur_kernel_handle_t handle,
+                                       const ur_exp_kernel_arg_properties_t *record)
 {
+    struct zepi_ur_set_arguments *set;
+    const ur_result_t result = argument_set_begin(handle, record->index, &set);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     zepi_mutex_lock(&set->mutex);
     set->records[record->index] = *record;
     set->places[record->index].is_set = true;
     zepi_mutex_unlock(&set->mutex);
+    return UR_RESULT_SUCCESS;
 }
 
 // Copies a value. False without memory: the argument is as before.
@@ -148,66 +153,49 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
 ur_result_t zepi_urKernelSetArgLocal(ur_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
                                      const ur_kernel_arg_local_properties_t *pProperties)
 {
-    struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    if (result == UR_RESULT_SUCCESS)
-        put_argument_record(arguments,
-                            &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_LOCAL,
-                                                              .index = argIndex,
-                                                              .size = argSize});
-    return result;
+    return set_argument_record(
+        hKernel, &(ur_exp_kernel_arg_properties_t){
+                     .type = UR_EXP_KERNEL_ARG_TYPE_LOCAL, .index = argIndex, .size = argSize});
 }
 
 ur_result_t zepi_urKernelSetArgPointer(ur_kernel_handle_t hKernel, uint32_t argIndex,
                                        const ur_kernel_arg_pointer_properties_t *pProperties,
                                        const void *pArgValue)
 {
-    struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    if (result == UR_RESULT_SUCCESS)
-        put_argument_record(
-            arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                                         .index = argIndex,
-                                                         .size = sizeof(void *),
-                                                         .value.pointer = pArgValue});
-    return result;
+    return set_argument_record(
+        hKernel, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+                                                   .index = argIndex,
+                                                   .size = sizeof(void *),
+                                                   .value.pointer = pArgValue});
 }
 
 ur_result_t zepi_urKernelSetArgSampler(ur_kernel_handle_t hKernel, uint32_t argIndex,
                                        const ur_kernel_arg_sampler_properties_t *pProperties,
                                        ur_sampler_handle_t hArgValue)
 {
-    struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    if (result == UR_RESULT_SUCCESS && !hArgValue)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the sampler is NULL");
-    if (result == UR_RESULT_SUCCESS)
-        put_argument_record(
-            arguments, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
-                                                         .index = argIndex,
-                                                         .size = sizeof(void *),
-                                                         .value.sampler = hArgValue});
-    return result;
+    if (!hArgValue)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the sampler is NULL");
+    return set_argument_record(
+        hKernel, &(ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
+                                                   .index = argIndex,
+                                                   .size = sizeof(void *),
+                                                   .value.sampler = hArgValue});
 }
 
 ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIndex,
                                       const ur_kernel_arg_mem_obj_properties_t *pProperties,
                                       ur_mem_handle_t hArgValue)
 {
-    struct zepi_ur_set_arguments *arguments;
-    const ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    if (result == UR_RESULT_SUCCESS)
-        put_argument_record(
-            arguments,
-            &(ur_exp_kernel_arg_properties_t){
-                .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
-                .index = argIndex,
-                .size = sizeof(void *),
-                .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
-    return result;
+    return set_argument_record(
+        hKernel,
+        &(ur_exp_kernel_arg_properties_t){
+            .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
+            .index = argIndex,
+            .size = sizeof(void *),
+            .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
 }
 
 // The kernel's list, locked, to be given back with set_arguments_unlock(). A kernel that takes no

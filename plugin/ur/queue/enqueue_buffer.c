@@ -213,6 +213,45 @@ static zepi_result_t copy_buffer_rect(struct zepi_ur_command *command,
                                 zepi_ur_command_event(command));
 }
 
+// A rectangle as the host describes it.
+struct host_rect {
+    ur_rect_offset_t origin;
+    size_t row_pitch;
+    size_t slice_pitch;
+};
+
+// Copies a rectangle of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
+static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_handle_t buffer,
+                                        enum zepi_buffer_access access,
+                                        const struct host_rect *in_buffer, void *memory,
+                                        const struct host_rect *in_memory, ur_rect_region_t region,
+                                        ur_command_t type)
+{
+    struct zepi_buffer_uses uses;
+    void *address;
+    zepi_rect_t rect;
+    zepi_rect_t memory_rect;
+    ur_result_t result =
+        zepi_ur_check_pointer(memory, access == ZEPI_BUFFER_READ ? "pDst" : "pSrc");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_rect_init(&rect, in_buffer->origin, in_buffer->row_pitch,
+                                   in_buffer->slice_pitch, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_rect_init(&memory_rect, in_memory->origin, in_memory->row_pitch,
+                                   in_memory->slice_pitch, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_rect(zepi_ur_mem(buffer), &rect, region);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    zepi_result_t done = use_whole_buffer(&uses, buffer, access, &address);
+    if (done == ZEPI_SUCCESS)
+        done = access == ZEPI_BUFFER_READ
+                   ? copy_buffer_rect(command, &uses, memory, &memory_rect, address, &rect, region)
+                   : copy_buffer_rect(command, &uses, address, &rect, memory, &memory_rect, region);
+    return buffer_command_end(command, &uses, done, type);
+}
+
 ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                             bool blockingRead, ur_rect_offset_t bufferOrigin,
                                             ur_rect_offset_t hostOrigin, ur_rect_region_t region,
@@ -223,27 +262,14 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *source;
-    zepi_rect_t from;
-    zepi_rect_t to;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&from, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&to, hostOrigin, hostRowPitch, hostSlicePitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &from, region);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_whole_buffer(&uses, hBuffer, ZEPI_BUFFER_READ, &source);
-    if (done == ZEPI_SUCCESS)
-        done = copy_buffer_rect(&command, &uses, pDst, &to, source, &from, region);
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ_RECT);
+    const struct host_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
+    const struct host_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
+                                                    numEventsInWaitList, phEventWaitList, phEvent);
+    return result == UR_RESULT_SUCCESS
+               ? transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to, region,
+                                      UR_COMMAND_MEM_BUFFER_READ_RECT)
+               : result;
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -256,27 +282,14 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *destination;
-    zepi_rect_t from;
-    zepi_rect_t to;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&to, bufferOrigin, bufferRowPitch, bufferSlicePitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&from, hostOrigin, hostRowPitch, hostSlicePitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_rect(zepi_ur_mem(hBuffer), &to, region);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_whole_buffer(&uses, hBuffer, ZEPI_BUFFER_WRITE, &destination);
-    if (done == ZEPI_SUCCESS)
-        done = copy_buffer_rect(&command, &uses, destination, &to, pSrc, &from, region);
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+    const struct host_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
+    const struct host_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
+                                                    numEventsInWaitList, phEventWaitList, phEvent);
+    return result == UR_RESULT_SUCCESS
+               ? transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
+                                      region, UR_COMMAND_MEM_BUFFER_WRITE_RECT)
+               : result;
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,

@@ -112,6 +112,20 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
                                UR_COMMAND_USM_FILL);
 }
 
+// The checks that prefetches and advice share.
+static ur_result_t check_usm_hint(const struct zepi_ur_command *command, const void *memory,
+                                  size_t size, uint32_t flags, uint32_t unknown_flags)
+{
+    ur_result_t result = zepi_ur_check_pointer(memory, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(flags, unknown_flags);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a hint about 0 bytes");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_check_usm_range(command->queue->context, memory, size, "pMem")
+               : result;
+}
+
 static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
                                   ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
                                   zepi_event_t *out_event)
@@ -131,13 +145,7 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_USM_MIGRATION_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a prefetch of 0 bytes");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
+        result = check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -187,13 +195,7 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(advice, UR_USM_ADVICE_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "advice about 0 bytes");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
+        result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
