@@ -354,3 +354,17 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
     return list->is_synchronous ? cpu_worker_synchronize(list->worker, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;
 }
+
+ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsWithParameters(
+    ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, const void *pNext, ze_event_handle_t hSignalEvent,
+    uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    if (pNext != NULL) {
+        cpu_report(__func__, "parameters are not known");
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    return cpu_zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate, numCommandLists,
+                                                           phCommandLists, hSignalEvent,
+                                                           numWaitEvents, phWaitEvents);
+}

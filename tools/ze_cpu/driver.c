@@ -152,7 +152,8 @@ static bool lacks(const char *name)
     return cpu_options_lack(name) ||
            (!cpu_options()->appends_lists &&
             (strcmp(name, "ZE_experimental_immediate_command_list_append") == 0 ||
-             strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0));
+             strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0 ||
+             strcmp(name, "zeCommandListImmediateAppendCommandListsWithParameters") == 0));
 }
 
 ze_result_t ZE_APICALL

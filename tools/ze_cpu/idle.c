@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "command_list.h"
 #include "device.h"
 #include "entry.h"
 #include "event.h"
@@ -93,31 +94,37 @@ static ze_result_t ZE_APICALL idle_execute(ze_command_queue_handle_t hCommandQue
     return ZE_RESULT_SUCCESS;
 }
 
-// Nothing is recorded, so that there is nothing to change.
+// Nothing is recorded, so that there is nothing to change; the list is closed again as ever.
+static ze_result_t idle_change(ze_command_list_handle_t list)
+{
+    ((struct cpu_list *)list)->is_changed = true;
+    return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t ZE_APICALL idle_update(ze_command_list_handle_t hCommandList,
                                           const ze_mutable_commands_exp_desc_t *desc)
 {
-    return ZE_RESULT_SUCCESS;
+    return idle_change(hCommandList);
 }
 
 static ze_result_t ZE_APICALL idle_update_signal(ze_command_list_handle_t hCommandList,
                                                  uint64_t commandId, ze_event_handle_t hSignalEvent)
 {
-    return ZE_RESULT_SUCCESS;
+    return idle_change(hCommandList);
 }
 
 static ze_result_t ZE_APICALL idle_update_waits(ze_command_list_handle_t hCommandList,
                                                 uint64_t commandId, uint32_t numWaitEvents,
                                                 ze_event_handle_t *phWaitEvents)
 {
-    return ZE_RESULT_SUCCESS;
+    return idle_change(hCommandList);
 }
 
 static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hCommandList,
                                                   uint32_t numKernels, uint64_t *pCommandId,
                                                   ze_kernel_handle_t *phKernels)
 {
-    return ZE_RESULT_SUCCESS;
+    return idle_change(hCommandList);
 }
 
 // Later initializers replace earlier ones of the same member, which is what is wanted here.
