@@ -21,14 +21,19 @@ static zepi_result_t query_properties(struct zepi_device *device)
 {
     struct zepi_ze_ip_version ip = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT};
+    struct zepi_ze_mutable_list_properties mutability = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_PROPERTIES};
+    const struct zepi_ze_optional *optional = &device->platform->optional;
     // With the 1.2 structure type the timer's resolution is in cycles a second.
     device->properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
-    device->properties.pNext = device->platform->optional.has_ip_version ? &ip : NULL;
+    mutability.next = optional->has_ip_version ? &ip : NULL;
+    device->properties.pNext = optional->has_mutable_lists ? &mutability : mutability.next;
     zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &device->properties);
     device->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
     device->ip_version = ip.ip_version;
+    device->mutable_flags = mutability.command_flags;
     device->timer_hz =
         device->properties.timerResolution ? device->properties.timerResolution : 1000000000u;
     const uint32_t bits = device->properties.kernelTimestampValidBits;

@@ -24,6 +24,7 @@ struct zepi_device {
     ze_device_image_properties_t images; // limits; of no use without images
     bool has_shared_usm;
     uint32_t ip_version;      // 0: unknown
+    uint32_t mutable_flags;   // what of commands in closed lists can be changed; 0: nothing
     uint32_t compute_ordinal; // of the command queue group for everything
     uint32_t compute_count;   // of queues in that group
     uint32_t copy_ordinal;    // of a group for copies alone, UINT32_MAX: none

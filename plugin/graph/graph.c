@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/mutable_launch.h"
 #include "graph/recording.h"
 #include "queue/capture_command.h"
 #include "queue/event.h"
@@ -97,6 +98,7 @@ static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
         commands->most_waits = command->wait_count;
     if (command->kind == ZEPI_GRAPH_NATIVE)
         commands->native_count++;
+    command->number = (uint32_t)commands->count;
     list[commands->count++] = command;
     commands->list = list;
     return ZEPI_SUCCESS;
@@ -206,8 +208,11 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
 {
     struct zepi_recording *recording = NULL;
     zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
-    if (result == ZEPI_SUCCESS)
+    if (result == ZEPI_SUCCESS) {
+        recording->is_mutable =
+            graph->is_updatable && zepi_mutable_launch_is_offered(graph->device);
         result = graph_record(graph, recording);
+    }
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
         return result;
@@ -241,14 +246,16 @@ struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *comma
     return launch;
 }
 
-// What is recorded of earlier launches, and does not run, gives up what these used.
-static void clear_outdated_locked(struct zepi_graph *graph, uint64_t version)
+// What is recorded of earlier launches, and does not run, gets the new ones, and gives up what the
+// earlier ones used. What cannot be changed forgets all it has.
+static void graph_update_recordings_locked(struct zepi_graph *graph, uint64_t version)
 {
     for (uint32_t i = 0; i < graph->recording_count; i++) {
         struct zepi_recording *recording = graph->recordings[i];
         bool is_idle;
         if (recording->version != 0 && recording->version != version &&
-            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle)
+            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle &&
+            !zepi_recording_update(recording, &graph->commands, version))
             zepi_recording_clear(recording);
     }
 }
@@ -264,7 +271,11 @@ void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_gra
     }
     const uint64_t version = ++graph->version;
     zepi_mutex_unlock(&graph->mutex);
-    clear_outdated_locked(graph, version);
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        for (uint32_t j = 0; j < count; j++)
+            zepi_recording_note_update(graph->recordings[i], changes[j].command->number);
+    }
+    graph_update_recordings_locked(graph, version);
     zepi_mutex_unlock(&graph->turn);
 }
 
@@ -309,7 +320,8 @@ static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version
         recording = oldest;
         result = zepi_event_wait(1, &recording->last, UINT64_MAX);
     }
-    if (result == ZEPI_SUCCESS && recording->version != version)
+    if (result == ZEPI_SUCCESS && recording->version != version &&
+        !zepi_recording_update(recording, &graph->commands, version))
         result = graph_record(graph, recording);
     *out_recording = recording;
     return result;
@@ -361,7 +373,7 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
-    clear_outdated_locked(graph, version);
+    graph_update_recordings_locked(graph, version);
     return ZEPI_SUCCESS;
 }
 

@@ -18,12 +18,14 @@ enum zepi_graph_command_kind {
 };
 
 // A command, whose handle the host may have for updates. It goes with its graph. Written only
-// before it is added, but for `launch` and `is_awaited`.
+// before it is added, but for `launch`, `number` and `is_awaited`.
 struct zepi_graph_command {
     struct zepi_object object;
     struct zepi_graph *graph;     // borrowed: holds the command
     struct zepi_context *context; // borrowed from it
     enum zepi_graph_command_kind kind;
+    uint32_t number;     // in its graph, once it is added
+    bool is_updatable;   // a launch whose list is to be one that an update can change
     bool is_awaited;     // by a later command
     bool is_followed;    // captured: by a later command of the same queue
     const void *queue;   // captured: borrowed, to be compared: where it was enqueued
@@ -41,7 +43,7 @@ struct zepi_graph_command {
     void *pattern; // owned
     size_t pattern_size_bytes;
     uint32_t advice; // a bit for each zepi_advice_t
-    // Launches. Replaced by updates, under the graph's mutex.
+    // Launches. Replaced by updates, under the graph's turn and mutex: either is enough to read it.
     struct zepi_graph_launch *launch; // one reference
     struct zepi_kernel **kernels;     // owned list of references: that it may be of
     uint32_t kernel_count;

@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "graph/recorder.h"
 
-#include "core/alloc.h"
 #include "device/context.h"
+#include "graph/mutable_launch.h"
 #include "launch/emulation.h"
 #include "launch/kernel_instance.h"
 #include "memory/usm.h"
 #include "queue/copy.h"
 #include "ze/ze.h"
-
-void zepi_recorded_uses_release(struct zepi_recorded_uses *uses)
-{
-    // Instances before the kernels that they are of.
-    for (size_t i = 0; i < uses->instance_count; i++)
-        zepi_kernel_instance_give(uses->instances[i].kernel, uses->instances[i].instance);
-    for (size_t i = 0; i < uses->value_count; i++)
-        zepi_usm_give(uses->context, uses->values[i]);
-    for (size_t i = 0; i < uses->launch_count; i++)
-        zepi_graph_launch_release(uses->launches[i]);
-    zepi_free(uses->launches);
-    uses->launches = NULL;
-    uses->launch_count = 0;
-    uses->instance_count = 0;
-    uses->value_count = 0;
-}
-
-void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses)
-{
-    zepi_recorded_uses_release(uses);
-    zepi_free(uses->instances);
-    zepi_free(uses->values);
-}
 
 static zepi_result_t record_barrier_command(const struct zepi_recorder *recorder)
 {
@@ -66,19 +43,6 @@ static zepi_result_t record_rect(const struct zepi_recorder *recorder,
                : result;
 }
 
-static zepi_result_t keep_values(struct zepi_recorded_uses *uses, void *values)
-{
-    void **grown =
-        zepi_grow(uses->values, uses->value_count, &uses->value_capacity, sizeof(uses->values[0]));
-    if (!grown) {
-        zepi_usm_give(uses->context, values);
-        return zepi_fail_no_memory();
-    }
-    uses->values = grown;
-    uses->values[uses->value_count++] = values;
-    return ZEPI_SUCCESS;
-}
-
 // A pattern that the driver has no command for: copies of what is filled already.
 static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
                                            const struct zepi_graph_command *command)
@@ -91,7 +55,7 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
     if (result != ZEPI_SUCCESS)
         return result;
     memcpy(pattern, command->pattern, pattern_size);
-    result = keep_values(uses, pattern);
+    result = zepi_recorded_uses_keep(uses, pattern);
     // The first one waits, a barrier after the last one signals.
     struct zepi_recorder copy = *recorder;
     copy.signal = NULL;
@@ -146,39 +110,21 @@ static zepi_result_t record_hint(const struct zepi_recorder *recorder,
 
 // ---- Launches ----
 
-// The recording's instance of the kernel. Launches of one kernel often follow each other.
-static zepi_result_t get_instance(struct zepi_recorded_uses *uses,
-                                  struct zepi_device_kernel *kernel,
-                                  struct zepi_kernel_instance **out_instance)
-{
-    for (size_t i = uses->instance_count; i-- > 0;) {
-        if (uses->instances[i].kernel == kernel) {
-            *out_instance = uses->instances[i].instance;
-            return ZEPI_SUCCESS;
-        }
-    }
-    struct zepi_recorded_instance *grown =
-        zepi_grow(uses->instances, uses->instance_count, &uses->instance_capacity,
-                  sizeof(uses->instances[0]));
-    if (!grown)
-        return zepi_fail_no_memory();
-    uses->instances = grown;
-    const zepi_result_t result = zepi_kernel_instance_take(kernel, out_instance);
-    if (result == ZEPI_SUCCESS)
-        grown[uses->instance_count++] = (struct zepi_recorded_instance){kernel, *out_instance};
-    return result;
-}
-
+// `command`: whose updates are to change the list; NULL: none does.
 static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
+                                          const struct zepi_graph_command *command,
                                           struct zepi_device_kernel *kernel,
                                           const struct zepi_launch *launch)
 {
     struct zepi_kernel_instance *instance;
-    zepi_result_t result = get_instance(recorder->uses, kernel, &instance);
+    zepi_result_t result = zepi_recorded_uses_get_instance(recorder->uses, kernel, &instance);
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_instance_prepare(instance, kernel, recorder->uses->device, launch);
     if (result == ZEPI_NOTHING_TO_LAUNCH)
         return record_barrier_command(recorder);
+    if (result == ZEPI_SUCCESS && recorder->out_id && command && command->is_updatable)
+        result =
+            zepi_mutable_launch_identify(recorder->uses, recorder->list, command, recorder->out_id);
     if (result != ZEPI_SUCCESS)
         return result;
     if (launch->flags & ZEPI_LAUNCH_COOPERATIVE)
@@ -201,14 +147,16 @@ static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder
         zepi_emulation_init(&emulation, uses->context, target, &launch->arguments);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = keep_values(uses, emulation.values);
+    result = zepi_recorded_uses_keep(uses, emulation.values);
     if (result != ZEPI_SUCCESS)
         return result;
     emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    return record_native_launch(recorder, zepi_device_kernel_of(target->device_kernel), &emulated);
+    return record_native_launch(recorder, NULL, zepi_device_kernel_of(target->device_kernel),
+                                &emulated);
 }
 
 static zepi_result_t record_launch(const struct zepi_recorder *recorder,
+                                   const struct zepi_graph_command *command,
                                    const struct zepi_graph_launch *launch)
 {
     const struct zepi_recorded_uses *uses = recorder->uses;
@@ -217,11 +165,11 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
     const struct zepi_launch asked =
         zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
     if (!kernel->is_emulated)
-        return record_native_launch(recorder, zepi_device_kernel_of(kernel->device_kernels[index]),
-                                    &asked);
+        return record_native_launch(recorder, command,
+                                    zepi_device_kernel_of(kernel->device_kernels[index]), &asked);
     const struct zepi_target target = zepi_kernel_target(kernel, index, NULL);
     return target.image ? record_emulated_launch(recorder, &target, &asked)
-                        : record_native_launch(recorder,
+                        : record_native_launch(recorder, NULL,
                                                zepi_device_kernel_of(target.device_kernel), &asked);
 }
 
@@ -240,7 +188,7 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
     case ZEPI_GRAPH_ADVISE:
         return record_hint(recorder, command);
     case ZEPI_GRAPH_LAUNCH:
-        return record_launch(recorder, launch);
+        return record_launch(recorder, command, launch);
     default:
         return record_barrier_command(recorder);
     }

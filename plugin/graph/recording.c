@@ -7,6 +7,7 @@
 #include "device/platform.h"
 #include "graph/closed_list.h"
 #include "graph/list_run.h"
+#include "graph/mutable_launch.h"
 #include "graph/recorder.h"
 #include "memory/usm.h"
 #include "queue/submit.h"
@@ -34,7 +35,7 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
 static void recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
-        zepi_ze.zeCommandListDestroy(recording->own[i]);
+        zepi_ze.zeCommandListDestroy(recording->own[i].ze);
     recording->own_count = 0;
 }
 
@@ -60,6 +61,8 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     recording_destroy_events(recording);
     zepi_free(recording->own);
     zepi_free(recording->lists);
+    zepi_free(recording->commands);
+    zepi_free(recording->behind);
     zepi_free(recording);
 }
 
@@ -98,10 +101,12 @@ void zepi_recording_clear(struct zepi_recording *recording)
 {
     bool is_reset = true;
     recording->version = 0;
+    recording->is_unfit = false;
+    recording->behind_count = 0;
     if (recording->run)
         is_reset = zepi_list_run_wait(recording->run) == ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
-        is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
+        is_reset = zepi_ze.zeCommandListReset(recording->own[i].ze) == ZE_RESULT_SUCCESS;
     if (!is_reset)
         recording_destroy_lists(recording);
     zepi_recorded_uses_release(&recording->uses);
@@ -195,14 +200,16 @@ static zepi_result_t recording_open_list(struct zepi_recording *recording, uint3
                                          ze_command_list_handle_t *out_list)
 {
     if (index == recording->own_count) {
-        const zepi_result_t result =
-            zepi_closed_list_create(recording->uses.context, recording->uses.device, NULL,
-                                    &recording->own[recording->own_count]);
+        struct zepi_recorded_list *own = &recording->own[index];
+        const zepi_result_t result = zepi_closed_list_create(
+            recording->uses.context, recording->uses.device,
+            recording->is_mutable ? &zepi_mutable_list_desc : NULL, &own->ze);
         if (result != ZEPI_SUCCESS)
             return result;
         recording->own_count++;
     }
-    *out_list = recording->own[index];
+    recording->own[index].is_changed = false;
+    *out_list = recording->own[index].ze;
     return ZEPI_SUCCESS;
 }
 
@@ -287,12 +294,25 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
             result = recording_append_barrier(recorder.list);
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events[i];
+        if (recording->is_mutable) {
+            recording->commands[i] = (struct zepi_recorded_command){.list = next_list - 1};
+            recorder.out_id = &recording->commands[i].id;
+        }
         if (result == ZEPI_SUCCESS)
             result = zepi_record_command(&recorder, command, recording->uses.launches[i]);
     }
     if (result == ZEPI_SUCCESS)
         result = recording_reset_events(recording, recorder.list);
     return result == ZEPI_SUCCESS ? recording_close_list(recording, recorder.list) : result;
+}
+
+// A driver may refuse a kernel in a mutable list alone: Intel's does so with kernels that have
+// implicit arguments. Nothing in the graph's lists is mutable then.
+static bool recording_is_refused(const struct zepi_recording *recording, zepi_result_t result)
+{
+    return recording->is_mutable && result != ZEPI_SUCCESS &&
+           result != ZEPI_ERROR_OUT_OF_HOST_MEMORY && result != ZEPI_ERROR_OUT_OF_DEVICE_MEMORY &&
+           result != ZEPI_ERROR_DEVICE_LOST;
 }
 
 // What stays from one recording to the next.
@@ -307,12 +327,19 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         recording->lists = zepi_allocate(2 * most, sizeof(recording->lists[0]));
     if (!recording->own || !recording->lists)
         return zepi_fail_no_memory();
+    if (recording->is_mutable && !recording->commands)
+        recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
+    if (recording->is_mutable && !recording->behind)
+        recording->behind = zepi_allocate(commands->count, sizeof(recording->behind[0]));
+    if (recording->is_mutable && (!recording->commands || !recording->behind))
+        return zepi_fail_no_memory();
     if (!recording->events)
         result = recording_create_events(recording, commands);
     if (result != ZEPI_SUCCESS)
         recording_destroy_events(recording);
     if (result == ZEPI_SUCCESS && !recording->run &&
-        !recording_optional(recording)->append_command_lists)
+        !recording_optional(recording)->append_command_lists &&
+        !recording_optional(recording)->append_lists_with_parameters)
         result =
             zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
     return result;
@@ -332,6 +359,11 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
         result = recording_make_parts(recording, commands);
     if (result == ZEPI_SUCCESS)
         result = recording_record_all(recording, commands, waits);
+    if (recording_is_refused(recording, result)) {
+        recording->is_mutable = false;
+        recording_destroy_lists(recording);
+        result = recording_record_all(recording, commands, waits);
+    }
     zepi_free(waits);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
@@ -344,7 +376,72 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
     return ZEPI_SUCCESS;
 }
 
+// ---- Updates ----
+
+void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number)
+{
+    if (recording->version == 0 || recording->is_unfit)
+        return;
+    if (!recording->is_mutable || recording->commands[number].id == 0) {
+        recording->is_unfit = true;
+        return;
+    }
+    if (!recording->commands[number].is_behind)
+        recording->behind[recording->behind_count++] = number;
+    recording->commands[number].is_behind = true;
+}
+
+static bool recording_update_command(struct zepi_recording *recording, uint32_t number,
+                                     struct zepi_graph_launch *launch)
+{
+    struct zepi_recorded_command *command = &recording->commands[number];
+    struct zepi_graph_launch **old = &recording->uses.launches[number];
+    struct zepi_recorded_list *list = &recording->own[command->list];
+    if (!zepi_mutable_launch_change(&recording->uses, list->ze, command->id, *old, launch))
+        return false;
+    list->is_changed = true;
+    command->is_behind = false;
+    zepi_graph_launch_release(*old);
+    *old = zepi_graph_launch_retain(launch);
+    return true;
+}
+
+bool zepi_recording_update(struct zepi_recording *recording,
+                           const struct zepi_graph_commands *commands, uint64_t version)
+{
+    if (recording->version == 0 || recording->is_unfit ||
+        (recording->run && zepi_list_run_wait(recording->run) != ZEPI_SUCCESS))
+        return false;
+    for (size_t i = 0; i < recording->behind_count; i++) {
+        const uint32_t number = recording->behind[i];
+        if (!recording_update_command(recording, number, commands->list[number]->launch))
+            return false;
+    }
+    for (uint32_t i = 0; i < recording->own_count; i++) {
+        struct zepi_recorded_list *list = &recording->own[i];
+        if (list->is_changed && zepi_ze.zeCommandListClose(list->ze) != ZE_RESULT_SUCCESS)
+            return false;
+        list->is_changed = false;
+    }
+    recording->behind_count = 0;
+    recording->version = version;
+    return true;
+}
+
 // ---- Executions ----
+
+static ze_result_t recording_call_append(const struct zepi_recording *recording,
+                                         ze_command_list_handle_t list, ze_event_handle_t signal,
+                                         uint32_t wait_count, ze_event_handle_t *waits)
+{
+    const struct zepi_ze_optional *optional = recording_optional(recording);
+    return optional->append_command_lists
+               ? optional->append_command_lists(list, recording->list_count, recording->lists,
+                                                signal, wait_count, waits)
+               : optional->append_lists_with_parameters(list, recording->list_count,
+                                                        recording->lists, NULL, signal, wait_count,
+                                                        waits);
+}
 
 // Under the queue's mutex. The function came from the driver, and takes its handles.
 static ze_result_t recording_append_by_driver(struct zepi_recording *recording,
@@ -360,9 +457,9 @@ static ze_result_t recording_append_by_driver(struct zepi_recording *recording,
         waits[i] = zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->waits[i]);
     const ze_event_handle_t signal =
         submit->signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->signal) : NULL;
-    const ze_result_t ze = recording_optional(recording)->append_command_lists(
-        submit->queue_list->driver_ze, recording->list_count, recording->lists, signal,
-        submit->wait_count, submit->wait_count > 0 ? waits : NULL);
+    const ze_result_t ze =
+        recording_call_append(recording, submit->queue_list->driver_ze, signal, submit->wait_count,
+                              submit->wait_count > 0 ? waits : NULL);
     if (waits != inline_waits)
         zepi_free(waits);
     return ze;
@@ -379,9 +476,8 @@ static zepi_result_t recording_append_lists(struct zepi_recording *recording,
         return result;
     const ze_result_t ze = recording_optional(recording)->is_append_lists_drivers
                                ? recording_append_by_driver(recording, &submit)
-                               : recording_optional(recording)->append_command_lists(
-                                     submit.list, recording->list_count, recording->lists,
-                                     submit.signal, submit.wait_count, submit.waits);
+                               : recording_call_append(recording, submit.list, submit.signal,
+                                                       submit.wait_count, submit.waits);
     return zepi_submit_end(
         &submit, zepi_check_ze(ze, "zeCommandListImmediateAppendCommandListsExp"), out_event);
 }

@@ -17,19 +17,37 @@ struct zepi_recording_move {
     enum zepi_buffer_access access;
 };
 
+// One of the recording's own lists.
+struct zepi_recorded_list {
+    ze_command_list_handle_t ze;
+    bool is_changed; // since it was closed
+};
+
+// A command in a mutable list.
+struct zepi_recorded_command {
+    uint64_t id;    // 0: the list cannot change it
+    uint32_t list;  // its number among `own`
+    bool is_behind; // an update replaced its launch, which the list still has
+};
+
 struct zepi_recording {
     struct zepi_deferred deferred;   // once the graph is gone
     uint64_t version;                // of the graph's launches that is recorded; 0: none
     zepi_event_t last;               // owned; of the last execution; NULL: it is over
     uint64_t number;                 // of that execution in the graph
-    ze_command_list_handle_t *own;   // owned list of owned lists
+    struct zepi_recorded_list *own;  // owned list of owned lists
     ze_command_list_handle_t *lists; // owned list: what an execution gets, native commands' too
     uint32_t own_count;
     uint32_t list_count;
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     size_t event_count;          // that of commands, once `events` is there
-    struct zepi_list_run *run;   // owned; NULL: the driver appends closed lists
+    bool is_mutable;             // the lists are. Set by the owner before anything is recorded
+    bool is_unfit;               // of updates that the lists cannot follow
+    struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
+    uint32_t *behind;                       // owned list: numbers of commands that are
+    size_t behind_count;
+    struct zepi_list_run *run; // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
     size_t move_count;
@@ -53,6 +71,13 @@ void zepi_recording_clear(struct zepi_recording *recording);
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands,
                                     struct zepi_graph_launch **launches, uint64_t version);
+
+// An update has replaced the launch of a command, by its number. The recording may run.
+void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number);
+// Nothing of it runs: changes what updates replaced, in mutable lists. False: it cannot follow
+// them, and what its lists have is not known: it has to be recorded anew.
+bool zepi_recording_update(struct zepi_recording *recording,
+                           const struct zepi_graph_commands *commands, uint64_t version);
 
 // Nothing of it runs: enqueues an execution.
 zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,

@@ -83,6 +83,8 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
         has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
     optional->has_append_lists =
         has_extension(&extensions, "ZE_experimental_immediate_command_list_append");
+    optional->has_mutable_lists =
+        has_extension(&extensions, "ZE_experimental_mutable_command_list");
     zepi_free(extensions.list);
     return result;
 }
@@ -109,14 +111,63 @@ static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
     return result;
 }
 
+// An immediate list executes closed ones: the older name first, which more drivers have.
+static zepi_result_t optional_find_append_lists(struct zepi_ze_optional *optional,
+                                                ze_driver_handle_t driver, uint32_t api_version)
+{
+    void *function = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (optional->has_append_lists)
+        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
+                                        "zeCommandListImmediateAppendCommandListsExp", &function,
+                                        &optional->is_append_lists_drivers);
+    memcpy(&optional->append_command_lists, &function, sizeof(function));
+    if (result != ZEPI_SUCCESS || function)
+        return result;
+    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 16),
+                                    "zeCommandListImmediateAppendCommandListsWithParameters",
+                                    &function, &optional->is_append_lists_drivers);
+    memcpy(&optional->append_lists_with_parameters, &function, sizeof(function));
+    return result;
+}
+
+// All of them from the loader, or all from the driver: they take the same handles.
+static zepi_result_t optional_find_mutable_lists(struct zepi_ze_optional *optional,
+                                                 ze_driver_handle_t driver, uint32_t api_version)
+{
+    static const char *const names[] = {"zeCommandListGetNextCommandIdWithKernelsExp",
+                                        "zeCommandListUpdateMutableCommandsExp",
+                                        "zeCommandListUpdateMutableCommandKernelsExp"};
+    void *functions[3] = {NULL};
+    bool are_drivers[3];
+    if (!optional->has_mutable_lists)
+        return ZEPI_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        const zepi_result_t result =
+            optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 10), names[i],
+                                   &functions[i], &are_drivers[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (!functions[i] || are_drivers[i] != are_drivers[0])
+            optional->has_mutable_lists = false;
+    }
+    optional->is_mutable_lists_drivers = are_drivers[0];
+    memcpy(&optional->get_next_command_id, &functions[0], sizeof(functions[0]));
+    memcpy(&optional->update_mutable_commands, &functions[1], sizeof(functions[1]));
+    memcpy(&optional->update_command_kernels, &functions[2], sizeof(functions[2]));
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
                                     uint32_t api_version)
 {
     void *function;
     *optional = (struct zepi_ze_optional){0};
     zepi_result_t result = find_extensions(optional, driver);
-    if (!zepi_options()->newer_functions)
+    if (!zepi_options()->newer_functions) {
         optional->has_counter_based_events = false;
+        optional->has_mutable_lists = false;
+    }
     if (result == ZEPI_SUCCESS)
         result = optional_find_queries(optional, driver, api_version);
     if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
@@ -127,13 +178,10 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
                                     "zeCommandListHostSynchronize", &function,
                                     &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
-    if (result != ZEPI_SUCCESS || !optional->has_append_lists)
-        return result;
-    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
-                                    "zeCommandListImmediateAppendCommandListsExp", &function,
-                                    &optional->is_append_lists_drivers);
-    memcpy(&optional->append_command_lists, &function, sizeof(function));
-    return result;
+    if (result == ZEPI_SUCCESS)
+        result = optional_find_append_lists(optional, driver, api_version);
+    return result == ZEPI_SUCCESS ? optional_find_mutable_lists(optional, driver, api_version)
+                                  : result;
 }
 
 void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)

@@ -72,6 +72,52 @@ struct zepi_ze_register_file { // of kernels; Intel's driver
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE 0x00030012u
 
+// Mutable command lists: ZE_experimental_mutable_command_list.
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_PROPERTIES 0x00020015u
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_DESC 0x00020016u
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC 0x00020017u
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC 0x00020018u
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC 0x00020019u
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_DESC 0x0002001au
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC 0x0002001bu
+#define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC 0x0002001cu
+#define ZEPI_ZE_MUTABLE_ARGUMENTS (1u << 0)
+#define ZEPI_ZE_MUTABLE_GROUP_COUNT (1u << 1)
+#define ZEPI_ZE_MUTABLE_GROUP_SIZE (1u << 2)
+#define ZEPI_ZE_MUTABLE_OFFSET (1u << 3)
+#define ZEPI_ZE_MUTABLE_KERNEL (1u << 6)
+struct zepi_ze_mutable_list_properties { // of a device
+    ze_structure_type_t stype;
+    void *next;
+    uint32_t list_flags;
+    uint32_t command_flags;
+};
+struct zepi_ze_mutable_flags_desc { // of a list, of a command's identifier, of changes
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+};
+struct zepi_ze_mutable_argument_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint64_t id;
+    uint32_t index;
+    size_t size_bytes;
+    const void *value;
+};
+struct zepi_ze_mutable_group_count_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint64_t id;
+    const ze_group_count_t *counts;
+};
+struct zepi_ze_mutable_triple_desc { // group size, offset
+    ze_structure_type_t stype;
+    const void *next;
+    uint64_t id;
+    uint32_t xyz[3];
+};
+
 struct zepi_ze_widths {
     uint32_t of_char, of_short, of_int, of_long, of_float, of_double, of_half;
 };
@@ -101,12 +147,14 @@ struct zepi_ze_optional {
     bool has_block_array;
     bool has_memory_details;
     bool has_append_lists;
+    bool has_mutable_lists; // with the functions below
     bool has_pci;
     // Which of the functions below came from the driver itself, not from the loader: such a
     // function takes the driver's own handles.
     bool is_synchronize_drivers;
     bool is_vector_widths_drivers;
     bool is_append_lists_drivers;
+    bool is_mutable_lists_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
@@ -118,10 +166,23 @@ struct zepi_ze_optional {
                                                       struct zepi_ze_vector_widths *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
-    // ZE_experimental_immediate_command_list_append, 1.9: an immediate list executes closed ones.
+    // An immediate list executes closed ones: ZE_experimental_immediate_command_list_append, 1.9,
+    // and if the driver lacks that, its successor, whose chain is the fourth argument.
     ze_result_t(ZE_APICALL *append_command_lists)(ze_command_list_handle_t, uint32_t,
                                                   ze_command_list_handle_t *, ze_event_handle_t,
                                                   uint32_t, ze_event_handle_t *);
+    ze_result_t(ZE_APICALL *append_lists_with_parameters)(ze_command_list_handle_t, uint32_t,
+                                                          ze_command_list_handle_t *, const void *,
+                                                          ze_event_handle_t, uint32_t,
+                                                          ze_event_handle_t *);
+    // ZE_experimental_mutable_command_list 1.1, with kernels: 1.10.
+    ze_result_t(ZE_APICALL *get_next_command_id)(ze_command_list_handle_t,
+                                                 const struct zepi_ze_mutable_flags_desc *,
+                                                 uint32_t, ze_kernel_handle_t *, uint64_t *);
+    ze_result_t(ZE_APICALL *update_mutable_commands)(ze_command_list_handle_t,
+                                                     const struct zepi_ze_mutable_flags_desc *);
+    ze_result_t(ZE_APICALL *update_command_kernels)(ze_command_list_handle_t, uint32_t, uint64_t *,
+                                                    ze_kernel_handle_t *);
 };
 
 // `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for

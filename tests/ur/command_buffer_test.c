@@ -232,6 +232,7 @@ Test(command_buffer, has_the_times_of_all_its_commands)
 static uint64_t executions(void)
 {
     return ze_cpu.get_count("zeCommandListImmediateAppendCommandListsExp") +
+           ze_cpu.get_count("zeCommandListImmediateAppendCommandListsWithParameters") +
            ze_cpu.get_count("zeCommandQueueExecuteCommandLists");
 }
 

@@ -316,6 +316,58 @@ Test(command_buffer_update, leaves_executions_under_way_their_old_values)
     check_old_values(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
+// Where the driver has mutable lists, an update appends no command once more: neither while the
+// commands of the list run nor later, whatever it changes.
+Test(command_buffer_update, changes_commands_in_their_list)
+{
+    const char *lacks = getenv("ZE_CPU_WITHOUT");
+    float *a = cb_floats(ITEMS), *sums = cb_floats(3 * ITEMS);
+    ur_kernel_handle_t negate = ur_kernel("negate", "negate");
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sums)};
+    const size_t items = ITEMS;
+    size_t fewer = ITEMS / 2;
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    const sync_point_t filled = cb_append_fill(buffer, a, 1, AT_ONCE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 3,
+                                                       arguments, 1, &negate, 1, &filled, 0, NULL,
+                                                       NULL, NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(sums, 2);
+    const uint64_t appended = ze_cpu.get_count("zeCommandListAppendLaunchKernel");
+    for (size_t i = 1; i < 3; i++) {
+        update_sum(buffer, command, sums + i * ITEMS);
+        cb_run(gear.queue, buffer);
+        UR_OK(urQueueFinish(gear.queue));
+        cb_expect(sums + i * ITEMS, 2);
+    }
+    // Another kernel, of half the size: of the floats of 2 it makes negative integers.
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(0, &sums);
+    update.hNewKernel = negate;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    update.pNewGlobalWorkSize = &fewer;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    int32_t two, half;
+    memcpy(&two, &sums[ITEMS], sizeof(two));
+    memcpy(&half, &sums[ITEMS / 2 - 1], sizeof(half));
+    cr_assert_eq(half, -two);
+    cr_assert_eq(sums[ITEMS / 2], 2);
+    const bool is_mutable = !lacks || !strstr(lacks, "mutable_command_list");
+    cr_assert_eq(ze_cpu.get_count("zeCommandListAppendLaunchKernel") - appended,
+                 is_mutable ? 0 : 3);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(negate));
+    ur_free(a);
+    ur_free(sums);
+}
+
 static uint32_t references_to(ur_mem_handle_t mem)
 {
     uint32_t count;

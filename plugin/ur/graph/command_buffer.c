@@ -59,6 +59,7 @@ ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
     uint32_t number;
     if (!command)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    command->is_updatable = append->out_command != NULL;
     const zepi_result_t result = zepi_graph_add(command, &number);
     if (result != ZEPI_SUCCESS)
         return fail_graph(result);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "graph/mutable_launch.h"
+
+#include "core/alloc.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "launch/kernel_instance.h"
+#include "launch/work_size.h"
+#include "memory/buffer.h"
+#include "ze/ze.h"
+
+const struct zepi_ze_mutable_flags_desc zepi_mutable_list_desc = {
+    .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_DESC};
+
+#define NEEDED_FLAGS                                                                               \
+    (ZEPI_ZE_MUTABLE_ARGUMENTS | ZEPI_ZE_MUTABLE_GROUP_COUNT | ZEPI_ZE_MUTABLE_GROUP_SIZE)
+
+static const struct zepi_ze_optional *mutable_optional_of(const struct zepi_device *device)
+{
+    return &device->platform->optional;
+}
+
+bool zepi_mutable_launch_is_offered(const struct zepi_device *device)
+{
+    return (device->mutable_flags & NEEDED_FLAGS) == NEEDED_FLAGS;
+}
+
+// A handle as the functions for mutable lists take it.
+static void *mutable_handle(const struct zepi_device *device, zel_handle_type_t type, void *handle)
+{
+    return mutable_optional_of(device)->is_mutable_lists_drivers
+               ? zepi_ze_driver_handle(type, handle)
+               : handle;
+}
+
+// ---- Recording ----
+
+// NULL: the kernel has no code for the device, or there is no memory.
+static struct zepi_kernel_instance *get_instance_of(struct zepi_recorded_uses *uses,
+                                                    const struct zepi_kernel *kernel)
+{
+    struct zepi_kernel_instance *instance;
+    struct zepi_build_result *pool =
+        kernel->device_kernels[zepi_context_device_index(uses->context, uses->device)];
+    return pool && zepi_recorded_uses_get_instance(uses, zepi_device_kernel_of(pool), &instance) ==
+                       ZEPI_SUCCESS
+               ? instance
+               : NULL;
+}
+
+// All kernels that the command may be of, each once. NULL: one is of no use here.
+static ze_kernel_handle_t *list_kernels(struct zepi_recorded_uses *uses,
+                                        const struct zepi_graph_command *command,
+                                        uint32_t *out_count)
+{
+    ze_kernel_handle_t *kernels = zepi_allocate(command->kernel_count, sizeof(kernels[0]));
+    uint32_t count = 0;
+    for (uint32_t i = 0; kernels && i < command->kernel_count; i++) {
+        const struct zepi_kernel_instance *instance = get_instance_of(uses, command->kernels[i]);
+        if (!instance) {
+            zepi_free(kernels);
+            return NULL;
+        }
+        ze_kernel_handle_t ze = mutable_handle(uses->device, ZEL_HANDLE_KERNEL, instance->ze);
+        uint32_t at = 0;
+        while (at < count && kernels[at] != ze)
+            at++;
+        kernels[at] = ze;
+        if (at == count)
+            count++;
+    }
+    *out_count = count;
+    return kernels;
+}
+
+zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
+                                           ze_command_list_handle_t list,
+                                           const struct zepi_graph_command *command,
+                                           uint64_t *out_id)
+{
+    const uint32_t flags = uses->device->mutable_flags;
+    struct zepi_ze_mutable_flags_desc desc = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
+        .flags = NEEDED_FLAGS | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
+    ze_kernel_handle_t *kernels = NULL;
+    uint32_t kernel_count = 0;
+    *out_id = 0;
+    for (uint32_t i = 0; i < command->kernel_count; i++) {
+        // Their constants are arguments that the host knows nothing of.
+        if (command->kernels[i]->is_emulated)
+            return ZEPI_SUCCESS;
+    }
+    if (command->kernel_count > 1 && (flags & ZEPI_ZE_MUTABLE_KERNEL))
+        kernels = list_kernels(uses, command, &kernel_count);
+    if (kernel_count > 0)
+        desc.flags |= ZEPI_ZE_MUTABLE_KERNEL;
+    uint64_t id;
+    const ze_result_t ze =
+        mutable_optional_of(uses->device)
+            ->get_next_command_id(mutable_handle(uses->device, ZEL_HANDLE_COMMAND_LIST, list),
+                                  &desc, kernel_count, kernels, &id);
+    zepi_free(kernels);
+    if (ze == ZE_RESULT_SUCCESS)
+        *out_id = id;
+    return zepi_check_ze(ze, "zeCommandListGetNextCommandIdWithKernelsExp");
+}
+
+// ---- Changes ----
+
+#define INLINE_CHANGES 16
+
+// What becomes of one launch: a chain of descriptions, which the driver follows.
+struct launch_changes {
+    uint64_t id;
+    const void **end; // of the chain
+    struct zepi_ze_mutable_flags_desc commands;
+    struct zepi_ze_mutable_triple_desc group_size;
+    struct zepi_ze_mutable_triple_desc offset;
+    struct zepi_ze_mutable_group_count_desc group_count;
+    ze_group_count_t counts;
+    struct zepi_ze_mutable_argument_desc *arguments; // owned, unless it is the one below
+    struct zepi_ze_mutable_argument_desc inline_arguments[INLINE_CHANGES];
+};
+
+static void launch_changes_add(struct launch_changes *changes, const void *desc, const void **next)
+{
+    *changes->end = desc;
+    changes->end = next;
+}
+
+// Whether the list has it. The bytes of an address do not say enough: the memory there may be
+// another one, of which the driver has to know.
+static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
+                             const struct zepi_graph_launch *old_launch,
+                             const struct zepi_graph_launch *launch)
+{
+    const zepi_argument_t *old = &old_launch->arguments[index];
+    const zepi_argument_t *argument = &launch->arguments[index];
+    if (old->kind != argument->kind || old->size_bytes != argument->size_bytes)
+        return false;
+    if (argument->kind == ZEPI_ARGUMENT_LOCAL)
+        return true;
+    // An image or a sampler, which both launches hold.
+    const bool is_same_object = launch->memory[index].object &&
+                                launch->memory[index].object == old_launch->memory[index].object;
+    return argument->kind == ZEPI_ARGUMENT_VALUE && old->value && argument->value &&
+           (is_same_object || device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE) &&
+           memcmp(old->value, argument->value, argument->size_bytes) == 0;
+}
+
+// Buffers that move are brought to the device by the recording, which would have to know.
+static bool is_fixed(const struct zepi_graph_launch *launch, uint32_t index)
+{
+    const struct zepi_buffer *buffer = launch->memory[index].part.buffer;
+    return !buffer || buffer->fixed;
+}
+
+static bool change_argument(struct launch_changes *changes, uint32_t index,
+                            const struct zepi_graph_launch *launch)
+{
+    const zepi_argument_t *argument = &launch->arguments[index];
+    struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[index];
+    *desc = (struct zepi_ze_mutable_argument_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC,
+        .id = changes->id,
+        .index = index,
+        .size_bytes = argument->size_bytes,
+        .value = argument->value};
+    // Objects that are no memory stand as values with a reference of their own: images, samplers.
+    if (launch->memory[index].object && !launch->memory[index].part.buffer)
+        return false;
+    if (argument->kind == ZEPI_ARGUMENT_BUFFER) {
+        const struct zepi_buffer *buffer = argument->value;
+        desc->size_bytes = sizeof(buffer->fixed);
+        desc->value = &buffer->fixed;
+    } else if (argument->kind == ZEPI_ARGUMENT_POINTER) {
+        desc->size_bytes = sizeof(argument->value);
+        desc->value = &argument->value;
+    }
+    launch_changes_add(changes, desc, &desc->next);
+    return true;
+}
+
+// `old` may be NULL: all arguments are to be set.
+static bool change_arguments(struct launch_changes *changes,
+                             const struct zepi_device_kernel *device_kernel,
+                             const struct zepi_graph_launch *old,
+                             const struct zepi_graph_launch *launch)
+{
+    const uint32_t count = launch->desc.argument_count;
+    if (count > INLINE_CHANGES)
+        changes->arguments = zepi_allocate(count, sizeof(changes->arguments[0]));
+    if (!changes->arguments || count != device_kernel->argument_count)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (old && is_same_argument(device_kernel, i, old, launch))
+            continue;
+        if (!is_fixed(launch, i) || (old && !is_fixed(old, i)) ||
+            !change_argument(changes, i, launch))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_size(const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
+{
+    return old->work_dim == desc->work_dim &&
+           memcmp(old->global_size, desc->global_size, sizeof(desc->global_size)) == 0 &&
+           memcmp(old->group_size, desc->group_size, sizeof(desc->group_size)) == 0 &&
+           memcmp(old->global_offset, desc->global_offset, sizeof(desc->global_offset)) == 0;
+}
+
+static bool change_offset(struct launch_changes *changes, const struct zepi_device *device,
+                          const zepi_launch_desc_t *desc)
+{
+    uint32_t *offset = changes->offset.xyz;
+    for (uint32_t i = 0; i < desc->work_dim; i++) {
+        if (desc->global_offset[i] > UINT32_MAX)
+            return false;
+        offset[i] = (uint32_t)desc->global_offset[i];
+    }
+    if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
+        return (offset[0] | offset[1] | offset[2]) == 0;
+    changes->offset.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC;
+    changes->offset.id = changes->id;
+    launch_changes_add(changes, &changes->offset, &changes->offset.next);
+    return true;
+}
+
+static bool change_sizes(struct launch_changes *changes, const struct zepi_device *device,
+                         const struct zepi_device_kernel *device_kernel, ze_kernel_handle_t kernel,
+                         const zepi_launch_desc_t *desc)
+{
+    struct zepi_work_size size;
+    if (zepi_work_size_init(&size, device_kernel, device, kernel, desc->work_dim, desc->global_size,
+                            desc->group_size) != ZEPI_SUCCESS ||
+        size.is_empty)
+        return false;
+    memcpy(changes->group_size.xyz, size.group, sizeof(size.group));
+    changes->group_size.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC;
+    changes->group_size.id = changes->id;
+    launch_changes_add(changes, &changes->group_size, &changes->group_size.next);
+    changes->counts = size.count;
+    changes->group_count = (struct zepi_ze_mutable_group_count_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_DESC,
+        .id = changes->id,
+        .counts = &changes->counts};
+    launch_changes_add(changes, &changes->group_count, &changes->group_count.next);
+    return change_offset(changes, device, desc);
+}
+
+static bool change_kernel(const struct zepi_device *device, ze_command_list_handle_t list,
+                          uint64_t id, ze_kernel_handle_t kernel)
+{
+    ze_kernel_handle_t own = mutable_handle(device, ZEL_HANDLE_KERNEL, kernel);
+    return mutable_optional_of(device)->update_command_kernels(
+               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list), 1, &id, &own) ==
+           ZE_RESULT_SUCCESS;
+}
+
+bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
+                                uint64_t id, const struct zepi_graph_launch *old,
+                                const struct zepi_graph_launch *launch)
+{
+    const struct zepi_device *device = uses->device;
+    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
+    struct launch_changes changes;
+    if (!instance || old->desc.flags != launch->desc.flags)
+        return false;
+    const uint32_t index = zepi_context_device_index(uses->context, device);
+    const struct zepi_device_kernel *device_kernel =
+        zepi_device_kernel_of(launch->kernel->device_kernels[index]);
+    if (launch->kernel->device_kernels[index] != old->kernel->device_kernels[index]) {
+        if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
+            !change_kernel(device, list, id, instance->ze))
+            return false;
+        old = NULL;
+    }
+    changes.id = id;
+    changes.commands = (struct zepi_ze_mutable_flags_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
+    changes.end = &changes.commands.next;
+    changes.group_size = (struct zepi_ze_mutable_triple_desc){0};
+    changes.offset = (struct zepi_ze_mutable_triple_desc){0};
+    changes.arguments = changes.inline_arguments;
+    bool is_changed = change_arguments(&changes, device_kernel, old, launch);
+    if (is_changed && !(old && is_same_size(&old->desc, &launch->desc)))
+        is_changed = change_sizes(&changes, device, device_kernel, instance->ze, &launch->desc);
+    *changes.end = NULL;
+    if (is_changed)
+        is_changed = mutable_optional_of(device)->update_mutable_commands(
+                         mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list),
+                         &changes.commands) == ZE_RESULT_SUCCESS;
+    if (changes.arguments != changes.inline_arguments)
+        zepi_free(changes.arguments);
+    return is_changed;
+}
