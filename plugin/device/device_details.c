@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/device_details.h"
 
+#include "core/unload.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "device/sysman.h"
@@ -36,6 +37,9 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &usable};
     *out_bytes = 0;
+    // The loader may be gone before its users at the end of the process.
+    if (zepi_process_is_ending())
+        return ZEPI_SUCCESS;
     if (!device_optional(device)->has_usable_memory)
         return zepi_sysman_get_free_memory(device, out_bytes);
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
