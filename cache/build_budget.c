@@ -42,6 +42,8 @@ static bool budget_is_exceeded_locked(const struct zepi_build_budget *budget,
     return budget->bytes > limits.bytes || budget->entries > limits.entries;
 }
 
+static atomic_uint_fast64_t evictions; // of all budgets
+
 // Only the cache holds the result. It stays so while the lock is held: a reference is made by the
 // cache, or by a holder, and there is none.
 static bool entry_is_unused_locked(const struct zepi_build_entry *entry)
@@ -58,6 +60,7 @@ static bool budget_take_oldest_locked(struct zepi_build_budget *budget,
         struct zepi_build_entry *oldest = budget->by_use;
         if (entry_is_unused_locked(oldest)) {
             oldest->cache->counters.evictions++;
+            atomic_fetch_add_explicit(&evictions, 1, memory_order_relaxed);
             zepi_build_entry_take_locked(oldest, victims);
             return true;
         }
@@ -99,4 +102,9 @@ void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes)
     // An entry may cost nothing.
     const uint64_t entries = bytes > 0 ? ZEPI_BUILD_UNLIMITED : 0;
     budget_evict_down_to(budget, (struct zepi_build_limits){.bytes = bytes, .entries = entries});
+}
+
+uint64_t zepi_build_budget_evictions(void)
+{
+    return atomic_load_explicit(&evictions, memory_order_relaxed);
 }

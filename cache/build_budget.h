@@ -39,4 +39,7 @@ struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget
 // cached kernel) counts too. 0 evicts everything unused.
 void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes);
 
+// How many entries all budgets of the process have evicted.
+uint64_t zepi_build_budget_evictions(void);
+
 #endif

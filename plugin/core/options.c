@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MIB (UINT64_C(1) << 20)
 #define OPTION_COUNT 14
@@ -128,6 +129,24 @@ static void read_folder(void)
     list[list_count++].value = options.cache_folder;
 }
 
+// A relative name is made absolute: the folder may be another one at the end. Programs with more
+// rights than their user write nothing.
+static void read_stats(void)
+{
+    char folder[2048];
+    read_variable("ZEPI_STATS", "what happened, written at the end of the process: off, stderr or "
+                                "a file, which gets JSON if it ends in .json");
+    const char *path = secure_getenv("ZEPI_STATS");
+    if (!path || strcmp(path, "off") == 0)
+        path = "";
+    const bool is_relative = path[0] && path[0] != '/' && strcmp(path, "stderr") != 0;
+    if (is_relative && getcwd(folder, sizeof(folder)))
+        snprintf(options.stats, sizeof(options.stats), "%s/%s", folder, path);
+    else
+        snprintf(options.stats, sizeof(options.stats), "%s", path);
+    list[list_count++].value = options.stats[0] ? options.stats : "off";
+}
+
 static void read_environment(void)
 {
     static const char *const levels[] = {"off", "error", "info", "debug"};
@@ -166,6 +185,7 @@ static void read_environment(void)
         5, layouts, 0)];
     if (strcmp(options.ur_layout, layouts[0]) == 0)
         options.ur_layout = "";
+    read_stats();
     const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
     options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;
 }

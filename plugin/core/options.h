@@ -30,6 +30,7 @@ struct zepi_options {
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md
     bool has_sysman_devices;        // ZES_ENABLE_SYSMAN, Level Zero's: devices manage the system
+    char stats[4096];               // ZEPI_STATS: "stderr" or a path that is absolute; "": none
     const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How Level Zero's results become ours, in one table.
+#include "core/stats.h"
 #include "core/status.h"
 
 static const struct {
@@ -73,6 +74,7 @@ const char *zepi_ze_result_name(ze_result_t ze)
 
 zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
 {
+    zepi_stats_note_failure(function, zepi_ze_result_name(ze));
     return zepi_fail(zepi_result_of_ze(ze), "%s answered %s (0x%x)", function,
                      zepi_ze_result_name(ze), (unsigned)ze);
 }

@@ -5,9 +5,11 @@
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/log.h"
+#include "core/stats.h"
 #include "core/unload.h"
 #include "device/device.h"
 #include "ze/ze.h"
+#include "ze/ze_counted.h"
 
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
 // under it but the memory of objects.
@@ -123,6 +125,8 @@ static zepi_result_t bring_up_locked(void)
         const zepi_result_t result = zepi_ze_open();
         if (result != ZEPI_SUCCESS)
             return result;
+        if (zepi_stats_begin())
+            zepi_ze_count_calls();
         has_loader = true;
     }
     struct drivers drivers = {0};

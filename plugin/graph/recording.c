@@ -2,6 +2,7 @@
 #include "graph/recording.h"
 
 #include "core/alloc.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -500,6 +501,7 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
     zepi_buffer_uses_finish(&uses);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_stats_count(ZEPI_STAT_GRAPHS);
     zepi_release(recording->last);
     recording->last = event;
     if (out_event)

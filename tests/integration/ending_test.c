@@ -74,6 +74,65 @@ static void test_end_of_process(void)
            "the plugin is of no use any more while the process ends");
 }
 
+// ---- The report of ZEPI_STATS ----
+
+#define FILLS 3
+
+// Uses the plugin, and ends: by a fork that ends too, or after dlclose.
+static _Noreturn void end_with_stats(const char *path, bool is_closed)
+{
+    setenv("ZEPI_STATS", path, 1);
+    test_env_use_ze_cpu();
+    test_plugin_load();
+    gear = test_gear_create(0);
+    void *memory;
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory));
+    for (int i = 0; i < FILLS; i++)
+        TEST_OK(zepi.queue_fill(gear.queue, memory, "x", 1, 64, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    if (is_closed) {
+        test_gear_destroy(&gear);
+        test_plugin_unload();
+        _exit(access(path, R_OK) == 0 ? 0 : 1);
+    }
+    const pid_t child = fork();
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    exit(0);
+}
+
+static void expect_one_report(bool is_closed)
+{
+    char path[] = "/tmp/zepi-ending-XXXXXX";
+    char text[4096];
+    int status;
+    const int file = mkstemp(path);
+    expect(file >= 0 && unlink(path) == 0, "no file");
+    close(file);
+    const pid_t child = fork();
+    if (child == 0)
+        end_with_stats(path, is_closed);
+    expect(child > 0 && waitpid(child, &status, 0) == child, "no child");
+    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process does not end well");
+    FILE *report = fopen(path, "r");
+    expect(report != NULL, "there is no report");
+    text[fread(text, 1, sizeof(text) - 1, report)] = '\0';
+    fclose(report);
+    unlink(path);
+    const char *first = strstr(text, "statistics of process");
+    expect(first && !strstr(first + 1, "statistics of process"), "there is not one report");
+    expect(strstr(text, "3 of 192 bytes") != NULL, "the report does not have the fills");
+    expect(strstr(text, "at most ") && !strstr(text, "at most 0 bytes"),
+           "the report does not have the memory");
+}
+
+static void test_stats(void)
+{
+    expect_one_report(false);
+    expect_one_report(true);
+}
+
 // ---- dlclose ----
 
 #define ROUNDS 4
@@ -133,6 +192,7 @@ static void test_dlclose(void)
 int main(void)
 {
     test_end_of_process();
+    test_stats();
     test_dlclose();
     return 0;
 }

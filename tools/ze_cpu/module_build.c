@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "module_build.h"
 
+#include "options.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void cpu_log_add_program(struct cpu_log *log, cl_program program)
 {
@@ -126,6 +129,9 @@ static ze_result_t make_program(const struct cpu_input *input, cl_program *out_p
                                 struct cpu_log *log)
 {
     cl_int code;
+    const uint32_t delay_ms = cpu_options()->build_ms;
+    if (delay_ms > 0)
+        nanosleep(&(struct timespec){delay_ms / 1000, delay_ms % 1000 * 1000000L}, NULL);
     *out_program = cpu_opencl()->api->clCreateProgramWithIL(cpu_opencl()->context, input->bytes,
                                                             input->size_bytes, &code);
     if (*out_program != NULL)

@@ -39,6 +39,7 @@ static void read_environment(void)
     options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);
     options.sub_devices = number("ZE_CPU_SUB_DEVICES", 2, 16, 0);
     options.timestamp_bits = number("ZE_CPU_TIMESTAMP_BITS", 16, 64, 64);
+    options.build_ms = number("ZE_CPU_BUILD_MS", 1, 1u << 20, 0);
     options.memory_mib = number("ZE_CPU_MEMORY", 1, 1u << 30, 0);
     options.allocation_mib = number("ZE_CPU_MAX_ALLOCATION", 1, 1u << 30, 0);
     options.reports_gpu = type == NULL || strcmp(type, "cpu") != 0;

@@ -14,6 +14,7 @@ struct cpu_options {
     uint32_t sub_devices;    // of each device; 0 or 2 to 16
     uint32_t timestamp_bits; // 16 to 64
     uint32_t allocation_mib; // limit of one allocation that is not relaxed; 0: OpenCL's
+    uint32_t build_ms;       // that a build of SPIR-V takes longer
     uint32_t memory_mib;     // of all devices together; 0: no limit
     bool reports_gpu;
     bool is_integrated; // devices share the host's memory

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi exec [--cpu | --gpu | --intel-driver] [--adapter FILE] [--verbose]\n"
-    "                 [--] COMMAND [ARGUMENT...]\n"
+    "usage: zepi exec [--cpu | --gpu | --intel-driver] [--adapter FILE] [--stats[=FILE]]\n"
+    "                 [--verbose] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime on zepi. UR_ADAPTERS_SEARCH_PATH gets the folder where "
     "zepi\n"
@@ -30,6 +30,11 @@ static const char usage[] =
     "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver "
     "fetches it)\n"
     "  --adapter FILE  this adapter of Unified Runtime, and no other backend\n"
+    "  --stats[=FILE]  at the end of each process, what it built and from where, launched, copied "
+    "and\n"
+    "                  allocated (ZEPI_STATS): on stderr, or appended to FILE, as JSON if it ends "
+    "in\n"
+    "                  .json\n"
     "  --verbose       say on stderr which DPC++ runtime the program has, and what is set\n"
     "\n"
     "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, or "
@@ -40,6 +45,7 @@ static const char usage[] =
 
 static bool is_verbose;
 static const char *other_adapter;
+static const char *stats; // NULL: not asked for
 
 static void set(const char *name, const char *value)
 {
@@ -161,13 +167,11 @@ static int prepare(enum host_driver driver, char *const command[])
 
 int command_exec(int argc, char **argv)
 {
-    static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
-                                            {"gpu", no_argument, NULL, 'g'},
-                                            {"intel-driver", no_argument, NULL, 'I'},
-                                            {"adapter", required_argument, NULL, 'a'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
+        {"intel-driver", no_argument, NULL, 'I'}, {"adapter", required_argument, NULL, 'a'},
+        {"stats", optional_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     // '+': what follows the command is the command's.
@@ -183,6 +187,9 @@ int command_exec(int argc, char **argv)
             break;
         case 'a':
             other_adapter = optarg;
+            break;
+        case 's':
+            stats = optarg ? optarg : "stderr";
             break;
         case 'v':
             is_verbose = true;
@@ -201,6 +208,8 @@ int command_exec(int argc, char **argv)
     const int code = prepare(driver, &argv[optind]);
     if (code != EXIT_OK)
         return code;
+    if (stats)
+        set("ZEPI_STATS", stats);
     if (driver == HOST_DRIVER_INTEL)
         return intel_driver_exec(&argv[optind]);
     execvp(argv[optind], &argv[optind]);

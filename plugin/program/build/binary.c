@@ -2,6 +2,7 @@
 #include "program/build/binary.h"
 
 #include "core/alloc.h"
+#include "core/stats.h"
 #include "program/build/binary_cache.h"
 #include "program/build/device_module.h"
 #include "program/build/ze_module.h"
@@ -28,6 +29,7 @@ static enum zepi_build_status binary_build(void *user, struct zepi_build_output 
     struct zepi_text log = {0};
     void *bytes = NULL;
     size_t size_bytes = 0;
+    zepi_stats_count(ZEPI_STAT_BINARIES_MADE);
     destroy_made(request);
     zepi_result_t result = request->source->make(request->source->user, &log, &request->made);
     if (result == ZEPI_SUCCESS)
@@ -104,6 +106,7 @@ zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const str
     struct zepi_build_cache *codes = zepi_binary_cache();
     if (!codes)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_stats_count(ZEPI_STAT_BINARIES);
     zepi_result_t result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
     if (request.is_native_refused) {
         zepi_build_cache_remove(codes, key);

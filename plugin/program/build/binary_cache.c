@@ -4,6 +4,7 @@
 #include "cache/mutex.h"
 #include "core/alloc.h"
 #include "core/options.h"
+#include "core/stats.h"
 #include "core/unload.h"
 #include "device/compiler_identity.h"
 #include "device/device.h"
@@ -42,7 +43,10 @@ static enum zepi_build_taken binary_deserialise(const void *bytes, size_t size,
 {
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
-    return zepi_binary_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+    if (!zepi_binary_set(output, bytes, size))
+        return ZEPI_BUILD_TAKE_NO_MEMORY;
+    zepi_stats_count(ZEPI_STAT_BINARIES_DISK);
+    return ZEPI_BUILD_TAKEN;
 }
 
 // ---- The disk ----

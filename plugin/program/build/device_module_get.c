@@ -2,6 +2,7 @@
 #include "program/build/device_module.h"
 
 #include "core/alloc.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/binary.h"
@@ -350,6 +351,7 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
                                                struct zepi_build_result **out_result)
 {
     struct zepi_build_result *result = NULL;
+    zepi_stats_count(ZEPI_STAT_PROGRAMS);
     zepi_result_t done = zepi_build_uncached(build, &result);
     if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
         // Once more without what is in no use, as the caches do it.
@@ -365,6 +367,19 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
     return device_module_hand_out(options, context->devices[device_index], result, out_result);
 }
 
+// A build that notes whether it was called.
+struct noted_build {
+    const struct zepi_build_request *build;
+    bool has_begun;
+};
+
+static enum zepi_build_status noted_build_run(void *user, struct zepi_build_output *output)
+{
+    struct noted_build *noted = user;
+    noted->has_begun = true;
+    return noted->build->build(noted->build->user, output);
+}
+
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
                                                const struct zepi_key *key,
                                                const struct zepi_build_request *build,
@@ -373,8 +388,14 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
 {
     struct zepi_device *device = context->devices[device_index];
     struct zepi_build_result *result = NULL;
-    switch (zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, key, build,
-                                           &result)) {
+    struct noted_build noted = {build, false};
+    const struct zepi_build_request request = {.build = noted_build_run, .user = &noted};
+    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+        zepi_handle_caches_of(context)->modules, key, &request, &result);
+    zepi_stats_count(ZEPI_STAT_PROGRAMS);
+    if (!noted.has_begun)
+        zepi_stats_count(ZEPI_STAT_PROGRAMS_KNOWN);
+    switch (lookup) {
     case ZEPI_LOOKUP_SUCCEEDED:
     case ZEPI_LOOKUP_FAILED:
         return device_module_hand_out(options, device, result, out_result);

@@ -2,6 +2,9 @@
 #include "program/build/ze_module.h"
 
 #include "core/alloc.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -215,6 +218,47 @@ static char *make_build_flags(const struct zepi_spirv *spirv, const char *option
     return flags;
 }
 
+#define LONG_COMPILE_NS UINT64_C(1000000000)
+
+// Names of the kernels, as many as there is room for.
+static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *inputs, char *text,
+                             size_t size)
+{
+    size_t length = 0;
+    uint32_t left = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zepi_spirv *spirv = &inputs[i].image->blob->spirv;
+        for (uint32_t at = 0; at < spirv->kernel_count; at++) {
+            const char *name = spirv->kernels[at].name;
+            const size_t more = strlen(name) + strlen(", ");
+            if (left > 0 || more + sizeof(" and 4294967295 more") > size - length)
+                left++;
+            else
+                length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                           length > 0 ? ", " : "", name);
+        }
+    }
+    if (left > 0)
+        snprintf(text + length, size - length, "%s%u more",
+                 length > 0 ? " and " : "kernels: ", left);
+    else if (length == 0)
+        snprintf(text, size, "no kernels");
+}
+
+static void note_compile(const struct zepi_device *device, uint32_t count,
+                         const struct zepi_ze_module_input *inputs, uint64_t begin_ns,
+                         zepi_result_t result)
+{
+    char kernels[256];
+    const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
+    describe_kernels(count, inputs, kernels, sizeof(kernels));
+    zepi_stats_note_compile(kernels, duration_ns, result == ZEPI_SUCCESS);
+    if (duration_ns > LONG_COMPILE_NS)
+        zepi_log(ZEPI_LOG_INFO, "the build for '%s' took %.1f s: %s", device->properties.name,
+                 (double)duration_ns / 1e9, kernels);
+}
+
 zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
                                      const struct zepi_device_image *image,
                                      const struct zepi_spec_values *values, const char *options,
@@ -223,6 +267,7 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
 {
     struct constants constants;
     ze_module_handle_t module = NULL;
+    const struct zepi_ze_module_input input = {.image = image};
     if (!constants_init(&constants, image, values))
         return zepi_fail_no_memory();
     char *flags = make_build_flags(&image->blob->spirv, options, imports);
@@ -234,8 +279,10 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
         .pBuildFlags = flags,
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
+    const uint64_t begin_ns = zepi_clock_ns();
     zepi_result_t result = flags ? ze_module_create_and_log(context, device, &desc, log, &module)
                                  : zepi_fail_no_memory();
+    note_compile(device, 1, &input, begin_ns, result);
     constants_finish(&constants);
     zepi_free(flags);
     if (result != ZEPI_SUCCESS)
@@ -324,7 +371,9 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
         .pNext = &program.ze,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
     };
+    const uint64_t begin_ns = zepi_clock_ns();
     zepi_result_t result = ze_module_create_and_log(context, device, &desc, log, &module);
+    note_compile(device, count, inputs, begin_ns, result);
     program_finish(&program);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_CORE_STATS_H
+#define ZEPI_CORE_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The statistics that ZEPI_STATS asks for: counters of the process, and the report at its end. Any
+// thread. Without ZEPI_STATS nothing is counted.
+
+enum zepi_stat {
+    ZEPI_STAT_LAUNCHES, // a launch of a graph once, as it is recorded
+    ZEPI_STAT_GRAPHS,   // executions of graphs
+    ZEPI_STAT_COPIES,
+    ZEPI_STAT_COPY_BYTES, // without images
+    ZEPI_STAT_FILLS,
+    ZEPI_STAT_FILL_BYTES,
+    ZEPI_STAT_PROGRAMS,       // builds, links and native images that were asked for, for a device
+    ZEPI_STAT_PROGRAMS_KNOWN, // of these: the context had them
+    ZEPI_STAT_BINARIES,       // lookups of native code, for the rest of the programs
+    ZEPI_STAT_BINARIES_DISK,
+    ZEPI_STAT_BINARIES_MADE, // neither memory nor the disk had it
+    ZEPI_STAT_CALL_FAILURES, // calls of Level Zero
+    ZEPI_STATS,
+};
+
+extern bool zepi_stats_are_on; // constant once zepi_stats_begin returned
+
+void zepi_stats_add(enum zepi_stat stat, uint64_t number);
+static inline void zepi_stats_count(enum zepi_stat stat)
+{
+    if (__builtin_expect(zepi_stats_are_on, 0))
+        zepi_stats_add(stat, 1);
+}
+
+// The driver's compiler worked for `duration_ns`. `kernels` is a text, copied.
+void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_good);
+
+// Memory of devices that was taken from the driver, and given back.
+void zepi_stats_take_memory(uint64_t size_bytes);
+void zepi_stats_give_memory(uint64_t size_bytes);
+
+// Literals.
+void zepi_stats_note_failure(const char *function, const char *result);
+
+// Called once, at the bring-up. Says true if ZEPI_STATS asks for statistics; then the report is
+// written when the process ends or closes the library. A child that the process forks writes none.
+bool zepi_stats_begin(void);
+
+#endif
