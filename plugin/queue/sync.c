@@ -109,8 +109,8 @@ static zepi_result_t wait_by_lists(struct zepi_queue *queue,
 }
 
 // For in-order lists with events of the counter. The driver can wait for such a list, but under the
-// mutex alone, as in query_lists_are_empty, which would keep other threads from submitting. Instead each list
-// says how far its counter has to come, in an event, which is no command for the driver.
+// mutex alone, as in query_lists_are_empty, which would keep other threads from submitting. Instead
+// each list says how far its counter has to come, in an event, which is no command for the driver.
 static zepi_result_t wait_by_counters(struct zepi_queue *queue)
 {
     struct zepi_command_list *lists[MAX_LISTS];
