@@ -28,22 +28,20 @@ static bool is_streamer_register(uint32_t offset)
     }
 }
 
+bool shim_registers_is_time(uint32_t offset)
+{
+    // The timestamp, the context's and the queue's, and their upper halves.
+    const uint32_t at = offset & 0xff8;
+    return is_streamer_register(offset) && (at == 0x358 || at == 0x3a8 || at == 0x4c0);
+}
+
 uint32_t shim_registers_read(const struct shim_registers *registers, uint32_t offset)
 {
     if (!is_streamer_register(offset))
         return 0;
-    switch (offset & 0xffc) {
-    case 0x358: // the timestamp, the context's and the queue's
-    case 0x3a8:
-    case 0x4c0:
-        return (uint32_t)shim_gpu_time();
-    case 0x35c:
-    case 0x3ac:
-    case 0x4c4:
-        return (uint32_t)(shim_gpu_time() >> 32);
-    default:
-        return registers->words[(offset & 0xfff) / 4];
-    }
+    if (shim_registers_is_time(offset))
+        return (uint32_t)(shim_gpu_time() >> (offset & 4 ? 32 : 0));
+    return registers->words[(offset & 0xfff) / 4];
 }
 
 void shim_registers_write(struct shim_registers *registers, uint32_t offset, uint32_t value)

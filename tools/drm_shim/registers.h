@@ -15,6 +15,8 @@ struct shim_registers {
     uint32_t words[1024];
 };
 
+// Whether it is one that shows the time.
+bool shim_registers_is_time(uint32_t offset);
 uint32_t shim_registers_read(const struct shim_registers *registers, uint32_t offset);
 void shim_registers_write(struct shim_registers *registers, uint32_t offset, uint32_t value);
 

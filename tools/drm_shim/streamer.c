@@ -240,6 +240,11 @@ static enum shim_progress pipe_control(struct shim_streamer *streamer, const uin
     return on_success(write_result(streamer, operation, quad(words + 2) & ~UINT64_C(7), words + 4));
 }
 
+static bool is_walker(uint32_t word)
+{
+    return (word & 0xfffc0000) == 0x72080000;
+}
+
 static enum shim_progress compute_walker(struct shim_streamer *streamer, const uint32_t *words,
                                          uint32_t length)
 {
@@ -271,7 +276,7 @@ static void state_base_address(struct shim_bases *bases, const uint32_t *words, 
 static enum shim_progress render_command(struct shim_streamer *streamer, const uint32_t *words,
                                          uint32_t length)
 {
-    if ((words[0] & 0xfffc0000) == 0x72080000)
+    if (is_walker(words[0]))
         return compute_walker(streamer, words, length);
     switch (words[0] >> 16) {
     case 0x7a00: // PIPE_CONTROL
@@ -369,11 +374,45 @@ static bool is_predicated_away(const struct shim_streamer *streamer, uint32_t wo
     }
 }
 
+// Whether it reads a register that shows the time: a command of several kernels notes so when it
+// begins.
+static bool takes_time(const uint32_t *words)
+{
+    const uint32_t operation = words[0] >> 23 & 0x3f;
+    return words[0] >> 29 == TYPE_MI &&
+           (operation == 0x24 || operation == 0x2a) && // MI_STORE_REGISTER_MEM, _LOAD_REGISTER_REG
+           shim_registers_is_time(words[1]);
+}
+
+// Builds the kernels between here and the next jump, so that no time has their builds in it.
+static void prepare_ahead(const struct shim_streamer *streamer)
+{
+    struct shim_bases bases = streamer->bases;
+    const uint8_t *code = streamer->code;
+    uint64_t left = streamer->left;
+    while (left >= 4) {
+        const uint32_t *words = (const uint32_t *)(const void *)code;
+        const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE), length = length_of(first);
+        const uint32_t operation = first >> 29 == TYPE_MI ? first >> 23 & 0x3f : 0;
+        if (length < length_needed(first) || length == 0 || length * UINT64_C(4) > left ||
+            operation == 0x0a || operation == 0x31) // MI_BATCH_BUFFER_END, _START
+            return;
+        if (is_walker(first))
+            shim_walkers_prepare(&streamer->walkers, &bases, words, length);
+        else if (first >> 16 == 0x6101)
+            state_base_address(&bases, words, length);
+        code += length * UINT64_C(4);
+        left -= length * UINT64_C(4);
+    }
+}
+
 static enum shim_progress run_command(struct shim_streamer *streamer, const uint32_t *words,
                                       uint32_t length)
 {
     switch (words[0] >> 29) {
     case TYPE_MI:
+        if (takes_time(words))
+            prepare_ahead(streamer);
         return mi_command(streamer, words, length);
     case TYPE_RENDER:
         return render_command(streamer, words, length);

@@ -34,6 +34,11 @@ static uint64_t quad(const uint32_t *words)
     return words[0] | (uint64_t)words[1] << 32;
 }
 
+static uint64_t first_instruction(const struct shim_bases *bases, const uint32_t *words)
+{
+    return bases->instruction + (words[19] & ~63u);
+}
+
 // False if the payload in memory is not bound.
 static bool describe(const struct shim_walkers *walkers, const struct shim_started_walker *started,
                      struct shim_walker *out_walker)
@@ -43,7 +48,7 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
     const uint32_t length = words[2] & 0x1ffff, sizes = words[6];
     const uint64_t indirect = started->bases.general + (words[3] & ~63u);
     *out_walker = (struct shim_walker){
-        .start = started->bases.instruction + (words[19] & ~63u),
+        .start = first_instruction(&started->bases, words),
         .local = {(sizes & 0x3ff) + 1, (sizes >> 10 & 0x3ff) + 1, (sizes >> 20 & 0x3ff) + 1},
         .has_local = words[4] >> 29 & 1,
         .threads = words[24] & 0x3ff,
@@ -77,6 +82,15 @@ static void trace_start(const struct shim_walkers *walkers,
                     walkers->queue, started->number, walker->groups[0], walker->groups[1],
                     walker->groups[2], walker->local[0], walker->local[1], walker->local[2],
                     walker->simd, walker->slm_bytes, walker->start);
+}
+
+void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
+                          const uint32_t *words, uint32_t length)
+{
+    if (length < SHIM_WALKER_WORDS || !shim_options()->executes)
+        return;
+    const struct shim_walker walker = {.start = first_instruction(bases, words)};
+    shim_kernel_prepare(walkers->space, &walker);
 }
 
 bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,

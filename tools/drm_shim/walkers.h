@@ -37,6 +37,10 @@ struct shim_walkers {
     size_t count;
 };
 
+// Builds the kernel of a command ahead, if it can be executed: its start says if not.
+void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
+                          const uint32_t *words, uint32_t length);
+
 // Starts a kernel; there has to be room. False if the command is not known.
 bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
                         const struct shim_bases *bases, const uint32_t *words, uint32_t length);

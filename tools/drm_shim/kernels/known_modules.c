@@ -10,6 +10,7 @@
 static struct {
     pthread_mutex_t mutex; // guards the list and addresses of kernels; nothing is called under it
     struct shim_known_module *first; // the newest
+    struct shim_known_module *own;   // of the driver's own: the newest; they stay
 } known = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // ---- Life ----
@@ -76,6 +77,10 @@ static void add_to_list(struct shim_known_module *module)
     pthread_mutex_lock(&known.mutex);
     module->next = known.first;
     known.first = module;
+    if (!module->handle) {
+        module->next_own = known.own;
+        known.own = module;
+    }
     pthread_mutex_unlock(&known.mutex);
 }
 
@@ -385,24 +390,60 @@ static struct shim_known_kernel *find_locked(uint64_t start)
     return NULL;
 }
 
+// The kernel of the file whose machine code lies where the walker starts, and the address of its
+// code; NULL: none.
+static struct shim_known_kernel *match_code(struct shim_known_module *module,
+                                            struct shim_address_space *space, uint64_t start,
+                                            uint64_t *out_address)
+{
+    static const uint64_t skips[] = {0, 64, 128, 192, 256};
+    for (uint32_t i = 0; i < module->code.kernel_count; i++) {
+        for (size_t at = 0; at < sizeof(skips) / sizeof(skips[0]); at++) {
+            uint64_t left = 0;
+            const uint8_t *code = shim_address_space_find(space, start - skips[at], &left);
+            *out_address = start - skips[at];
+            if (code && shim_native_kernel_is(module->kernels[i].native, code, left))
+                return &module->kernels[i];
+        }
+    }
+    return NULL;
+}
+
+// The driver loads each of its own kernels when it needs it. Those of a file that is known are
+// found and built with the others: a fill is several of them, under one timestamp.
+static bool match_known_own(struct shim_address_space *space, uint64_t start)
+{
+    pthread_mutex_lock(&known.mutex);
+    struct shim_known_module *module = known.own;
+    pthread_mutex_unlock(&known.mutex);
+    bool is_found = false;
+    for (; module && !is_found; module = module->next_own) {
+        uint64_t address;
+        struct shim_known_kernel *kernel = match_code(module, space, start, &address);
+        if (!kernel)
+            continue;
+        pthread_mutex_lock(&known.mutex);
+        // Another one has the code of another device.
+        is_found = kernel->gpu_address == 0 || kernel->gpu_address == address;
+        if (is_found)
+            kernel->gpu_address = address;
+        pthread_mutex_unlock(&known.mutex);
+    }
+    return is_found;
+}
+
 // The driver's own kernels are native code in its data. Where the code at the address is one of
 // this file, adds its module to the list.
 static bool add_own_module(const void *bytes, size_t size_bytes, struct shim_address_space *space,
                            uint64_t start)
 {
-    static const uint64_t skips[] = {0, 64, 128, 192, 256};
     char message[256] = "";
+    uint64_t address;
     struct shim_known_module *module = create(bytes, size_bytes, message, sizeof(message));
-    bool is_found = false;
-    for (uint32_t i = 0; module && i < module->code.kernel_count; i++) {
-        for (size_t at = 0; at < sizeof(skips) / sizeof(skips[0]) && !is_found; at++) {
-            uint64_t left = 0;
-            const uint8_t *code = shim_address_space_find(space, start - skips[at], &left);
-            is_found = code && shim_native_kernel_is(module->kernels[i].native, code, left);
-            if (is_found)
-                module->kernels[i].gpu_address = start - skips[at];
-        }
-    }
+    struct shim_known_kernel *kernel = module ? match_code(module, space, start, &address) : NULL;
+    bool is_found = kernel != NULL;
+    if (is_found)
+        kernel->gpu_address = address;
     if (is_found && module->code.spirv)
         is_found =
             shim_native_code_read_info(&module->code, message, sizeof(message)) &&
@@ -435,7 +476,8 @@ struct shim_known_kernel *shim_known_kernel_find(struct shim_address_space *spac
 {
     struct shim_known_kernel *kernel = NULL;
     for (int round = 0; round < 2 && !kernel; round++) {
-        if (round == 1 && !find_own_kernel(space, walker->start))
+        if (round == 1 && !match_known_own(space, walker->start) &&
+            !find_own_kernel(space, walker->start))
             break;
         pthread_mutex_lock(&known.mutex);
         kernel = find_locked(walker->start);

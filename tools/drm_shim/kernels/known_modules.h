@@ -14,7 +14,7 @@
 // The modules of the process: those that the program made (driver_hooks.h), whose kernels the
 // driver tells the addresses of, and of the driver's own kernels those that were launched, which
 // are recognised by their machine code. Each is built for the CPU when the program creates one of
-// its kernels, or links it; the driver's own when one of their kernels is launched.
+// its kernels, or links it; the driver's own when a queue meets one of their kernels.
 
 struct shim_known_kernel {
     struct shim_known_module *module;          // that it is part of
@@ -29,14 +29,15 @@ struct shim_known_module {
     atomic_uint reference_count;
     ze_module_handle_t handle; // the driver's; NULL: one of the driver's own
     struct shim_native_code code;
-    struct shim_module_inputs inputs;  // none: native code of unknown origin
+    struct shim_module_inputs inputs; // none: native code of unknown origin
     bool lacks_constants; // of that origin all is known but the values of specialization constants
     struct shim_known_kernel *kernels; // owned; as many as `code` has
     pthread_mutex_t mutex; // guards what follows; a build happens under it: others wait for it
     bool was_tried;
-    ze_module_handle_t cpu;           // NULL: not built, or it cannot be
-    struct shim_variables *variables; // retained; a link replaces them
-    struct shim_known_module *next;   // in the list, which has a lock of its own
+    ze_module_handle_t cpu;             // NULL: not built, or it cannot be
+    struct shim_variables *variables;   // retained; a link replaces them
+    struct shim_known_module *next;     // in the list, which has a lock of its own
+    struct shim_known_module *next_own; // among the driver's own; never changes
 };
 
 // The kernel that the walker starts. The caller releases its module. NULL: no module has it.

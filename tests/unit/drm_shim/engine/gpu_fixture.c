@@ -6,11 +6,13 @@
 #include <string.h>
 
 bool (*gpu_kernel)(struct shim_address_space *space, const struct shim_walker *walker);
+void (*gpu_kernel_prepare)(const struct shim_walker *walker);
 
 bool shim_kernel_prepare(struct shim_address_space *space, const struct shim_walker *walker)
 {
     (void)space;
-    (void)walker;
+    if (gpu_kernel_prepare)
+        gpu_kernel_prepare(walker);
     return true;
 }
 

@@ -51,5 +51,7 @@ void batch_barrier(struct batch *batch);
 
 // What the kernels of a test do; NULL: nothing.
 extern bool (*gpu_kernel)(struct shim_address_space *space, const struct shim_walker *walker);
+// Called where a kernel is built, each time.
+extern void (*gpu_kernel_prepare)(const struct shim_walker *walker);
 
 #endif

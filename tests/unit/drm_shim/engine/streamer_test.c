@@ -211,8 +211,8 @@ Test(streamer, fills_with_patterns)
     cr_assert_arr_eq(gpu_word(&gpu, RESULT + 32), row, sizeof(row));
 }
 
-// XY_BLOCK_COPY_BLT of 4 bytes a pixel, 3 x 2 pixels, from a linear surface of 12 bytes a row to the
-// third slice of a tiled one, which lies as a linear one does.
+// XY_BLOCK_COPY_BLT of 4 bytes a pixel, 3 x 2 pixels, from a linear surface of 12 bytes a row to
+// the third slice of a tiled one, which lies as a linear one does.
 static void add_slice_copy(uint32_t offsets)
 {
     const uint64_t to = gpu_address(RESULT), from = gpu_address(RESULT + 4096);
@@ -276,6 +276,32 @@ Test(streamer, gives_a_kernel_its_sizes_and_payload)
     cr_assert_arr_eq(seen.groups, groups, sizeof(groups));
     cr_assert_arr_eq(seen.local, local, sizeof(local));
     cr_assert_eq(*gpu_word(&gpu, RESULT), 9);
+}
+
+static uint32_t time_at_first_build;
+static unsigned builds;
+
+static void note_build(const struct shim_walker *walker)
+{
+    cr_assert_eq(walker->start, gpu_address(0x5080));
+    if (builds++ == 0)
+        time_at_first_build = *gpu_word(&gpu, RESULT);
+}
+
+// A fill of several kernels notes the time at its beginning.
+Test(streamer, has_kernels_built_before_a_time_that_is_taken_in_front_of_them)
+{
+    gpu_kernel_prepare = note_build;
+    BATCH(&batch, 0x24u << 23 | 2, 0x2358, LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT)));
+    BATCH(&batch, 0x61010000 | 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, LOW(gpu_address(0x5000)) | 1,
+          HIGH(gpu_address(0x5000)), 0, 0, 0, 0);
+    batch_walker(&batch, gpu_address(OTHER), 9);
+    batch.words[batch.count - 40 + 19] = 0x80; // the first instruction
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_ENDED);
+    cr_assert_eq(builds, 2, "once ahead, once at its start");
+    cr_assert_eq(time_at_first_build, 0);
+    cr_assert_neq(*gpu_word(&gpu, RESULT), 0);
 }
 
 Test(streamer, reads_group_counts_from_registers_in_an_indirect_launch)
