@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state that the layers keep for each context, lowest first.
 #include "device/context.h"
+#include "memory/ipc.h"
 #include "memory/usm_driver.h"
 #include "memory/usm_pool.h"
 #include "memory/virtual_memory.h"
@@ -16,6 +17,7 @@ const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS] = {
     [ZEPI_PART_USM_DRIVER] = &zepi_usm_driver_part,
     [ZEPI_PART_USM] = &zepi_usm_part,
     [ZEPI_PART_MAPPINGS] = &zepi_mappings_part,
+    [ZEPI_PART_IPC] = &zepi_ipc_part,
     [ZEPI_PART_EVENT_POOLS] = &zepi_event_pools_part,
     [ZEPI_PART_COMMAND_LISTS] = &zepi_command_lists_part,
     [ZEPI_PART_COPY] = &zepi_copy_part,

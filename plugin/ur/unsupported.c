@@ -370,41 +370,18 @@ ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_comman
     return refuse(__func__, "commands in a command buffer have no events of their own");
 }
 
-ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
-                                      void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
-{
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCPutMemHandleExp(ur_context_handle_t hContext, void *pIPCMemHandleData)
-{
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                       void *pIPCMemHandleData, size_t ipcMemHandleDataSize,
-                                       void **ppMem)
-{
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCCloseMemHandleExp(ur_context_handle_t hContext, void *pMem)
-{
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
-}
-
 ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
                                           ur_physical_mem_handle_t hPhysMem,
                                           void **ppIPCPhysMemHandleData,
                                           size_t *pIPCPhysMemHandleDataSizeRet)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
                                           const void *pIPCPhysMemHandleData)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
@@ -412,31 +389,31 @@ ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_devi
                                            size_t ipcPhysMemHandleDataSize,
                                            ur_physical_mem_handle_t *phPhysMem)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
                                             ur_physical_mem_handle_t hPhysMem)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
                                         size_t *pIPCEventHandleDataSizeRet)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCPutEventHandleExp(ur_context_handle_t hContext, void *pIPCEventHandleData)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
                                          const void *pIPCEventHandleData,
                                          size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent)
 {
-    return refuse(__func__, "zepi shares no memory and no events with other processes");
+    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
 }
 
 ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(

@@ -17,6 +17,7 @@
     X(zeDriverGet)                                                                                 \
     X(zeDriverGetApiVersion)                                                                       \
     X(zeDriverGetProperties)                                                                       \
+    X(zeDriverGetIpcProperties)                                                                    \
     X(zeDriverGetExtensionProperties)                                                              \
     X(zeDriverGetExtensionFunctionAddress)                                                         \
     X(zeDeviceGet)                                                                                 \
@@ -43,6 +44,9 @@
     X(zeMemFree)                                                                                   \
     X(zeMemGetAllocProperties)                                                                     \
     X(zeMemGetAddressRange)                                                                        \
+    X(zeMemGetIpcHandle)                                                                           \
+    X(zeMemOpenIpcHandle)                                                                          \
+    X(zeMemCloseIpcHandle)                                                                         \
     X(zeContextMakeMemoryResident)                                                                 \
     X(zeVirtualMemQueryPageSize)                                                                   \
     X(zeVirtualMemReserve)                                                                         \

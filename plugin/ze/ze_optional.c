@@ -101,6 +101,12 @@ static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
     memcpy(&optional->device_get_vector_widths, &function, sizeof(function));
     if (result != ZEPI_SUCCESS)
         return result;
+    result =
+        optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 6), "zeMemPutIpcHandle",
+                               &function, &optional->is_put_ipc_handle_drivers);
+    memcpy(&optional->put_ipc_handle, &function, sizeof(function));
+    if (result != ZEPI_SUCCESS)
+        return result;
     result = optional_find_function(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString",
                                     &function, &is_drivers);
     memcpy(&optional->intel_get_driver_version, &function, sizeof(function));

@@ -155,6 +155,7 @@ struct zepi_ze_optional {
     bool is_vector_widths_drivers;
     bool is_append_lists_drivers;
     bool is_mutable_lists_drivers;
+    bool is_put_ipc_handle_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
@@ -164,6 +165,8 @@ struct zepi_ze_optional {
     // 1.13
     ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,
                                                       struct zepi_ze_vector_widths *);
+    // 1.6
+    ze_result_t(ZE_APICALL *put_ipc_handle)(ze_context_handle_t, ze_ipc_mem_handle_t);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
     // An immediate list executes closed ones: ZE_experimental_immediate_command_list_append, 1.9,

@@ -56,7 +56,8 @@ STORY(memory_in_the_order_of_a_queue)
 STORY(memory_of_other_processes)
 {
     sycl::queue queue = make_queue();
-    EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_ipc_memory));
+    if (queue.get_device().has(sycl::aspect::ext_oneapi_ipc_memory))
+        story_skip("the driver shares memory");
     int *memory = sycl::malloc_device<int>(4, queue);
     EXPECT_REFUSED(queue, ipc_memory::get(memory, queue.get_context()));
     sycl::free(memory, queue);

@@ -27,6 +27,7 @@ static inline bool cpu_call_releases(const char *name)
 {
     size_t length = strlen(name);
     return (length > 7 && strcmp(name + length - 7, "Destroy") == 0) ||
+           strcmp(name, "zeMemCloseIpcHandle") == 0 || strcmp(name, "zeMemPutIpcHandle") == 0 ||
            strcmp(name, "zeMemFree") == 0 || strcmp(name, "zeMemFreeExt") == 0 ||
            strcmp(name, "zeVirtualMemFree") == 0 || strcmp(name, "zeVirtualMemUnmap") == 0;
 }

@@ -142,7 +142,7 @@ ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
     (void)hDriver;
     if (pIpcProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pIpcProperties->flags = 0;
+    pIpcProperties->flags = cpu_options()->shares_memory ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
+#include "shared_file.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -73,11 +74,13 @@ out:
     return done;
 }
 
-bool cpu_memory_erase(const void *pointer, struct cpu_allocation *out_erased)
+bool cpu_memory_erase(const void *pointer, enum cpu_origin origin,
+                      struct cpu_allocation *out_erased)
 {
     pthread_rwlock_wrlock(&table_lock);
     size_t index = upper_bound_locked((uintptr_t)pointer);
-    bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer;
+    bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer &&
+                 table[index - 1].is_imported == (origin == CPU_IMPORTED);
     if (found) {
         *out_erased = table[index - 1];
         memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
@@ -113,8 +116,13 @@ static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
     const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
     const size_t bytes =
         (allocation->size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    const bool is_shared = cpu_options()->shares_memory;
+    const uint64_t offset = is_shared ? cpu_shared_file_take(bytes + slack) : CPU_NO_FILE;
+    if (is_shared && offset == CPU_NO_FILE)
+        return false;
     unsigned char *pages = mmap(NULL, bytes + slack, rights_of(allocation->device),
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                                is_shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+                                is_shared ? cpu_shared_file() : -1, is_shared ? (off_t)offset : 0);
     if (pages == MAP_FAILED)
         return false;
     const size_t before = slack != 0 ? -(uintptr_t)pages & (alignment - 1) : 0;
@@ -124,13 +132,15 @@ static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
         munmap(pages + before + bytes, slack - before);
     allocation->address = (uintptr_t)(pages + before);
     allocation->mapped_bytes = bytes;
+    allocation->offset = is_shared ? offset + before : CPU_NO_FILE;
     return true;
 }
 
 static bool make_memory(struct cpu_allocation *allocation, size_t alignment)
 {
     void *memory = NULL;
-    if (allocation->type == ZE_MEMORY_TYPE_DEVICE && !cpu_options()->is_integrated)
+    if (allocation->type == ZE_MEMORY_TYPE_DEVICE &&
+        (!cpu_options()->is_integrated || cpu_options()->shares_memory))
         return map_pages(allocation, alignment);
     if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES,
                        allocation->size_bytes) != 0)
@@ -167,10 +177,14 @@ static uint64_t device_bytes_of(const struct cpu_allocation *allocation)
 
 void cpu_memory_free(const struct cpu_allocation *allocation)
 {
-    cpu_memory_give(device_bytes_of(allocation));
+    if (!allocation->is_imported)
+        cpu_memory_give(device_bytes_of(allocation));
     if (allocation->mapped_bytes != 0)
         munmap((void *)allocation->address, allocation->mapped_bytes);
-    else
+    if (allocation->mapped_bytes != 0 && allocation->offset != CPU_NO_FILE &&
+        !allocation->is_imported)
+        cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
+    if (allocation->mapped_bytes == 0)
         free((void *)allocation->address);
 }
 
@@ -243,6 +257,56 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
     if (host_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
+}
+
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, uint64_t *out_offset,
+                            uint64_t *out_size_bytes)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const struct cpu_allocation *found = find_locked(pointer);
+    const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
+                           found->context == context && found->mapped_bytes != 0 &&
+                           !found->is_imported && found->offset != CPU_NO_FILE;
+    if (is_shared) {
+        *out_offset = found->offset;
+        *out_size_bytes = found->size_bytes;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return is_shared;
+}
+
+ze_result_t cpu_memory_import(ze_context_handle_t context, ze_device_handle_t device, int file,
+                              uint64_t offset, uint64_t size_bytes, void **out_memory)
+{
+    const size_t bytes = (size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    struct cpu_allocation allocation = {.size_bytes = size_bytes,
+                                        .mapped_bytes = bytes,
+                                        .type = ZE_MEMORY_TYPE_DEVICE,
+                                        .context = context,
+                                        .device = device,
+                                        .id = cpu_memory_new_id(),
+                                        .offset = offset,
+                                        .is_imported = true};
+    cpu_device_access_lock();
+    void *pages = mmap(NULL, bytes, rights_of(device), MAP_SHARED, file, (off_t)offset);
+    allocation.address = (uintptr_t)pages;
+    const bool is_known = pages != MAP_FAILED && insert(allocation);
+    cpu_device_access_unlock();
+    if (pages != MAP_FAILED && !is_known)
+        munmap(pages, bytes);
+    if (!is_known)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *out_memory = pages;
+    return ZE_RESULT_SUCCESS;
+}
+
+bool cpu_memory_close(const void *pointer)
+{
+    struct cpu_allocation erased;
+    const bool is_known = cpu_memory_erase(pointer, CPU_IMPORTED, &erased);
+    if (is_known)
+        cpu_memory_free(&erased);
+    return is_known;
 }
 
 uint64_t cpu_memory_live(void)

@@ -20,6 +20,7 @@ struct cpu_options {
     bool is_integrated; // devices share the host's memory
     bool has_peers;     // devices reach each other's memory
     bool appends_lists; // closed ones to immediate ones
+    bool shares_memory; // device memory, with other processes
     bool executes;
     bool counts;
     bool traces;

@@ -100,7 +100,7 @@ static const struct later event_later[] = {
     LATER(9, zeEventGetWaitScope),
     LATER(15, zeEventCounterBasedCreate),
 };
-static const struct later mem_later[] = {LATER_REFUSED(6)};       // put IPC handle
+static const struct later mem_later[] = {LATER(6, zeMemPutIpcHandle)};
 static const struct later image_later[] = {LATER_REFUSED(5)};     // views
 static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
 static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};

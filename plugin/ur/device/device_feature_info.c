@@ -3,6 +3,7 @@
 
 #include "device/device_details.h"
 #include "device/platform.h"
+#include "memory/ipc.h"
 #include "memory/virtual_memory.h"
 #include "ze/ze.h"
 
@@ -20,6 +21,14 @@ static ur_result_t answer_virtual_memory(const struct zepi_device *device,
     const ur_result_t result =
         zepi_ur_result(zepi_device_has_virtual_memory((zepi_device_t)device, &has_it));
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, has_it) : result;
+}
+
+static ur_result_t answer_ipc_memory(const struct zepi_device *device,
+                                     const struct zepi_ur_info *info)
+{
+    bool is_offered;
+    const ur_result_t result = zepi_ur_result(zepi_ipc_is_offered(device->platform, &is_offered));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, is_offered) : result;
 }
 
 static ur_result_t answer_block_array(const struct zepi_device *device,
@@ -108,7 +117,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP:
     case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
     case UR_DEVICE_INFO_LOW_POWER_EVENTS_SUPPORT_EXP:
-    case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
     case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
     case UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP:
     case UR_DEVICE_INFO_REUSABLE_EVENTS_SUPPORT_EXP:
@@ -128,6 +136,8 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
         return zepi_ur_answer_bool(info,
                                    device->platform->optional.intel_get_driver_version != NULL);
+    case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
+        return answer_ipc_memory(device, info);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
         return answer_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:

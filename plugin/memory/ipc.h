@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_IPC_H
+#define ZEPI_MEMORY_IPC_H
+
+#include "device/context.h"
+
+// Device memory that two processes share. One process gets a handle of its memory, a plain block of
+// bytes that it hands to the other one in any way; that one opens it and has a pointer. Where the
+// driver does not share memory, everything here is ZEPI_ERROR_UNSUPPORTED. Contexts and devices
+// have been checked. Any thread: a lock of the context guards its handles and what it opened.
+
+// The bytes of a handle; all of them are opaque to hosts.
+struct zepi_ipc_handle {
+    uint32_t magic;
+    uint32_t process;       // that has the memory
+    uint64_t process_start; // in ticks after the system's: process numbers are used again
+    uint64_t offset_bytes;  // of the memory in the driver's allocation: blocks share one
+    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
+    ze_ipc_mem_handle_t ze; // begins with a file descriptor of that process
+    uint64_t checksum[2];   // of the above
+};
+
+// Handles of a context and what it opened.
+extern const struct zepi_context_part zepi_ipc_part;
+
+// Whether the context's driver shares memory between processes.
+zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
+
+// The handle of the allocation of device memory at `memory`, or of what follows there. It is the
+// context's until it is put back.
+zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_ipc_handle **out_handle);
+// Not a handle of the context: ZEPI_ERROR_INVALID_VALUE. What was opened by it stays.
+zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle);
+
+// Opens a handle of any process, this one too. `device` is the one that has the memory.
+// ZEPI_ERROR_INVALID_SIZE: `size_bytes` is not that of a handle. ZEPI_ERROR_INVALID_VALUE: the
+// bytes are no handle, it is another device's, it was put back, or its process is gone.
+// ZEPI_ERROR_UNSUPPORTED: the system does not let this process take a file descriptor of the other.
+zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *device,
+                            const void *handle, size_t size_bytes, void **out_memory);
+// Each opening is closed once. The memory stays until no command of the context can use it.
+zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory);
+
+#endif
