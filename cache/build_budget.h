@@ -10,9 +10,9 @@
 // use are never victims: while they alone exceed a limit, the limit is exceeded, and what they
 // leave is evicted at the next insertion, trim or change of limits.
 //
-// An entry costs what its builder said plus its log and its key. An entry that alone costs more
-// than the limit in bytes is given to its callers and not kept, so that it does not empty the
-// cache.
+// An entry costs the bytes that its builder stated, plus its log and its key. An entry that alone
+// costs more than the limit in bytes is given to its callers and not kept, so that it does not
+// empty the cache.
 //
 // Thread-safe. A budget is created before its caches and destroyed after them.
 

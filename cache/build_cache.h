@@ -24,7 +24,7 @@
 
 struct zepi_build_cache; // opaque
 
-// Builds what the key stands for. Runs on the thread that asked, may take long, may ask any cache
+// Builds the result for the key. Runs on the thread that asked, may take long, may ask any cache
 // for other keys, in an order that has no circle: caches of handles ask the cache of binaries, and
 // never the other way. Asking, from inside, for the key under construction returns
 // ZEPI_LOOKUP_RECURSIVE. May be called twice for one lookup, with a zeroed output each time: after

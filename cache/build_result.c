@@ -50,8 +50,8 @@ void zepi_build_result_release(struct zepi_build_result *result)
 {
     if (!result)
         return;
-    // Release: what this holder did happens before the destruction. Acquire: the destruction sees
-    // what every other holder did.
+    // Release: this holder's accesses come before the destruction. Acquire: the destruction comes
+    // after those of every other holder.
     unsigned before = atomic_fetch_sub_explicit(&result->references, 1, memory_order_acq_rel);
     assert(before > 0);
     if (before > 1)

@@ -24,20 +24,20 @@ enum zepi_build_status {
     ZEPI_BUILD_IN_PROGRESS,
 };
 
-// What a build callback fills. It begins zeroed. What it holds belongs to the cache as soon as the
-// callback returns, after a failure too.
+// The output that a build callback fills. It begins zeroed. Its contents belong to the cache as
+// soon as the callback returns, after a failure too.
 struct zepi_build_output {
     void *payload; // owned
     void (*destroy)(
         void *payload);  // called once, on any thread, under no lock; NULL: nothing to do
-    uint64_t cost_bytes; // what keeping the payload costs; log and key are added to it
+    uint64_t cost_bytes; // the cost of keeping the payload; log and key are added to it
     int32_t code;        // of a failure: the caller's own error number
     char *log;           // owned, by zepi_build_output_set_log; terminated
     size_t log_size;     // without the terminating zero
 };
 
-// Copies `size` bytes of log into the output, in place of what it had. Returns false without
-// memory; the log is then empty.
+// Copies `size` bytes of log into the output, in place of the text that it had. Returns false
+// without memory; the log is then empty.
 bool zepi_build_output_set_log(struct zepi_build_output *output, const char *text, size_t size);
 
 // Destroys payload and log, and zeroes the output.
@@ -104,7 +104,7 @@ static inline int32_t zepi_build_result_code(const struct zepi_build_result *res
 // first member of memory from zepi_sys_allocate_lines, which the last release frees.
 void zepi_build_result_init(struct zepi_build_result *result);
 
-// Ends the build and wakes the threads that wait. Consumes what `output` holds and zeroes it.
+// Ends the build and wakes the threads that wait. Consumes the contents of `output` and zeroes it.
 // Called once, by the thread that began it.
 void zepi_build_result_publish(struct zepi_build_result *result, enum zepi_build_status status,
                                struct zepi_build_output *output);

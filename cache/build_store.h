@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 // The second level below a build cache: keeps successes as bytes, beyond the life of the process. A
-// store never fails a build: whatever goes wrong in it is a miss, or a result that is not stored.
-// disk.h is one.
+// store never fails a build: an error in it is a miss, or a result that is not stored. disk.h is
+// one.
 
 // A success as bytes; failures are not stored: one that had a cause outside the key (a broken
 // installation, say) must not outlive the process. Which member owns what depends on the direction:
@@ -49,7 +49,7 @@ struct zepi_build_bytes {
     size_t size;
 };
 
-// What became of stored bytes.
+// The result of a load.
 enum zepi_build_taken {
     ZEPI_BUILD_TAKEN,
     ZEPI_BUILD_UNWANTED,      // the record is removed from the store, and the result is built

@@ -16,8 +16,9 @@ enum { STORES_PER_SCAN = 64 };
 struct zepi_disk {
     char *path; // owned
     _Atomic uint64_t limit_bytes;
-    // What the folder is thought to hold: the last scan plus what this process stored since. Two
-    // threads that update it at once may leave it a little wrong until the next scan.
+    // The estimated size of the folder: that of the last scan and of the files that this process
+    // stored since. Two threads that update it at once may leave it a little wrong until the next
+    // scan.
     _Atomic uint64_t known_bytes;
     _Atomic uint64_t stores;
 };

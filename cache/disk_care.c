@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// What is done to a folder that is open and trusted. Returns false if the folder cannot be listed.
+// Work on a folder that is open and trusted. Returns false if the folder cannot be listed.
 typedef bool folder_work(int folder, void *user);
 
 static enum zepi_cache_folder_state with_disk_folder(const struct zepi_disk *disk,

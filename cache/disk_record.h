@@ -20,8 +20,8 @@
 
 enum { ZEPI_DISK_HEAD_BYTES = 64, ZEPI_DISK_RECORD_PARTS = 4 };
 
-// A file to be written: the head, then what it borrows from key and record. Lives where it was
-// encoded: the parts point into it.
+// A file to be written: the head, then the parts that it borrows from key and record. Lives where
+// it was encoded: the parts point into it.
 struct zepi_disk_record_file {
     uint8_t head[ZEPI_DISK_HEAD_BYTES];
     struct zepi_digest_part parts[ZEPI_DISK_RECORD_PARTS];

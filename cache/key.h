@@ -41,7 +41,7 @@ struct zepi_key {
     uint64_t hash;   // of bytes, valid once sealed
     bool has_failed; // an addition found no memory, or a field was too long
     bool is_sealed;
-    void *for_store; // borrowed; what a store needs to know beside the bytes, or NULL
+    void *for_store; // borrowed; data that a store needs beside the bytes, or NULL
     uint8_t inline_bytes[ZEPI_KEY_INLINE_BYTES];
 };
 
@@ -49,7 +49,7 @@ struct zepi_key {
 // order changes it.
 void zepi_key_init(struct zepi_key *key, uint32_t format_version);
 
-// Frees what the key holds. A key that was zeroed and never initialised is fine.
+// Frees the bytes of the key. A key that was zeroed and never initialised is fine.
 void zepi_key_finish(struct zepi_key *key);
 
 // Appends the head of a field and room for `size` bytes. Returns where they go, or NULL: no memory,
@@ -58,7 +58,7 @@ void zepi_key_finish(struct zepi_key *key);
 // time in them.
 static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size);
 
-// Each appends one field and copies what it is given.
+// Each appends one field, with a copy of its value.
 static inline void zepi_key_add_bytes(struct zepi_key *key, uint16_t tag, const void *bytes,
                                       size_t size)
 {
@@ -109,7 +109,7 @@ static inline void zepi_key_add_numbered(struct zepi_key *key, uint16_t tag, uin
 // zepi_key_finish alone.
 bool zepi_key_seal(struct zepi_key *key);
 
-// What names the key's file. Computed at each call: where a file is touched it costs nothing.
+// The name of the key's file. Computed at each call: where a file is touched it costs nothing.
 struct zepi_digest zepi_key_digest(const struct zepi_key *key);
 
 // ---- Private ----

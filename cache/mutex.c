@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What is held is held for less than a call to the kernel takes, mostly.
+// Most mutexes are held for less time than a call to the kernel takes.
 #define SPINS 100
 
 #if defined(__x86_64__) || defined(__i386__)

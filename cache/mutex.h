@@ -20,7 +20,7 @@ void zepi_mutex_wake(struct zepi_mutex *mutex) __attribute__((cold, noinline));
 static inline bool zepi_mutex_try_lock(struct zepi_mutex *mutex)
 {
     unsigned state = ZEPI_MUTEX_FREE;
-    // Acquire: what the last holder wrote. Its release is below.
+    // Acquire: the last holder's writes. Its release is below.
     const bool is_locked = atomic_compare_exchange_strong_explicit(
         &mutex->state, &state, ZEPI_MUTEX_HELD, memory_order_acquire, memory_order_relaxed);
     return __builtin_expect(is_locked, 1);

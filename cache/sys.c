@@ -23,7 +23,7 @@ void zepi_sys_set_hook(zepi_sys_hook *hook)
 
 static bool sys_call_is_to_fail(enum zepi_sys_call call)
 {
-    // Acquire: what the test set up before it set the hook is visible to the hook.
+    // Acquire: the hook sees the test's writes from before it was set.
     zepi_sys_hook *hook = atomic_load_explicit(&current_hook, memory_order_acquire);
     if (!hook)
         return false;

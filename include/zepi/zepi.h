@@ -12,11 +12,11 @@
 // - Threads. Every function may be called from any thread at any time, on shared handles too.
 // - Handles are counted references. Functions named *_create, *_get (single objects) and everything
 //   else that says "new reference" give the caller one; the host hands it back with release. An
-//   object keeps alive what it needs (a kernel its module, a queue its context).
+//   object keeps alive the objects that it needs (a kernel its module, a queue its context).
 // - Outputs are written on success only, once, at the end. Pointers that are called out_... must
 //   not be NULL unless the function says so.
 // - Errors are result codes; last_error gives the sentence that belongs to the calling thread's
-//   last failed call: what was wrong, and what was expected. Nothing aborts.
+//   last failed call: the mistake, and the expected value. No call aborts.
 // - NULL where an object is needed, an object of another type and a released handle are
 //   ZEPI_ERROR_INVALID_OBJECT, as far as they can be told: the memory of objects is never returned
 //   to the system, so that a released handle is recognised until its memory serves a new object.
@@ -85,15 +85,15 @@ typedef enum zepi_result {
     ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN = 0x201,      // declared by no image
     ZEPI_ERROR_SPEC_CONSTANT_SIZE = 0x202,         // value of another size than the constant
     ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE = 0x203, // the module is an object or executable
-    ZEPI_ERROR_SPEC_CONSTANT_MISMATCH = 0x204,     // differs from what the module was built with
+    ZEPI_ERROR_SPEC_CONSTANT_MISMATCH = 0x204,     // not the value of the build
     ZEPI_ERROR_SPEC_CONSTANT_REQUIRED = 0x205,     // marked as required, and has no value
     ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS = 0x206,    // several objects have one of this id
 
     ZEPI_ERROR_LINK_FAILURE = 0x300,
 
-    // Queues in capture mode. What cannot be captured: a wait by the host, a copy of an image.
+    // Queues in capture mode. Waits by the host and copies of images cannot be captured.
     ZEPI_ERROR_CAPTURE_UNSUPPORTED = 0x400,
-    // A command failed that was partly captured: what was captured cannot be executed.
+    // A command failed that was partly captured: the captured commands cannot be executed.
     ZEPI_ERROR_CAPTURE_INVALIDATED = 0x401,
     ZEPI_ERROR_CAPTURE_MERGE = 0x402,    // a wait in one capture for an event of another
     ZEPI_ERROR_CAPTURE_UNJOINED = 0x403, // the last command of another queue is waited for by none
@@ -112,7 +112,7 @@ typedef struct zepi_context *zepi_context_t;
 typedef struct zepi_queue *zepi_queue_t;
 typedef struct zepi_event *zepi_event_t;
 typedef struct zepi_buffer *zepi_buffer_t;
-typedef struct zepi_device_image *zepi_device_image_t; // what a module is made of; no image of pixels
+typedef struct zepi_device_image *zepi_device_image_t; // code of a module; no image of pixels
 typedef struct zepi_module *zepi_module_t;
 typedef struct zepi_kernel *zepi_kernel_t;
 
@@ -164,7 +164,7 @@ typedef struct zepi_device_info {
     bool has_images;
     uint32_t spirv_version; // highest accepted, 0x00010200 is 1.2
     uint32_t sub_device_count;
-    // What the driver offers beyond Level Zero 1.4, found at run time.
+    // Functions that the driver offers beyond Level Zero 1.4, found at run time.
     bool has_in_order_lists;
     bool has_counter_based_events;
     bool has_module_program; // linking of several modules by zeModuleCreate
@@ -398,9 +398,9 @@ typedef struct zepi_module_info {
     bool has_native_spec_constants; // every image has native support; true for an empty module
 } zepi_module_info_t;
 
-// An image of an input is what was handed in. One of an object or executable is one build: its
-// state is the module's, its bytes are native code for the first device that it serves (linked with
-// others: of all of them), and the same source built with other values, options or for other
+// An image of an input is the one that was handed in. One of an object or executable is one build:
+// its state is the module's, its bytes are native code for the first device that it serves (linked
+// with others: of all of them), and the same source built with other values, options or for other
 // devices is another image.
 typedef struct zepi_device_image_info {
     size_t size;
@@ -627,7 +627,7 @@ typedef struct zepi_plugin {
     // ---- Queues ----
 
     // A part of one of the context's devices will do, here and wherever a device of the context is
-    // asked for; it runs what was built for the whole, unless it is in the context itself.
+    // asked for; it runs the code that was built for the whole, unless it is in the context itself.
     zepi_result_t (*queue_create)(zepi_context_t context, zepi_device_t device,
                                   zepi_queue_flags_t flags, zepi_queue_t *out_queue);
     zepi_result_t (*queue_get_info)(zepi_queue_t queue, zepi_queue_info_t *out_info);
@@ -735,7 +735,8 @@ typedef struct zepi_plugin {
     // New reference. Executables only, else ZEPI_ERROR_WRONG_STATE.
     zepi_result_t (*module_get_kernel)(zepi_module_t module, const char *name,
                                        zepi_kernel_t *out_kernel);
-    // What the compiler and linker said for a device. Borrowed from the module; "" if nothing.
+    // The messages of the compiler and linker for a device. Borrowed from the module; "" if
+    // nothing.
     zepi_result_t (*module_get_build_log)(zepi_module_t module, zepi_device_t device,
                                           const char **out_log);
     // The device's native code: the driver's bytes unchanged if the module has one image, else a
@@ -754,7 +755,7 @@ typedef struct zepi_plugin {
                                                zepi_ownership_t ownership,
                                                zepi_module_t *out_module);
     // A ze_module_handle_t of this module for a device. It is one of its own from now on, shared
-    // with nobody else; it lives as long as the module.
+    // with no other holder; it lives as long as the module.
     zepi_result_t (*module_get_native)(zepi_module_t module, zepi_device_t device,
                                        void **out_native_handle);
 
@@ -772,10 +773,10 @@ typedef struct zepi_plugin {
     // every image that has the layout.
     zepi_result_t (*spec_constant_set_by_name)(zepi_module_t input, const char *name,
                                                size_t size_bytes, const void *value);
-    // The value set, else the default; what a built module was built with. `image` says whose
-    // constant if objects with the same id were linked, or builds with different values joined (else
-    // ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or what that was built or
-    // linked from. NULL otherwise.
+    // The value set, else the default; of a built module, the value that it was built with. `image`
+    // says whose constant if objects with the same id were linked, or builds with different values
+    // joined (else ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or what that
+    // was built or linked from. NULL otherwise.
     zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_device_image_t image, uint32_t id,
                                        size_t size_bytes, void *out_value);
     zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_device_image_t image,
@@ -831,17 +832,18 @@ typedef struct zepi_plugin {
     // ---- Cache control ----
 
     zepi_result_t (*cache_get_limits)(zepi_context_t context, zepi_cache_limits_t *out_limits);
-    // Evicts what no longer fits before it returns. binary_bytes and disk_bytes are the process'.
+    // Evicts the results that no longer fit before it returns. binary_bytes and disk_bytes are the
+    // process'.
     zepi_result_t (*cache_set_limits)(zepi_context_t context, const zepi_cache_limits_t *limits);
     // `context` is not read for ZEPI_CACHE_BINARIES.
     zepi_result_t (*cache_get_counters)(zepi_context_t context, zepi_cache_level_t level,
                                         zepi_cache_counters_t *out_counters);
     zepi_result_t (*cache_get_location)(zepi_cache_location_t *out_location);
-    // Evicts what is unused, oldest use first, down to a number of bytes in the context's caches;
+    // Evicts unused results, oldest use first, down to a number of bytes in the context's caches;
     // with context NULL, in that of machine code.
     zepi_result_t (*cache_trim)(zepi_context_t context, uint64_t bytes);
     // Forgets everything, failures too, in the context's caches; with context NULL, in that of
-    // machine code (files stay: see zepi cache clear). What is in use lives on.
+    // machine code (files stay: see zepi cache clear). Results in use live on.
     zepi_result_t (*cache_clear)(zepi_context_t context);
 } zepi_plugin_t;
 

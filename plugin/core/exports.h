@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-// What an object handed out to the host as native handles of its own, one for each device; made
-// with the first. Kept until the object goes.
+// The native handles that an object made for the host, one for each device; made with the first.
+// Kept until the object goes.
 struct zepi_exports {
     uint32_t count;
     _Atomic(void *) slots[];

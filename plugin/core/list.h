@@ -28,8 +28,8 @@ void zepi_list_objects(uint32_t count, void *const *objects, uint32_t capacity, 
 zepi_result_t zepi_copy_info(void *out_info, const void *info, size_t own_size);
 
 // Reads a caller's structure, whose first member is its size, into our own of `own_size` bytes:
-// what the caller's lacks is zero. A size below `least` is refused; more than ours is fine if the
-// rest is zero.
+// members that the caller's lacks are zero. A size below `least` is refused; more than ours is fine
+// if the rest is zero.
 zepi_result_t zepi_read_desc(void *own, size_t own_size, size_t least, const void *desc,
                              const char *name);
 

@@ -9,7 +9,7 @@
 // Lines for people, to stderr as ZEPI_LOG asks, and to a host that wants them. Nothing is formatted
 // that was not asked for.
 
-// What the host wants to see.
+// The level that the host asked for.
 extern _Atomic(enum zepi_log_level) zepi_log_host_level;
 
 // Also hands each line up to `level` to `write`, which must be thread-safe; NULL ends that. A line

@@ -159,7 +159,7 @@ void *zepi_object_create(const struct zepi_type *type)
     }
     memset(object + 1, 0, type->size_bytes - sizeof(*object));
     object->front_door = front_door;
-    // Release: zepi_object_visit_all sees zeros, not what the memory was before.
+    // Release: zepi_object_visit_all sees zeros, not the object that the memory was before.
     atomic_store_explicit(&object->references, 1, memory_order_release);
     // Release: a wrong handle that becomes right at this moment is seen whole.
     atomic_store_explicit(&object->type, type, memory_order_release);

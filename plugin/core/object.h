@@ -16,7 +16,7 @@
 // The head of every object: the first member of its structure.
 struct zepi_object {
     void *front_door; // the UR adapter's dispatch table, NULL without it; never written again
-    _Atomic(const struct zepi_type *) type; // NULL once released: tells what a handle is
+    _Atomic(const struct zepi_type *) type; // NULL once released: tells handles apart
     atomic_uint references;
 };
 static_assert(offsetof(struct zepi_object, front_door) == 0,
@@ -125,8 +125,7 @@ void zepi_release(void *object);
 // Whether that was the last reference. The caller ends the object then.
 static inline bool zepi_object_drop(void *object)
 {
-    // Release: what this thread did with the object is seen by the thread that destroys it.
-    // Acquire: in this one.
+    // Release: the thread that destroys the object sees this thread's writes. Acquire: in this one.
     const unsigned before = atomic_fetch_sub_explicit(&((struct zepi_object *)object)->references,
                                                       1, memory_order_acq_rel);
     assert(before > 0);
@@ -134,7 +133,7 @@ static inline bool zepi_object_drop(void *object)
 }
 zepi_result_t zepi_object_end(void *object);
 
-// What the table's retain and release do: any object, checked.
+// The table's retain and release: of any object, checked.
 zepi_result_t zepi_retain_any(void *object);
 zepi_result_t zepi_release_any(void *object);
 

@@ -18,7 +18,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
-// What zepi_options_list answers, with the values as text.
+// The list that zepi_options_list returns, with the values as text.
 static zepi_option_t list[OPTION_COUNT];
 static char values[OPTION_COUNT][32];
 static uint32_t list_count;

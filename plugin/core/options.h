@@ -25,7 +25,7 @@ struct zepi_options {
     uint64_t memory_entries;        // ZEPI_CACHE_MEMORY_ENTRIES
     uint64_t binary_bytes;          // ZEPI_CACHE_BINARY_BYTES
     uint64_t disk_bytes;            // ZEPI_CACHE_DISK_BYTES
-    bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use what Level Zero got after 1.4
+    bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use Level Zero after 1.4
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md

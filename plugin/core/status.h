@@ -8,15 +8,15 @@
 
 // The calling thread's last error, and how errors of Level Zero become ours.
 
-// Notes a failure: what was wrong, and what was expected, as one sentence without a full stop.
-// Returns `result`, so that a function can `return zepi_fail(...)`.
+// Notes a failure: the mistake and the expected value, as one sentence without a full stop. Returns
+// `result`, so that a function can `return zepi_fail(...)`.
 zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
 
 // The same with the sentence that every lack of memory gets.
 zepi_result_t zepi_fail_no_memory(void) __attribute__((cold, noinline));
 
-// Appends to the text of the thread's last failure, or puts something before it ("kernel 'f': ").
+// Appends to the text of the thread's last failure, or puts text before it ("kernel 'f': ").
 void zepi_error_append(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 void zepi_error_prepend(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
@@ -45,8 +45,8 @@ zepi_result_t zepi_result_of_ze(ze_result_t result);
 zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
     __attribute__((cold, noinline));
 
-// For questions about what a driver may lack, which it says in many ways: success unless it could
-// not answer (out of memory, device lost), since what is not known is no answer for ever.
+// For queries of properties that a driver may lack, which it reports in many ways: success unless
+// it could not tell (out of memory, device lost), since a later query may get further.
 zepi_result_t zepi_check_ze_answer(ze_result_t result, const char *function);
 
 // Translates the answer of Level Zero's `function`, and notes it if it is a failure.

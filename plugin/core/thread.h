@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What zepi keeps for each thread: its shard, its last error and its last build log.
+// The state of each thread: its shard, its last error and its last build log.
 
-// A shard is a thread's share of something that is kept apart for threads. Threads get numbers
+// A shard is a thread's share of a structure that is kept apart for threads. Threads get numbers
 // below this in turn.
 #define ZEPI_THREAD_SHARDS 16
 

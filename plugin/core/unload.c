@@ -7,12 +7,12 @@
 
 static _Atomic(void (*)(void)) functions[ZEPI_UNLOAD_STAGES];
 
-// exit() runs what a library registered before the destructors of libraries; dlclose runs a
-// library's destructors, and then what it registered.
+// exit() runs the functions that a library registered before the destructors of libraries; dlclose
+// runs a library's destructors, and then the functions that it registered.
 static atomic_bool is_process_ending;
 
-// What atexit does in a library. Under ThreadSanitizer atexit itself forgets the library, and calls
-// the function after dlclose.
+// The same as atexit does in a library. Under ThreadSanitizer atexit itself forgets the library,
+// and calls the function after dlclose.
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 extern void *__dso_handle;
 

@@ -4,17 +4,17 @@
 
 #include <stdbool.h>
 
-// What dlclose gives back: memory that the process shares, after every object was released. Nothing
-// here calls a driver. The order is that of the enumerators, whatever the order of registration.
-// The end of the process gives back nothing: other threads may still run in the plugin, and the
-// system takes the memory anyway.
+// The memory that dlclose frees: that which the process shares, after every object was released.
+// Nothing here calls a driver. The order is that of the enumerators, whatever the order of
+// registration. The end of the process gives back nothing: other threads may still run in the
+// plugin, and the system takes the memory anyway.
 enum zepi_unload_stage {
     ZEPI_UNLOAD_UNITS,   // translation units that are still registered
     ZEPI_UNLOAD_ADAPTER, // platforms, root devices
     ZEPI_UNLOAD_CACHE,   // machine code, blob images
     ZEPI_UNLOAD_OBJECTS, // the memory of objects
     ZEPI_UNLOAD_USM,     // the table of USM
-    ZEPI_UNLOAD_REGIONS, // what the table led to
+    ZEPI_UNLOAD_REGIONS, // the regions that the table led to
     ZEPI_UNLOAD_THREADS,
     ZEPI_UNLOAD_STAGES,
 };

@@ -168,7 +168,7 @@ zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint
     *out_platforms = platforms;
     *out_count = platform_count;
     zepi_mutex_unlock(&mutex);
-    // Lack of memory says nothing about what there is.
+    // Lack of memory says nothing about the drivers that there are.
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
 }
 

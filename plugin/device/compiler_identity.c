@@ -16,9 +16,9 @@
 struct zepi_compiler_identity {
     const char *driver_path; // borrowed
     enum zepi_compiler_kind kind;
-    struct zepi_mutex mutex; // guards what is below; held while files are looked at: others wait
+    struct zepi_mutex mutex; // guards the fields below; held while files are looked at: others wait
     bool is_known;           // digest and libraries are valid
-    bool is_seen;            // and compared with what a compile had loaded
+    bool is_seen;            // and compared with the libraries of a compile
     bool is_noted;           // in the log, that the compiler cannot be identified
     struct zepi_digest digest;
     struct zepi_compiler_libraries libraries;

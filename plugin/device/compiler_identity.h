@@ -5,10 +5,10 @@
 #include "cache/disk.h"
 #include "device/compiler_libraries.h"
 
-// What decides a driver's native code beyond its version number: the driver's library and those of
-// its compiler (compiler_libraries.h), settings of the environment that compilers read, and for
-// ze_cpu the features of this CPU. Part of every disk key of native code, so that a compiler that
-// was exchanged behind the same version compiles again.
+// The inputs that decide a driver's native code beside its version number: the driver's library and
+// those of its compiler (compiler_libraries.h), settings of the environment that compilers read,
+// and for ze_cpu the features of this CPU. Part of every disk key of native code, so that a
+// compiler that was exchanged behind the same version compiles again.
 //
 // A compiler can be identified once it is loaded: when the driver comes up, or at the first
 // compile. Then the process leaves a record of the libraries on disk; a process that only hits
@@ -31,8 +31,8 @@ void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity); //
 bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest);
 
-// After a compile: the identity of what is loaded. The first call compares the record with that,
-// and writes it anew if it differs. False: the compiler cannot be identified.
+// After a compile: the identity of the loaded libraries. The first call compares the record with
+// that, and writes it anew if it differs. False: the compiler cannot be identified.
 bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest);
 

@@ -30,7 +30,7 @@ struct zepi_compiler_library {
 
 struct zepi_compiler_libraries {
     uint32_t count;
-    bool has_compiler; // itself, beside what it uses
+    bool has_compiler; // itself, beside the libraries that it uses
     struct zepi_compiler_library list[ZEPI_COMPILER_LIBRARIES_MAX];
 };
 
@@ -39,13 +39,14 @@ enum zepi_compiler_kind {
     ZEPI_COMPILER_OF_CPU, // the OpenCL runtime that ze_cpu compiles with
 };
 
-// Lists what is loaded at this moment: the driver's library (`driver_path`, as the dynamic loader
-// has it) and any number of the compiler's. Returns false if the driver's is not loaded, or if a
-// library cannot be identified: its file is gone, is another one by now, or cannot be read.
+// Lists the libraries that are loaded at this moment: the driver's library (`driver_path`, as the
+// dynamic loader has it) and any number of the compiler's. Returns false if the driver's is not
+// loaded, or if a library cannot be identified: its file is gone, is another one by now, or cannot
+// be read.
 bool zepi_compiler_libraries_list(struct zepi_compiler_libraries *libraries,
                                   const char *driver_path, enum zepi_compiler_kind kind);
 
-// Whether each file still is what it was when it was listed.
+// Whether each file is unchanged since it was listed.
 bool zepi_compiler_libraries_are_unchanged(const struct zepi_compiler_libraries *libraries);
 
 // Whether no library in `loaded` is another file than the one of that name in `libraries`, and no

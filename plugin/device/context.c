@@ -21,7 +21,7 @@ zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*funct
     callback->function = function;
     callback->data = data;
     callback->next = atomic_load_explicit(&context->callbacks, memory_order_relaxed);
-    // Release: the last reference's thread reads what this one wrote.
+    // Release: the last reference's thread sees this one's writes.
     while (!atomic_compare_exchange_weak_explicit(&context->callbacks, &callback->next, callback,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -86,7 +86,7 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
     if (*attempt > 2)
         return false;
     bool is_any = false;
-    // In the order of the layers: what was deferred makes room in the pools of memory.
+    // In the order of the layers: deferred frees make room in the pools of memory.
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
         const struct zepi_context_part *part = zepi_context_parts[i];
         if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_PATIENCE_NS))

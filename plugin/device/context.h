@@ -8,16 +8,16 @@
 struct zepi_context;
 struct zepi_device;
 
-// What a layer above keeps for each context. plugin_init.c lists the parts. The layers come one
-// after the other: a part may use those before it, from its `init` to its `finish`.
+// The state that a layer above keeps for each context. plugin_init.c lists the parts. The layers
+// come one after the other: a part may use those before it, from its `init` to its `finish`.
 struct zepi_context_part {
     size_t size_bytes; // of its state, which begins zeroed on a cache line of its own
     // NULL: zeroed state is fine. After a failure `finish` follows.
     zepi_result_t (*init)(struct zepi_context *context);
     // No object of the context is left. May find zeroed state. NULL: there is nothing to do.
     void (*finish)(struct zepi_context *context);
-    // Gives back what no command uses, as memory is short; waits at most `patience_ns` for each
-    // queue. False: there was nothing to give or to wait for. NULL: there never is.
+    // Gives back memory that no command uses, as memory is short; waits at most `patience_ns` for
+    // each queue. False: there was nothing to give or to wait for. NULL: there never is.
     bool (*reclaim)(struct zepi_context *context, uint64_t patience_ns);
 };
 
@@ -37,8 +37,8 @@ enum zepi_context_part_number {
 
 extern const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS];
 
-// Some devices of one platform, and what they share. Filled at creation, then never written, but
-// for the members and parts that have locks of their own.
+// Some devices of one platform, and the state that they share. Filled at creation, then never
+// written, but for the members and parts that have locks of their own.
 struct zepi_context {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -56,18 +56,18 @@ extern const struct zepi_type zepi_context_type;
 // freed.
 #define ZEPI_RECLAIM_PATIENCE_NS UINT64_C(500000000)
 
-// Around every allocation of the driver's memory, and what takes much of it, command lists and
-// modules: what the host gave up and commands are done with does not make it fail, nor does what is
-// kept for reuse.
+// Around every allocation of the driver's memory, and around the calls that take much of it,
+// command lists and modules: memory that the host freed and no command uses does not make it fail,
+// nor does memory that is kept for reuse.
 //
 //     unsigned attempt = 0;
 //     do
 //         ze = ...;
 //     while (zepi_context_reclaim(context, ze, &attempt));
 //
-// True: the driver lacked memory, the parts have given back what no command uses, and the driver
-// is to be asked again. That happens once, and, if there was something to give or to wait for, once
-// more after a wait. Not under a lock.
+// True: the driver lacked memory, the parts have given back memory that no command uses, and the
+// driver is to be asked again. That happens once, and, if there was something to give or to wait
+// for, once more after a wait. Not under a lock.
 bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attempt);
 
 #define ZEPI_NO_DEVICE UINT32_MAX
@@ -75,7 +75,7 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
 // stands where the whole does, whose code it runs, unless it is in the context by itself.
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device);
-// The same for a handle from outside: an error names what is wrong.
+// The same for a handle from outside: an error names the mistake.
 zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
                                         uint32_t *out_index);
 

@@ -8,7 +8,7 @@
 struct zepi_platform;
 
 // A device or sub-device. Made with its platform, and there as long; filled, then never written but
-// for what is found out later.
+// for properties that are found out later.
 struct zepi_device {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed

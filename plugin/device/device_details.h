@@ -6,13 +6,13 @@
 
 struct zepi_device;
 
-// What drivers tell by extensions of Level Zero, asked for each time. A driver without the
+// Properties that drivers tell by extensions of Level Zero, queried each time. A driver without the
 // extension, or that does not know, is no error: the answer is 0 then.
 
 zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
 // By the driver's extension, else by the system management (sysman.h).
 zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes);
-// ZEPI_ZE_BLOCK_ARRAY_...: what the device does with arrays of two dimensions in one instruction.
+// ZEPI_ZE_BLOCK_ARRAY_...: the instructions of the device for arrays of two dimensions.
 zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint32_t *out_flags);
 zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
                                             struct zepi_ze_vector_widths *out_widths);

@@ -8,7 +8,7 @@ struct zepi_recording;
 
 // Commands that are described once and executed often. Finalizing records them to closed command
 // lists (recording.h); an execution is one call of the driver, whatever the number of commands. A
-// graph keeps alive what its commands use: kernels and memory objects.
+// graph keeps alive the kernels and memory objects of its commands.
 
 // Recordings of one graph. A driver may write to a command list as it is submitted (Intel's writes
 // to the end of each), so a list runs at most once at a time, and is never changed while it may
@@ -38,7 +38,7 @@ struct zepi_graph {
     size_t outside_count;
     size_t outside_capacity;
     uint64_t version;              // of the launches: the next one with each update
-    ze_command_list_handle_t open; // borrowed; what a host's function records to at the moment
+    ze_command_list_handle_t open; // borrowed; the list of a host's function
     // Guards what is below. Held while an execution is enqueued: the next one follows it, on
     // whatever queue.
     struct zepi_mutex turn;
@@ -61,7 +61,7 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                                    enum zepi_graph_command_kind kind,
                                                    uint32_t wait_count, const uint32_t *waits);
-// Consumes the command. *out_number: what a later one waits for.
+// Consumes the command. *out_number: by which a later one waits for it.
 zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number);
 
 // Has the command list of a native command, which is not added yet, recorded by a function of the

@@ -14,7 +14,7 @@ enum zepi_graph_command_kind {
     ZEPI_GRAPH_ADVISE,
     ZEPI_GRAPH_LAUNCH,
     ZEPI_GRAPH_NATIVE,
-    ZEPI_GRAPH_NOTHING, // what a hint without a counterpart is
+    ZEPI_GRAPH_NOTHING, // a hint without a counterpart
 };
 
 // A command, whose handle the host may have for updates. It goes with its graph. Written only
@@ -50,7 +50,7 @@ struct zepi_graph_command {
     struct zepi_graph_native *native; // owned
 };
 
-// What a host recorded itself, through Level Zero.
+// Commands that a host recorded itself, through Level Zero.
 struct zepi_graph_native {
     struct zepi_deferred deferred;
     ze_command_list_handle_t ze; // owned; closed once the command is added

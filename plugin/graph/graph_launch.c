@@ -7,7 +7,7 @@
 
 void zepi_graph_launch_release(struct zepi_graph_launch *launch)
 {
-    // Acquire and release: what others read is over before the memory goes.
+    // Acquire and release: others' reads are over before the memory goes.
     if (!launch || atomic_fetch_sub_explicit(&launch->references, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t i = 0; i < launch->desc.argument_count; i++)

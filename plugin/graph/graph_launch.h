@@ -8,7 +8,7 @@
 // Memory, or another object, that a recorded command uses.
 struct zepi_graph_memory {
     void *object;                 // owned reference; NULL: none
-    struct zepi_buffer_part part; // what of it a device uses; no buffer: it does not move
+    struct zepi_buffer_part part; // the bytes that a device uses; no buffer: it does not move
 };
 
 // A launch with copies of all that it needs. Immutable: an update makes another one, so that

@@ -9,7 +9,7 @@
 #include "queue/event_times.h"
 #include "ze/ze.h"
 
-// ---- What it is made of ----
+// ---- Queue, fence and lists ----
 
 // Not a wait for the command queue: runs that wait for the host may have followed. Twice, as lists
 // that are still being executed cannot be changed or destroyed: a failure may be of the moment.
@@ -148,7 +148,7 @@ static zepi_result_t list_run_follow(struct zepi_list_run *run, struct zepi_queu
     const zepi_wait_list_t wait = {&after, 1};
     const zepi_result_t result = zepi_queue_marker(queue, wait, out_event);
     // A caller that gets no event needs none, nor its memory, for the queue to know when the run is
-    // over. A wait may never end: what the run waits for may be this thread's to do.
+    // over. A wait may never end: the run may wait for an event that this thread is to signal.
     if (result != ZEPI_SUCCESS &&
         (!out_event || zepi_queue_marker(queue, wait, NULL) != ZEPI_SUCCESS)) {
         struct zepi_error error;

@@ -10,7 +10,7 @@
 struct zepi_list_run {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
-    ze_command_list_handle_t before; // owned, as what follows
+    ze_command_list_handle_t before; // owned, as those below
     ze_command_list_handle_t after;
     ze_command_queue_handle_t queue;
     ze_fence_handle_t fence; // of the last run

@@ -43,7 +43,7 @@ static zepi_result_t record_rect(const struct zepi_recorder *recorder,
                : result;
 }
 
-// A pattern that the driver has no command for: copies of what is filled already.
+// A pattern that the driver has no command for: copies of the bytes that are filled already.
 static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
                                            const struct zepi_graph_command *command)
 {

@@ -17,7 +17,7 @@ struct zepi_recorder {
     uint64_t *out_id;
 };
 
-// A command that is not native. `launch` is what it launches.
+// A command that is not native. `launch` is the launch.
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
                                   const struct zepi_graph_command *command,
                                   const struct zepi_graph_launch *launch);

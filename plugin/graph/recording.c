@@ -14,7 +14,7 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-// ---- What it is made of ----
+// ---- Lists and events ----
 
 static const struct zepi_ze_optional *recording_optional(const struct zepi_recording *recording)
 {
@@ -263,7 +263,7 @@ static zepi_result_t recording_reset_events(const struct zepi_recording *recordi
     return result;
 }
 
-// What a command waits for that no barrier before it has waited for.
+// The events that a command waits for and no barrier before it has waited for.
 static void recording_list_waits(const struct zepi_recording *recording,
                                  const struct zepi_graph_command *command, bool is_in_order,
                                  size_t since, struct zepi_recorder *recorder)
@@ -316,7 +316,7 @@ static bool recording_is_refused(const struct zepi_recording *recording, zepi_re
            result != ZEPI_ERROR_DEVICE_LOST;
 }
 
-// What stays from one recording to the next.
+// The parts that stay from one recording to the next.
 static zepi_result_t recording_make_parts(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
 {

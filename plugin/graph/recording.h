@@ -8,8 +8,8 @@ struct zepi_list_run;
 
 // A graph's commands as closed command lists: one list, and one more behind each native command's
 // list. Commands of a graph in order have barriers between them, others events of the recording's
-// own where one waits for another; the last thing in the lists is to reset these. Every native
-// command has a barrier on both sides. Under the graph's `turn`, but for the deferred free.
+// own where one waits for another; the last commands in the lists reset these. Every native command
+// has a barrier on both sides. Under the graph's `turn`, but for the deferred free.
 
 // A buffer that moves: it is brought to the device before each execution.
 struct zepi_recording_move {
@@ -36,7 +36,7 @@ struct zepi_recording {
     zepi_event_t last;               // owned; of the last execution; NULL: it is over
     uint64_t number;                 // of that execution in the graph
     struct zepi_recorded_list *own;  // owned list of owned lists
-    ze_command_list_handle_t *lists; // owned list: what an execution gets, native commands' too
+    ze_command_list_handle_t *lists; // owned list: those of an execution, native commands' too
     uint32_t own_count;
     uint32_t list_count;
     ze_event_pool_handle_t pool; // owned; NULL: no events
@@ -64,7 +64,7 @@ void zepi_recording_destroy(struct zepi_recording *recording);
 // Whether it may be changed and executed: nothing of it runs.
 zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording, bool *out_is_idle);
 
-// Nothing of it runs: forgets what is recorded, and gives up what that uses.
+// It does not run: forgets its lists, and gives up the objects that these use.
 void zepi_recording_clear(struct zepi_recording *recording);
 // Nothing of it runs: records the commands with these launches, an owned list of references by
 // command, which it consumes. The commands are always the same. On failure nothing is recorded.

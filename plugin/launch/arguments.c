@@ -14,7 +14,7 @@ static zepi_result_t fail_argument_kind(const struct zepi_device_kernel *device_
                      device_kernel->name, expected);
 }
 
-// Against what the SPIR-V says about the argument.
+// Against the declaration in SPIR-V.
 static zepi_result_t check_described_arguments(const struct zepi_device_kernel *device_kernel,
                                                uint32_t index, const zepi_argument_t *argument)
 {
@@ -127,7 +127,7 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
                                        : check_native_argument(device_kernel, index, argument);
 }
 
-// With what the kernel has itself. Drivers notice only when the kernel runs, if at all.
+// With the local memory of the kernel itself. Drivers notice only when the kernel runs, if at all.
 zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list)

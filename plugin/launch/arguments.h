@@ -68,8 +68,8 @@ zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t
 zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device_kernel,
                                          const struct zepi_argument_list *list);
 
-// Checks one argument against what the kernel takes; the second, if it is local memory, with all
-// others of the list against what the device has.
+// Checks one argument against the kernel's declaration; the second, if it is local memory, with all
+// others of the list against the memory of the device.
 zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                                   const zepi_argument_t *argument);
 zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,

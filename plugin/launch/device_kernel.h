@@ -12,16 +12,16 @@
 // state of its arguments and may be in one thread only, so every queue has an instance of its own,
 // by its number, and launches with it under its mutex: two threads with queues of their own that
 // launch one kernel never wait for each other, and write to nothing in common. Queues without a
-// number, and calls that need a handle for something else, take an instance and give it back.
+// number, and calls that are no launches, take an instance and give it back.
 
 #define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel
 
 struct zepi_kernel_instance;
 
-// What is known about an argument before a launch.
+// The declaration of an argument.
 struct zepi_kernel_argument {
     uint8_t kind;        // enum zepi_spirv_argument_kind
-    uint32_t size_bytes; // of a value; 0: unknown. Of native code: what the driver reads at least
+    uint32_t size_bytes; // of a value; 0: unknown. Of native code: the least that the driver reads
 };
 
 struct zepi_device_kernel {
@@ -32,7 +32,7 @@ struct zepi_device_kernel {
     ze_kernel_properties_t properties;
     uint32_t preferred_multiple; // of group sizes
     uint32_t register_count;     // 0: unknown
-    bool is_described;           // `arguments` says what there is; else only how many
+    bool is_described;           // `arguments` has kinds and sizes; else only the number is known
     uint32_t argument_count;
     struct zepi_kernel_argument *arguments; // owned
     // By queue number: owned instances, made by the first launch and kept for the next queue that

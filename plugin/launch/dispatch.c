@@ -7,8 +7,8 @@
 #include "launch/request_table.h"
 #include "program/build/handle_caches.h"
 
-// The launch's handles are live ones of this queue's context. *out_module: what it names, borrowed;
-// NULL: its unit is asked.
+// The launch's handles are live ones of this queue's context. *out_module: the one that it names,
+// borrowed; NULL: its unit is searched.
 static zepi_result_t check_dispatch_handles(const struct zepi_queue *queue,
                                             const zepi_launch_desc_t *desc,
                                             struct zepi_module **out_module)
@@ -66,7 +66,7 @@ zepi_result_t zepi_dispatch_find(struct zepi_queue *queue, const zepi_launch_des
     return result;
 }
 
-// ---- What a launch would see ----
+// ---- Values that a launch would see ----
 
 // The value set on the unit's input, else the default. Copies it: the input may go.
 static zepi_result_t read_unit_value(const struct zepi_request *request, uint32_t id,
@@ -90,8 +90,8 @@ static zepi_result_t read_unit_value(const struct zepi_request *request, uint32_
     return ZEPI_SUCCESS;
 }
 
-// The launch's own value of a constant that no image declares: it has no effect, and is what the
-// launch says all the same. Sizes that no constant has are none.
+// The launch's own value of a constant that no image declares: it has no effect, and is read back
+// as the launch has it. Sizes that no constant has are none.
 static void read_unused_value(const struct zepi_request *request, uint32_t id, uint8_t out_value[8],
                               size_t *out_size_bytes)
 {

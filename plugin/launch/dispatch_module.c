@@ -45,7 +45,7 @@ static enum fit fit_value_of_others(const struct zepi_module *module,
     return fit;
 }
 
-// What another part with the kernel declares; NULL: none has the constant.
+// The declaration of another part with the kernel; NULL: none has the constant.
 static const struct zepi_spec_declaration *
 find_declaration_of_kernel(const struct zepi_request *request, const struct zepi_spec_entry *entry)
 {

@@ -10,7 +10,7 @@
 struct search {
     struct zepi_request *request;
     struct zepi_module *input;       // owned reference; NULL: the unit has none
-    struct zepi_spec_values *bound;  // owned reference; what is set on it
+    struct zepi_spec_values *bound;  // owned reference; the values set on it
     struct zepi_module *objects;     // the same; empty if there are none
     struct zepi_module *executables; // the same
     struct zepi_held_target *found;  // owned reference
@@ -72,7 +72,7 @@ static zepi_result_t is_image_usable(const struct search *search, struct zepi_de
 
 // ---- Values ----
 
-// What the input declares about a constant, unless native code alone has it.
+// The input's declaration of a constant, unless native code alone has it.
 static const struct zepi_spec_declaration *find_own_declaration(const struct search *search,
                                                                 uint32_t id)
 {
@@ -172,8 +172,8 @@ static zepi_result_t check_unstated(const struct search *search, uint32_t image_
     return result;
 }
 
-// The values of emulated constants: the launch's, those set, the input's defaults, and then what
-// the code was built with. Owned reference.
+// The values of emulated constants: the launch's, those set, the input's defaults, and then those
+// that the code was built with. Owned reference.
 static zepi_result_t list_emulated_values(const struct search *search,
                                           const struct zepi_device_image *image,
                                           struct zepi_spec_values *built,
@@ -490,7 +490,7 @@ zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
     zepi_error_save(&before);
     const zepi_result_t result = search_unit(&search);
     if (result == ZEPI_SUCCESS) {
-        // What failed on the way is no failure of the launch.
+        // Failures on the way are none of the launch.
         zepi_error_restore(&before);
         out_dispatch->held = search.found;
         out_dispatch->target = search.found->target;

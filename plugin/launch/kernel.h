@@ -21,8 +21,8 @@ struct zepi_kernel {
     struct zepi_build_result **device_kernels;
     struct zepi_build_result *inline_device_kernels[4]; // if they fit
     zepi_exports_t exports; // owned; each an instance that is never given back
-    // Of a front door: what it asked of and what it keeps with the kernel, both retained, and the
-    // handle that it made the kernel around, owned. Or NULL.
+    // Of a front door: its program and the arguments that it keeps with the kernel, both retained,
+    // and the handle that it made the kernel around, owned. Or NULL.
     void *program;
     _Atomic(void *) set_arguments;
     ze_kernel_handle_t adopted;

@@ -164,7 +164,7 @@ static inline zepi_result_t compare_and_set_argument(struct zepi_kernel_instance
     return instance_set_argument(instance, state, size_bytes, value);
 }
 
-// Compares the arguments with what is set, and sets those that differ.
+// Compares the arguments with those of the last launch, and sets those that differ.
 static inline zepi_result_t instance_set_arguments(struct zepi_kernel_instance *instance,
                                                    const struct zepi_device_kernel *device_kernel,
                                                    const struct zepi_device *device,

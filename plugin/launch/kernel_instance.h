@@ -11,11 +11,11 @@ struct zepi_device_kernel;
 struct zepi_launch;
 struct zepi_queue;
 
-// One ze_kernel, and what is set on it: a launch sets what differs. One thread at a time uses an
-// instance: that which has the mutex of the queue that it belongs to, or took it from the free
-// ones.
+// One ze_kernel and its state: a launch sets the arguments and sizes that differ. One thread at a
+// time uses an instance: that which has the mutex of the queue that it belongs to, or took it from
+// the free ones.
 
-// What an argument was when it was set.
+// An argument as it was set.
 struct zepi_argument_state {
     uint64_t head; // as zepi_argument_record has it; ZEPI_ARGUMENT_NOT_SET: to be set in any case
     size_t size_bytes;
@@ -37,7 +37,7 @@ struct zepi_kernel_instance {
     // Set on the ze_kernel.
     uint32_t group_size[3]; // zeros: not known
     uint32_t offset[3];
-    uint64_t usm_generation; // since which the arguments are what `arguments` says
+    uint64_t usm_generation; // `arguments` holds since then
     struct zepi_argument_state arguments[];
 };
 
@@ -47,8 +47,8 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 // No command uses it.
 void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
 
-// Checks what differs from the last launch, and sets it. An error leaves the instance usable.
-// ZEPI_NOTHING_TO_LAUNCH: the launch is right, and has no work-items.
+// Checks the arguments and sizes that differ from the last launch, and sets them. An error leaves
+// the instance usable. ZEPI_NOTHING_TO_LAUNCH: the launch is right, and has no work-items.
 zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
                                            const struct zepi_device_kernel *device_kernel,
                                            const struct zepi_device *device,

@@ -7,7 +7,7 @@
 #include "queue/queue.h"
 
 // The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
-// compared with the launch, what differs is set, and the command is appended. Queue, kernel,
+// compared with the launch, the differences are set, and the command is appended. Queue, kernel,
 // `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h. ZEPI_CAPTURED:
 // queue/capture.h.
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
@@ -23,7 +23,7 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
                                 const struct zepi_kernel *kernel, const struct zepi_launch *launch);
 
-// What the function table has.
+// The function of the table.
 zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                 zepi_wait_list_t wait, zepi_event_t *out_event);
 

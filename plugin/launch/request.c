@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "launch/kernel.h"
 
-// ---- What the launch names ----
+// ---- Names ----
 
 static zepi_result_t read_request_names(struct zepi_request *request)
 {

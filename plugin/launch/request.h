@@ -16,18 +16,18 @@ struct zepi_request {
     struct zepi_queue *queue;
     const zepi_launch_desc_t *desc;
     const char *name;             // of the kernel; NULL: not known
-    struct zepi_module *module;   // borrowed: what the launch names; NULL: its unit is asked
+    struct zepi_module *module;   // borrowed, of the launch; NULL: its unit is searched
     struct zepi_unit_entry *unit; // owned reference, or NULL
     // The launch's own values of constants that an image declares; `entries` is owned unless it is
     // the inline list.
     uint32_t value_count;
     struct zepi_spec_entry *entries;
     struct zepi_spec_entry inline_entries[ZEPI_REQUEST_INLINE_VALUES];
-    // What the image selector chose, borrowed; NULL: any image will do.
+    // The image that the selector chose, borrowed; NULL: any image will do.
     struct zepi_device_image *chosen;
 };
 
-// Reads what the launch names and its values. `module`: of the launch or of its kernel, in the
+// Reads the names and values of the launch. `module`: of the launch or of its kernel, in the
 // queue's context; NULL: its unit is asked. On failure there is nothing to finish.
 zepi_result_t zepi_request_init(struct zepi_request *request, struct zepi_queue *queue,
                                 const zepi_launch_desc_t *desc, struct zepi_module *module);

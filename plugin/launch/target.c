@@ -22,7 +22,7 @@ struct zepi_held_target *zepi_held_target_create(const struct zepi_target *targe
 
 void zepi_held_target_release(struct zepi_held_target *held)
 {
-    // Acquire and release: the last use of others is over before what it holds goes.
+    // Acquire and release: the last use of others is over before the references go.
     if (!held || atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) > 1)
         return;
     zepi_build_result_release(held->target.device_kernel);

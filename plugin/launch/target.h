@@ -18,7 +18,7 @@ struct zepi_target {
     const struct zepi_spec_values *values;
 };
 
-// A target with references. It holds code, but no module: what remembers it keeps no module alive.
+// A target with references. It holds code, but no module: a table of targets keeps no module alive.
 struct zepi_held_target {
     atomic_uint references;
     struct zepi_target target;
@@ -35,7 +35,7 @@ static inline struct zepi_held_target *zepi_held_target_retain(struct zepi_held_
 }
 
 struct zepi_dispatch {
-    struct zepi_target target;     // kept alive by `held`, or by what the launch names
+    struct zepi_target target;     // kept alive by `held`, or by the module of the launch
     struct zepi_held_target *held; // owned reference, or NULL
 };
 

@@ -71,7 +71,8 @@ static zepi_result_t buffer_init_fixed(struct zepi_buffer *buffer, const void *d
     return ZEPI_SUCCESS;
 }
 
-// `host_memory`: the buffer's storage. `data`: what is copied into it at once. One of them at most.
+// `host_memory`: the buffer's storage. `data`: bytes that are copied into it at once. One of them
+// at most.
 static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_memory,
                                         const void *data)
 {

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-// What outlives the object until commands are over.
+// The part that outlives the object until commands are over.
 struct zepi_image_place {
     struct zepi_deferred deferred;
     ze_image_handle_t ze_image;  // NULL: none to destroy
@@ -161,7 +161,7 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
         sampler->place->sampler = sampler->ze;
-    // Release: what the sampler has is written.
+    // Release: the sampler is written.
     atomic_store_explicit(&sampler->is_filled, true, memory_order_release);
     *out_sampler = sampler;
     return ZEPI_SUCCESS;

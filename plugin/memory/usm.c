@@ -116,7 +116,7 @@ static void *usm_heap_take_alone(struct zepi_usm_heap *heap, size_t block_bytes,
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
-    // What commands are done with comes before more of the driver's.
+    // Memory that commands are done with comes before more of the driver's.
     if (!memory && zepi_deferred_drain(heap->pool->context, 0))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_shard_grow(own, size_class))
@@ -264,7 +264,7 @@ static zepi_result_t give_unknown_address(struct zepi_context *context, void *me
 {
     void *base = NULL;
     size_t size_bytes = 0;
-    // The driver says what is wrong with memory that is not its own.
+    // The driver names the mistake with memory that is not its own.
     if (zepi_completion_is_unused(zepi_completion_points_of(context), 0) ||
         zepi_ze.zeMemGetAddressRange(context->ze, memory, &base, &size_bytes) !=
             ZE_RESULT_SUCCESS ||

@@ -37,7 +37,7 @@ static struct zepi_usm_region **shard_first_slab_of(struct zepi_usm_shard *shard
     return &shard->first[shift - ZEPI_USM_LEAST_SHIFT];
 }
 
-// What a slab that is not the first of its class adds to the shard's idle bytes.
+// The bytes that a slab which is not the first of its class adds to the shard's idle bytes.
 static size_t slab_idle_bytes(const struct zepi_usm_region *slab)
 {
     return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
@@ -175,7 +175,7 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
     size_t after = counter_add(&pool->reserved_bytes, size_bytes);
-    // What is idle may make room, or what commands still use.
+    // Idle slabs may make room, or memory that commands still use.
     for (unsigned attempt = 0; after > maximum && size_bytes <= maximum && attempt < 2; attempt++) {
         zepi_deferred_drain(pool->context, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
@@ -492,7 +492,7 @@ static struct zepi_usm_pool *find_released_slab(struct zepi_context *context, ui
         atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
     for (; pool; pool = pool->next) {
         bool is_released = true;
-        // Acquire: what its last user wrote. Of two that find it one takes it.
+        // Acquire: its last user's writes. Of two threads that find it one takes it.
         if (pool->heap_count == heap_count &&
             atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0 &&
             atomic_compare_exchange_strong_explicit(&pool->is_released, &is_released, false,
@@ -517,7 +517,7 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
         return zepi_fail_no_memory();
     usm_pool_init_heaps(pool, desc);
     pool->next = atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_relaxed);
-    // Release: a thread that walks along the list reads what this one wrote.
+    // Release: a thread that walks along the list sees this one's writes.
     while (!atomic_compare_exchange_weak_explicit(&zepi_usm_pools_of(context)->first, &pool->next,
                                                   pool, memory_order_release, memory_order_relaxed))
         ;
@@ -556,8 +556,8 @@ static bool usm_reclaim(struct zepi_context *context, uint64_t patience_ns)
     return is_any;
 }
 
-// What the host did not free goes with the context, unless each allocation is to be the driver's
-// alone: then tools that look for leaks find it there.
+// Memory that the host did not free goes with the context, unless each allocation is to be the
+// driver's alone: then tools that look for leaks find it there.
 static void finish_regions(struct zepi_context *context)
 {
     for (struct zepi_usm_region *region = zepi_usm_regions(); region;

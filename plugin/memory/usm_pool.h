@@ -17,13 +17,13 @@
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
 // Others are made on demand. No two have a page in common.
 
-#define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: what alignment 0 means in a pool
+#define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: the meaning of alignment 0 in a pool
 #define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
 #define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
 
-// What a thread has of the memory of one kind and device. Blocks go back to the shard that they are
-// from, whichever thread frees them.
+// A shard's memory of one kind and device. Blocks go back to the shard that they are from,
+// whichever thread frees them.
 struct zepi_usm_shard {
     // Guards what is below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;

@@ -39,7 +39,7 @@ static struct zepi_usm_region *usm_region_create(uint32_t block_count)
     region->block_mask = block_count - 1;
     zepi_at_unload(ZEPI_UNLOAD_REGIONS, unload_regions);
     region->next_of_all = atomic_load_explicit(&regions, memory_order_relaxed);
-    // Release: a thread that walks along the list reads what this one wrote.
+    // Release: a thread that walks along the list sees this one's writes.
     while (!atomic_compare_exchange_weak_explicit(&regions, &region->next_of_all, region,
                                                   memory_order_release, memory_order_relaxed))
         ;

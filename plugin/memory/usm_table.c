@@ -37,7 +37,7 @@ static void note_leaf(struct zepi_usm_leaf *leaf)
 {
     zepi_at_unload(ZEPI_UNLOAD_USM, unload_leaves);
     leaf->next_of_all = atomic_load_explicit(&leaves, memory_order_relaxed);
-    // Release: the thread that unloads reads what this one wrote.
+    // Release: the thread that unloads sees this one's writes.
     while (!atomic_compare_exchange_weak_explicit(&leaves, &leaf->next_of_all, leaf,
                                                   memory_order_release, memory_order_relaxed))
         ;

@@ -13,7 +13,7 @@ struct zepi_physical_place {
     size_t references; // the object's, and one a mapping; under the mutex of the mappings
 };
 
-// Pages that were mapped together, or what an unmapping left of them.
+// Pages that were mapped together, or the rest that an unmapping left of them.
 struct zepi_mapping {
     struct zepi_mapping *next;
     uintptr_t start;
@@ -107,11 +107,11 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
     }
 }
 
-// Destroys the physical memory of what the host left mapped.
+// Destroys the physical memory of mappings that the host left.
 static void mappings_finish(struct zepi_context *context)
 {
     struct zepi_mappings *mappings = mappings_of(context);
-    // Drivers refuse to destroy what is mapped.
+    // Drivers refuse to destroy mapped memory.
     for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
     mapping_list_release(mappings->first, context);
@@ -132,8 +132,8 @@ static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *ma
     zepi_mutex_unlock(&mappings->mutex);
 }
 
-// Takes the range out of the list. What lay in it is returned; `spare` is used up (NULL then) if
-// the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
+// Takes the range out of the list. The mappings in it are returned; `spare` is used up (NULL then)
+// if the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
 static struct zepi_mapping *mappings_cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
                                                     uintptr_t end, struct zepi_mapping **spare)
 {
@@ -299,7 +299,7 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 
 typedef ze_result_t range_fn(ze_context_handle_t context, const void *start, size_t size_bytes);
 
-// Calls what unmaps the range.
+// Unmaps the range.
 static zepi_result_t end_mappings_in(struct zepi_context *context, const void *start,
                                      size_t size_bytes, range_fn *function, const char *name)
 {

@@ -52,7 +52,7 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
 // `wish`: where, if that is free; or NULL.
 zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *wish,
                                           size_t size_bytes, void **out_start);
-// A whole reservation. What is mapped in it is unmapped.
+// A whole reservation. Its mappings are unmapped.
 zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,
                                        size_t size_bytes);
 // `memory` has been checked. One of another context is an error.

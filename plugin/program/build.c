@@ -23,7 +23,7 @@ static zepi_result_t check_required_constants(const struct zepi_module *module,
     return ZEPI_SUCCESS;
 }
 
-// What is built for one device after the other.
+// A build for one device after the other.
 struct build {
     struct zepi_module *input;
     const struct zepi_spec_values *values;
@@ -221,7 +221,7 @@ static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec
     return ZEPI_SUCCESS;
 }
 
-// Whether images of the module import what others of it export.
+// Whether images of the module import symbols that others of it export.
 static bool has_own_imports(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {

@@ -134,7 +134,7 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
     return images->images[index];
 }
 
-// ---- What an image holds ----
+// ---- Contents of an image ----
 
 static zepi_result_t get_native_binary(struct zepi_device_image *image,
                                        const struct zepi_blob **out_native)

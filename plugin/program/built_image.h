@@ -7,9 +7,9 @@
 struct zepi_module;
 
 // The images of objects and executables, as hosts see them: one for each image that a part was
-// built from, if the part serves a device. Inside, parts know what they were built from; a built
-// image is made of it when a host first asks for the module's images, and lives as long as a host
-// holds it or the module. What was declared in the module's state is its own built image.
+// built from, if the part serves a device. Inside, parts know the images that they were built from;
+// a built image is made of it when a host first asks for the module's images, and lives as long as
+// a host holds it or the module. What was declared in the module's state is its own built image.
 
 struct zepi_built_images; // a module's; opaque
 

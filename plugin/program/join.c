@@ -74,7 +74,7 @@ static bool has_equal_images(const struct zepi_module *a, const struct zepi_modu
     return true;
 }
 
-// What a built module did not use does not count.
+// Values that a built module did not use do not count.
 static bool has_equal_parts(const struct zepi_module *a, const struct zepi_module *b)
 {
     for (uint32_t i = 0; i < a->part_count; i++) {
@@ -162,8 +162,8 @@ static bool check_kernel_of_join(void *user, const char *name)
     return search.is_found;
 }
 
-// Whether what the module does not list it does not have. An empty module has nothing to disagree
-// about, and what is in native images of an input is not known before they are loaded.
+// Whether the module lists all kernels that it has. An empty module has none, and the kernels in
+// native images of an input are not known before they are loaded.
 static bool lists_all_kernels(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count && module->part_count == 0; i++) {
@@ -203,7 +203,7 @@ static bool part_exports_symbol(const struct zepi_module *module,
     return false;
 }
 
-// What native images import and export is not known here, and an empty module has nothing.
+// The symbols of native images are not known here, and an empty module has none.
 static bool lists_all_symbols(const struct zepi_module *module)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {

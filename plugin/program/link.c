@@ -165,7 +165,7 @@ static uint32_t count_units_before(const struct zepi_link_set *set, uint32_t ind
     return found;
 }
 
-// The images of all sets, in the order of the objects. What several sets have is there once.
+// The images of all sets, in the order of the objects. An image of several sets is there once.
 static zepi_result_t list_linked_images(const struct sets *sets,
                                         struct zepi_device_image ***out_images, uint32_t *out_count)
 {
@@ -190,7 +190,7 @@ static zepi_result_t list_linked_images(const struct sets *sets,
     return ZEPI_SUCCESS;
 }
 
-// What a part was made from.
+// The images that a part was made from.
 static void describe_linked_part(struct zepi_module_part *part, const struct zepi_link_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {

@@ -124,7 +124,7 @@ static bool stop_at_first_kernel(void *user, const char *name)
     return false;
 }
 
-// What objects may have to offer is not known before they are linked.
+// The kernels of objects are not known before they are linked.
 static bool has_something_to_launch(const struct zepi_module *module)
 {
     bool has_kernel = module->state != ZEPI_MODULE_EXECUTABLE || module->part_count == 0;

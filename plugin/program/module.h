@@ -12,11 +12,11 @@
 struct zepi_built_images;
 struct zepi_context;
 
-// What objects and executables hold: code, for each device, and the images that it was made from.
+// A part of an object or executable: code, for each device, and the images that it was made from.
 struct zepi_module_part {
     uint32_t image_count;              // several if they were linked
     struct zepi_device_image **images; // in the module's list; borrowed from it
-    struct zepi_spec_values **values;  // owned references; of each image, what it was built with
+    struct zepi_spec_values **values; // owned references; the values that each image was built with
     struct zepi_build_result *
         *device_module; // owned references, one a device of the context; NULL: this
                         // part does not serve that device. Payload: struct zepi_device_module

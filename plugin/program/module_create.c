@@ -26,7 +26,7 @@ static void module_destroy(void *object)
     if (module->unit)
         zepi_unit_forget(module);
     module_destroy_kernels(module);
-    // Acquire: what was exported is seen whole.
+    // Acquire: exported handles are seen whole.
     if (atomic_load_explicit(&module->exports, memory_order_acquire))
         zepi_module_destroy_exports(module);
     struct zepi_built_images *built = atomic_load_explicit(&module->built, memory_order_acquire);

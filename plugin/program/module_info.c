@@ -11,7 +11,7 @@ static bool count_kernel_name(void *user, const char *name)
     return true;
 }
 
-// What a built module did not use has no say.
+// Values that a built module did not use do not count.
 static bool has_native_constants(const struct zepi_module *module)
 {
     bool is_native = true;

@@ -43,7 +43,7 @@ static zepi_result_t pieces_add_unit(struct pieces *pieces,
     return result;
 }
 
-// A link of an object's native code needs to know what it imports and exports.
+// A link of an object's native code needs its imports and exports.
 static void pieces_keep_symbols(const struct zepi_container_member *member,
                                 const struct zepi_device_module *device_module)
 {
@@ -60,7 +60,7 @@ static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
     return pieces->members && pieces->bytes ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-// What was not linked with each other has different groups.
+// Units that were not linked with each other have different groups.
 static zepi_result_t pieces_add_device_module(struct pieces *pieces,
                                               const struct zepi_device_module *device_module,
                                               zepi_module_state_t state)

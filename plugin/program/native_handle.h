@@ -14,7 +14,7 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
 zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
                                      void **out_native_handle);
 
-// Destroys what was handed out, when no command can use it any more: the module goes.
+// Destroys the handles that the host asked for, once no command can use them: the module goes.
 void zepi_module_destroy_exports(struct zepi_module *module);
 
 #endif

@@ -197,7 +197,7 @@ static bool is_named_image(const struct zepi_module *module, uint32_t part_index
                                                module->parts[part_index].values[index]));
 }
 
-// An image of a part, with what it was built with.
+// An image of a part, with the values that it was built with.
 struct built {
     const struct zepi_device_image *image;
     struct zepi_spec_values *values; // borrowed
@@ -276,8 +276,8 @@ static bool note_value_source(void *user, const struct built *built)
     return !source->is_ambiguous;
 }
 
-// What a built module did not use counts where nothing else has the constant: what was used was
-// made with the same value.
+// A value that a built module did not use counts where no other image has the constant: used images
+// were made with the same value.
 static void find_value_source(zepi_module_t module, const struct zepi_device_image *image,
                               uint32_t id, struct source *source)
 {
@@ -446,7 +446,7 @@ zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_i
         compose_input(&composition, module, image);
     else
         visit_built_values(module, image, true, compose_constant, &composition);
-    // As with a constant: what was not used says it if nothing else does.
+    // As with a constant: an unused value counts if there is no other.
     if (!image && !composition.has_begun && !composition.has_other_size)
         visit_built_values(module, NULL, false, compose_constant, &composition);
     result = finish_composition(&composition, out_value);

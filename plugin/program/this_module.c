@@ -21,7 +21,7 @@ static struct zepi_unit_entry *units;
 
 void zepi_unit_release(struct zepi_unit_entry *unit)
 {
-    // Acquire and release: what others did is over before the memory goes.
+    // Acquire and release: others' accesses are over before the memory goes.
     if (!unit || atomic_fetch_sub_explicit(&unit->references, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t i = 0; i < unit->image_count; i++)

@@ -36,8 +36,8 @@ extern const struct zepi_context_part zepi_units_part;
 zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit);
 void zepi_unit_release(struct zepi_unit_entry *unit); // NULL is fine
 
-// What an image in any state declares: that of an input first, else that of the native code that
-// launches take first. NULL: no image has the constant.
+// The declaration of an image in any state: that of an input first, else that of the native code
+// that launches take first. NULL: no image has the constant.
 const struct zepi_spec_declaration *zepi_unit_find_declaration(const struct zepi_unit_entry *unit,
                                                                uint32_t id);
 

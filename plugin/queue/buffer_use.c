@@ -257,7 +257,7 @@ static zepi_result_t use_buffer_at(struct zepi_buffer_uses *uses,
 }
 
 // The device's own place if it has all of the part, or another one that the device reaches; else
-// the part moves to the device. What is written is never in the host's memory alone: its release
+// the part moves to the device. A written part is never in the host's memory alone: its release
 // would have to wait for the command.
 static zepi_result_t choose_buffer_place(struct zepi_buffer_uses *uses,
                                          const struct zepi_buffer_part *part,

@@ -6,9 +6,9 @@
 #include "queue/capture.h"
 #include "queue/queue.h"
 
-// What a command does with buffers: before it is enqueued, each buffer is brought to where the
-// command finds it. Copies for that go into the command's queue, after what the command waits for;
-// so the order of commands on several devices, which the host keeps by events, is that of the
+// The buffers of a command: before it is enqueued, each buffer is brought to where the command
+// finds it. Copies for that go into the command's queue, after the events that the command waits
+// for; so the order of commands on several devices, which the host keeps by events, is that of the
 // copies, too. The command then waits for the copies instead of `wait`.
 //
 //     struct zepi_buffer_uses uses;
@@ -42,7 +42,7 @@ struct zepi_buffer_uses {
     // A reference, while the command is captured: its graph keeps the buffers, and copies are made
     // before it is executed. Or NULL.
     struct zepi_capture *capture;
-    zepi_wait_list_t host; // what the host wants waited for
+    zepi_wait_list_t host; // the host's wait list
     zepi_wait_list_t wait; // the same, and copies
     zepi_event_t *events;  // owned list, that of `wait`: NULL while there are no copies
     uint32_t capacity;     // of `events`; those from host.count on are owned references
@@ -62,8 +62,8 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
 // it.
 zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part);
 
-// Copies to the host's memory what it lacks, after all commands of the context. For a buffer that
-// goes. It is all there on return.
+// Copies to the host's memory the bytes that it lacks, after all commands of the context. For a
+// buffer that goes. It is all there on return.
 zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer);
 
 // The part's address for commands of the device that zepi does not see. If it is elsewhere, all

@@ -13,7 +13,7 @@ struct zepi_device;
 // Immediate command lists, and a context's free list of those whose queue was released: making one
 // costs thousands of instructions in the driver.
 
-// What decides whether a list serves another queue.
+// A list serves another queue of the same kind.
 struct zepi_command_list_kind {
     struct zepi_device *device; // borrowed
     uint32_t ordinal;           // of the command queue group

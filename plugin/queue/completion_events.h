@@ -9,7 +9,7 @@
 // wait for the host themselves. Any thread.
 
 // Notes it in the completion point if the last completion events are signalled, and appends the
-// next ones. Waits at most `patience_ns` for each of the two. An error leaves things as they are.
+// next ones. Waits at most `patience_ns` for each of the two. An error changes nothing.
 void zepi_completion_events_look(struct zepi_queue *queue, uint64_t patience_ns);
 
 // The queue is empty and goes: gives back the events.

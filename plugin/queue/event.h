@@ -9,8 +9,8 @@ struct zepi_capture;
 struct zepi_event_cache;
 struct zepi_queue;
 
-// What completes when a command does, or when the host says so. Those of queues keep their slots
-// and come back to their queue (event_cache.h).
+// An event of a command, or one that the host signals. Those of queues keep their slots and come
+// back to their queue (event_cache.h).
 struct zepi_event {
     struct zepi_object object;
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
@@ -33,7 +33,7 @@ struct zepi_event {
     uint64_t submit_ns;           // on the host's clock; of timed events
     // The same on the device's clock; 0: not asked for yet (event_times.h).
     atomic_uint_fast64_t submit_ticks;
-    uint32_t command; // what it was, in the front door's words
+    uint32_t command; // the front door's number of its type
     // Of the first of a chain that waits for its commands: either for all queues, or, in an
     // in-order queue, for the last of them.
     struct zepi_deferred deferred;
@@ -43,7 +43,7 @@ struct zepi_event {
 
 extern const struct zepi_type zepi_event_type;
 
-// An event with times for a command of the queue, whatever that is like, not yet appended. One
+// An event with times for a command of the queue, in or out of order, not yet appended. One
 // reference.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 

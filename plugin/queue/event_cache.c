@@ -14,7 +14,7 @@ static void event_destroy(void *object)
     struct zepi_event *event = object;
     zepi_release(event->capture);
     if (event->slot && !event->capture) {
-        // What was seen to be complete, and no command waits for, is free at once.
+        // An event that was seen to be complete, and that no command waits for, is free at once.
         if (zepi_event_is_known_complete(event) &&
             !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
             zepi_event_slot_give(event->slot);
@@ -125,11 +125,11 @@ static void chain_defer(struct zepi_event_cache *cache, const struct chain *chai
     zepi_defer_free(chain->first->context, &chain->first->deferred);
 }
 
-// ---- What came back ----
+// ---- Released events ----
 
 static struct zepi_event *take_all_events(_Atomic(struct zepi_event *) *head)
 {
-    // Acquire: what is noted in them.
+    // Acquire: their contents.
     return atomic_exchange_explicit(head, NULL, memory_order_acquire);
 }
 
@@ -258,7 +258,7 @@ static zepi_result_t chain_reset_events(struct zepi_event_cache *cache, struct z
     return result;
 }
 
-// Retires what commands may still use, and finds what they do not.
+// Defers events that commands may still use.
 static void event_cache_sort_used(struct zepi_event_cache *cache, struct zepi_queue *queue,
                                   struct zepi_event *in_use, uint32_t taken_count)
 {
@@ -275,7 +275,7 @@ static void event_cache_sort_used(struct zepi_event_cache *cache, struct zepi_qu
     chain_defer(cache, &others);
 }
 
-// What came back and may be used again.
+// Released events that may be used again.
 static zepi_result_t event_cache_find_idle(struct zepi_event_cache *cache, struct zepi_queue *queue,
                                            uint32_t taken_count, struct chain *out_usable)
 {

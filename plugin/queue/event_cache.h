@@ -5,8 +5,8 @@
 #include "queue/event.h"
 
 // The events of the commands of a queue's list, which come back to it when they are released. A
-// command takes the first one under the queue's mutex, a release pushes one without a
-// lock, and what came back is looked at only when none is left (refill):
+// command takes the first one under the queue's mutex, a release pushes one without a lock, and
+// released events are looked at only when none is left (refill):
 //
 // - Events of the driver's counter may be used again at once, without asking: what waits for them
 //   waits for the counter's value. Of those with times, a command that waits may read the times'
@@ -24,7 +24,7 @@ struct zepi_event_cache {
     struct zepi_event *pending; // chains of an in-order queue, oldest first
     struct zepi_event *last_pending;
     uint32_t made_count;
-    uint32_t taken_count;           // since the last look at what came back
+    uint32_t taken_count;           // since the last look at released ones
     struct zepi_command_list *list; // borrowed: the one that this is part of
     // Pushed by any thread, taken as a whole: those that may be used again, or reset, and those
     // whose commands may not be over.
@@ -42,7 +42,7 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
         // A refill looks at those in use first, or each time that these have gone more are made.
         if (cache->kind & ZEPI_EVENT_COUNTER &&
             !atomic_load_explicit(&cache->in_use, memory_order_relaxed))
-            // Acquire: what is noted in them.
+            // Acquire: their contents.
             event = atomic_exchange_explicit(&cache->usable, NULL, memory_order_acquire);
         if (!event)
             return NULL;
@@ -61,7 +61,7 @@ static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct ze
     struct zepi_event *first = atomic_load_explicit(head, memory_order_relaxed);
     do {
         event->next = first;
-        // Release: a thread that takes them sees what is noted in them.
+        // Release: a thread that takes them sees their contents.
     } while (!atomic_compare_exchange_weak_explicit(head, &first, event, memory_order_release,
                                                     memory_order_relaxed));
 }

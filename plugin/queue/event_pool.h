@@ -29,8 +29,8 @@ struct zepi_event_slot {
     enum zepi_event_kind kind;
     struct zepi_event_pools *pools;
     struct zepi_event_burst *burst; // borrowed; NULL: adopted
-    // Retained: what signals the event, of a slot that is not the list's own. Intel's driver writes
-    // to that list when the event is reset, or first seen to be complete.
+    // Retained: the list that signals the event, of a slot that is not the list's own. Intel's
+    // driver writes to that list when the event is reset, or first seen to be complete.
     struct zepi_command_list *list;
     zepi_ownership_t list_ownership;
     struct zepi_event_slot *next; // free ones

@@ -13,7 +13,7 @@
 uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since);
 
 // The same for two clocks that may be a little out of step: a moment shortly before `since` (by a
-// sixteenth of the range) is taken for what it is, not for one after the next wrap.
+// sixteenth of the range) is taken for itself, not for one after the next wrap.
 uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
 
 // When the command of a timed event was submitted, on the device's clock. The host's clock was read

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills that the driver has no command for: by copies of what is filled already, which doubles with
-// every one.
+// Fills that the driver has no command for: by copies of the bytes that are filled already, which
+// double with every one.
 #include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"

@@ -13,7 +13,7 @@ struct zepi_held {
     uint64_t number; // of the last command that may use it
 };
 
-// Gives up what is held for commands up to `completed`.
+// Releases the objects that are held for commands up to `completed`.
 static void release_held_up_to(struct zepi_queue *queue, uint64_t completed)
 {
     struct zepi_held *finished = NULL;
@@ -40,7 +40,7 @@ static void release_held_up_to(struct zepi_queue *queue, uint64_t completed)
 
 void zepi_queue_give_up_holds(struct zepi_queue *queue)
 {
-    // Relaxed: what this thread holds, it sees.
+    // Relaxed: a thread sees its own holds.
     if (atomic_load_explicit(&queue->holds.count, memory_order_relaxed) == 0)
         return;
     // Acquire: the commands are over.

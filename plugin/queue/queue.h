@@ -31,13 +31,13 @@ struct zepi_holds {
 #define ZEPI_COMPLETION_EVENTS 3 // one for each list of a queue
 
 struct zepi_completion_events {
-    atomic_bool is_in_use; // by a thread, which owns what is below
+    atomic_bool is_in_use; // by a thread, which owns the fields below
     uint32_t count;        // of events; 0: none is appended
     struct zepi_event_slot *slots[ZEPI_COMPLETION_EVENTS];
     struct zepi_completion_mark mark; // what will be complete when they are
 };
 
-// What a queue's commands go to. Filled at creation; what changes has a lock.
+// A queue. Filled at creation; fields that change have a lock.
 struct zepi_queue {
     struct zepi_object object;
     struct zepi_context *context; // retained
@@ -81,11 +81,11 @@ static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
     return atomic_load_explicit(&queue->capture, memory_order_relaxed) != NULL;
 }
 
-// Waits until everything submitted before is complete, and has the driver do what it does then: it
-// prints what kernels printed, and tells of commands that failed. Thread-safe. Other threads may go
-// on submitting meanwhile.
+// Waits until everything submitted before is complete, and lets the driver end its work: it prints
+// the output of kernels, and tells of commands that failed. Thread-safe. Other threads may go on
+// submitting meanwhile.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
-// The same but for what the driver does.
+// The same without the driver's end of work.
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);
 
 // Whether everything submitted before is complete, without waiting: false if that is not known yet.

@@ -94,7 +94,7 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
     struct zepi_queue *queue = submit->queue;
     struct zepi_event_cache *cache = &submit->queue_list->events;
     struct zepi_event *event = NULL;
-    // Another thread may take what this one made.
+    // Another thread may take the events that this one made.
     while (!event) {
         zepi_mutex_unlock(&queue->mutex);
         const zepi_result_t result = zepi_event_cache_refill(cache, queue);

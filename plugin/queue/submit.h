@@ -48,7 +48,7 @@ static inline bool zepi_event_must_be_awaited(const struct zepi_event *event,
            (event->queue != queue || !(queue->flags & ZEPI_QUEUE_IN_ORDER));
 }
 
-// ---- What few commands need, in submit.c ----
+// ---- Steps that few commands need, in submit.c ----
 
 // Before the mutex is taken: reads the wait list, which is not empty. On failure there is nothing
 // to finish.
@@ -57,7 +57,7 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
 zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
                                             struct zepi_event **out_event)
     __attribute__((noinline));
-// The same: what is appended before the command.
+// The same for commands that are appended before the command.
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit);
 void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, noinline));
 
@@ -101,8 +101,8 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
                : ZEPI_SUCCESS;
 }
 
-// `appended`: what became of the command; the answer of this function. On success *out_event (may
-// be NULL) is the event, on failure it is left alone.
+// `appended`: the status of the command, and of this function. On success *out_event (may be NULL)
+// is the event, on failure it is left alone.
 static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
                                             zepi_event_t *out_event)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a bounds-checked walk over a SPIR-V module finds: specialization constants, kernels with
+// The result of a bounds-checked walk over a SPIR-V module: specialization constants, kernels with
 // their arguments, and linkage. Nothing that fails the walk may reach a driver: on truncated
 // modules drivers have been seen to exit, to crash, and to answer success.
 //
@@ -88,17 +88,17 @@ enum zepi_spirv_status {
 
 // Walks `size_bytes` at `bytes` (any alignment) and fills *out_spirv, which the caller finishes
 // with zepi_spirv_finish. On failure *out_spirv is zeroed and `message` (of `message_size` bytes,
-// always terminated) says at which word of the module what was wrong and what was expected. Refused
-// are: sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are
-// named as such), instruction lengths that are zero or reach past the end, ids of 0 or not below
-// the bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
+// always terminated) names the word of the module, the mistake and the expected value. Refused are:
+// sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are named
+// as such), instruction lengths that are zero or reach past the end, ids of 0 or not below the
+// bound, a missing memory model, unended functions, entry points and linkage-decorated ids that
 // nothing defines, a module that offers nothing (neither an entry point nor a symbol), and so every
 // proper prefix of a valid module, but for one that is a valid module itself: nothing in a module
 // tells whether functions followed that no name, call or decoration of it mentions.
 enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void *bytes,
                                        size_t size_bytes, char *message, size_t message_size);
 
-// Frees what zepi_spirv_init filled. A zeroed struct is fine.
+// Frees the lists that zepi_spirv_init made. A zeroed struct is fine.
 void zepi_spirv_finish(struct zepi_spirv *spirv);
 
 // NULL if there is none.

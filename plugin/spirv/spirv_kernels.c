@@ -17,7 +17,7 @@ enum {
     MODE_LOCAL_SIZE_ID = 38,
 };
 
-// What a Level Zero argument of a pointer, image or sampler takes on the host.
+// The bytes that a Level Zero argument of a pointer, image or sampler takes on the host.
 enum { HANDLE_BYTES = 8 };
 
 static struct zepi_spirv_argument pointer_argument(const struct zepi_spirv_walk *walk,
@@ -119,7 +119,7 @@ struct zepi_spirv_entry_function *zepi_spirv_find_entry_function(const struct ze
                    compare_entry_functions);
 }
 
-// False for what is only known once the module is specialized.
+// False for a value that is only known once the module is specialized.
 static bool find_fixed_value(const struct zepi_spirv_walk *walk, uint32_t id, uint64_t *out_value)
 {
     return zepi_spirv_definition(walk, id).opcode == OpConstant &&

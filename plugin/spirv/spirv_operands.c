@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spirv_walk.h"
 
-// What follows the first word of each instruction, one letter per operand:
+// The words after the first of each instruction, one letter per operand:
 //   t  id of the result's type         T  result id of an instruction that declares a type
 //   r  result id                       i  id of anything
 //   w  one literal word                s  string

@@ -288,7 +288,7 @@ static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const s
     return status;
 }
 
-// What is constant, or imported, is no variable of the module's own.
+// Constants and imported variables are none of the module's own.
 static bool has_variables(const struct zepi_spirv_walk *walk)
 {
     const uint32_t import = 1;

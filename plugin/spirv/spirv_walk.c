@@ -265,7 +265,7 @@ static enum zepi_spirv_status walk_instructions(struct zepi_spirv_walk *walk)
 }
 
 // The result of an instruction is its first operand, or its second behind a type. For instructions
-// that the operand table does not know, both count as defined if something uses them.
+// that the operand table does not know, both count as defined if they are used.
 static void define_by_unknown_instructions(struct zepi_spirv_walk *walk)
 {
     struct zepi_spirv_instruction instruction;

@@ -163,7 +163,7 @@ struct zepi_completion_mark zepi_completion_begin_wait(struct zepi_completion_po
                                                        struct zepi_completion_point *point)
 {
     struct zepi_completion_mark mark;
-    // Acquire: the commands that use what was freed up to this epoch have been submitted.
+    // Acquire: the commands that use objects freed up to this epoch have been submitted.
     mark.epoch = atomic_load_explicit(&points->epoch, memory_order_acquire);
     mark.submitted = atomic_load_explicit(&point->submitted, memory_order_relaxed);
     return mark;
@@ -179,13 +179,13 @@ void zepi_completion_end_wait(struct zepi_completion_points *points,
     zepi_mutex_unlock(&points->mutex);
 }
 
-// Whether the queue may use what was freed up to `epoch`.
+// Whether the queue may use objects freed up to `epoch`.
 static bool holds_up_locked(struct zepi_completion_point *point, uint64_t epoch)
 {
     return !zepi_completion_point_is_idle(point) && point->synchronized_epoch < epoch;
 }
 
-// The queue, which stays until it is unpinned, if it holds up what was freed up to `epoch`.
+// The queue, which stays until it is unpinned, if it holds up objects freed up to `epoch`.
 static void *pin_queue(struct zepi_completion_points *points, struct zepi_completion_point *point,
                        uint64_t epoch)
 {

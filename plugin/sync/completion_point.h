@@ -80,7 +80,7 @@ uint32_t zepi_completion_point_number(const struct zepi_completion_points *point
 // Under the queue's mutex, after it was appended: one more command. Returns its number.
 static inline uint64_t zepi_completion_point_count(struct zepi_completion_point *point)
 {
-    // Relaxed: a thread that frees what this command uses has got it from this thread.
+    // Relaxed: a thread that frees memory which this command uses has got it from this thread.
     const uint64_t number = atomic_load_explicit(&point->submitted, memory_order_relaxed) + 1;
     atomic_store_explicit(&point->submitted, number, memory_order_relaxed);
     return number;
@@ -110,12 +110,12 @@ void zepi_completion_end_wait(struct zepi_completion_points *points,
 
 // ---- Of all queues ----
 
-// Looks at each queue that may use what was freed up to `epoch`; UINT64_MAX: at all that are busy.
+// Looks at each queue that may use memory freed up to `epoch`; UINT64_MAX: at all that are busy.
 // Waits at most `patience_ns` for each.
 void zepi_completion_look_at_all(struct zepi_completion_points *points, uint64_t epoch,
                                  uint64_t patience_ns);
 
-// What memory that is handed out now remembers for zepi_completion_is_unused.
+// The stamp of memory that is handed out now, for zepi_completion_is_unused.
 static inline uint64_t zepi_completion_stamp(struct zepi_completion_points *points)
 {
     // Acquire: the look at the queues with which the epoch began comes before what follows.
@@ -125,8 +125,8 @@ static inline uint64_t zepi_completion_stamp(struct zepi_completion_points *poin
 // Whether no command that was submitted before can use memory with this stamp. No lock.
 bool zepi_completion_is_unused(struct zepi_completion_points *points, uint64_t stamp);
 
-// Whether every queue is idle, so that nothing is in use whatever its stamp. False: some are busy,
-// or there are too many for a short look.
+// Whether every queue is idle, so that no memory is in use. False: some are busy, or there are too
+// many for a short look.
 static inline bool zepi_completion_are_all_idle(struct zepi_completion_points *points)
 {
     struct zepi_completion_block *block = &points->first;
@@ -145,8 +145,8 @@ static inline bool zepi_completion_are_all_idle(struct zepi_completion_points *p
 
 // ---- Epochs, under the mutex, for deferred_free.c ----
 
-// Notes the commands that each queue was given before. What is handed out from now on is of this
-// epoch.
+// Notes the commands that each queue was given before. Memory that is handed out from now on is of
+// this epoch.
 uint64_t zepi_completion_begin_epoch_locked(struct zepi_completion_points *points);
 // The last epoch of which no command can use anything.
 uint64_t zepi_completion_finished_epoch_locked(struct zepi_completion_points *points);

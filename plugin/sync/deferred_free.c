@@ -4,7 +4,7 @@
 // Between two looks at queues that go on.
 #define LOOK_STEP (ZEPI_DEFERRED_LIMIT / 8)
 
-// Takes out what may go, to be destroyed. The list is in the order of the epochs.
+// Takes out the objects that may go, to be destroyed. The list is in the order of the epochs.
 static struct zepi_deferred *take_finished_locked(struct zepi_deferred_list *list)
 {
     if (!list->first)
@@ -54,7 +54,7 @@ static void destroy_finished(struct zepi_deferred_list *list)
 
 void zepi_deferred_list_finish(struct zepi_deferred_list *list)
 {
-    // What is freed while there is no queue is destroyed at once.
+    // Without a queue, objects are destroyed at once.
     assert(!list->first);
     zepi_completion_points_finish(&list->points);
 }
@@ -102,7 +102,7 @@ void zepi_defer_free(struct zepi_context *context, struct zepi_deferred *deferre
 bool zepi_deferred_drain(struct zepi_context *context, uint64_t patience_ns)
 {
     struct zepi_deferred_list *list = zepi_deferred_list_of(context);
-    // Relaxed: what this thread added, it sees.
+    // Relaxed: a thread sees its own additions.
     if (atomic_load_explicit(&list->weight, memory_order_relaxed) == 0)
         return false;
     zepi_completion_look_at_all(&list->points,
@@ -138,7 +138,7 @@ static bool deferred_reclaim(struct zepi_context *context, uint64_t patience_ns)
 {
     struct zepi_deferred_list *list = zepi_deferred_list_of(context);
     const bool is_any = zepi_deferred_drain(context, patience_ns);
-    // What other threads took out of the list counts once it is destroyed.
+    // Objects that other threads took out of the list count once they are destroyed.
     zepi_mutex_lock(&list->points.mutex);
     while (list->destroying > 0)
         zepi_condition_wait(&list->points.changed, &list->points.mutex);

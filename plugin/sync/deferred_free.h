@@ -5,22 +5,22 @@
 #include "device/context.h"
 #include "sync/completion_point.h"
 
-// Deferred free: a context's list of what the host gave up and commands may still use. It is
-// destroyed as soon as each queue of the context is empty or was waited for since. A launch pays
+// Deferred free: a context's list of objects that the host released and commands may still use. It
+// is destroyed as soon as each queue of the context is empty or was waited for since. A launch pays
 // nothing for it.
 //
 // The list is looked through when a wait shows how far a queue is, when its weight passes
 // ZEPI_DEFERRED_LIMIT (then without a wait: the queues may wait for the calling thread), and before
-// an allocation fails (zepi_context_reclaim). Whichever thread finds that something is free
-// destroys it, under no lock.
+// an allocation fails (zepi_context_reclaim). The thread that finds an object free destroys it,
+// under no lock.
 
-// Weights are bytes: of memory, its size; of other things, with what the driver may keep for them,
-// a guess.
+// Weights are bytes: of memory, its size; of handles, with the memory that the driver may keep for
+// them, a guess.
 #define ZEPI_DEFERRED_LIMIT ((uint64_t)32 << 20)
 #define ZEPI_DEFERRED_WEIGHT_EVENT ((uint64_t)8 << 10)
 #define ZEPI_DEFERRED_WEIGHT_HANDLE ((uint64_t)512 << 10)
 
-// Something in the list: a member of what is to be destroyed, by which `destroy` finds it.
+// An entry of the list: a member of the object to be destroyed, by which `destroy` finds it.
 struct zepi_deferred {
     struct zepi_deferred *next;
     uint64_t epoch;
@@ -35,7 +35,7 @@ struct zepi_deferred_list {
     struct zepi_deferred *first;          // oldest
     struct zepi_deferred *last;
     uint64_t looked_weight;      // of the list when the queues were last looked at
-    unsigned destroying;         // threads that destroy what they took out of the list; the last
+    unsigned destroying;         // threads that destroy objects they took out of the list; the last
                                  // one of them wakes `points.changed`
     atomic_uint_fast64_t weight; // of the list; written under the mutex
 };
@@ -59,15 +59,15 @@ void zepi_deferred_list_finish(struct zepi_deferred_list *list);
 // Destroys it when no command can use it any more: now, or later on any thread.
 void zepi_defer_free(struct zepi_context *context, struct zepi_deferred *deferred);
 
-// Destroys what no command can use any more, after a look at the busy queues. Waits at most
-// `patience_ns` for each of them. False: there was nothing in the list.
+// Destroys the objects that no command can use any more, after a look at the busy queues. Waits at
+// most `patience_ns` for each of them. False: there was nothing in the list.
 bool zepi_deferred_drain(struct zepi_context *context, uint64_t patience_ns);
 
-// The end of a wait (zepi_completion_begin_wait). Destroys what was waiting for that.
+// The end of a wait (zepi_completion_begin_wait). Destroys the objects that were waiting for it.
 void zepi_deferred_end_wait(struct zepi_context *context, struct zepi_completion_point *point,
                             struct zepi_completion_mark mark);
 
-// The queue goes (zepi_completion_point_remove). Destroys what was waiting for that.
+// The queue goes (zepi_completion_point_remove). Destroys the objects that were waiting for it.
 void zepi_deferred_remove_point(struct zepi_context *context, struct zepi_completion_point *point);
 
 #endif

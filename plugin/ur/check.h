@@ -5,9 +5,9 @@
 #include "core/object.h"
 #include "ur/ur.h"
 
-// Checks of what comes in through Unified Runtime's tables, as the header documents them for each
-// function, and results that go out. They hold with and without the loader's validation layer. Any
-// thread.
+// Checks of arguments that come in through Unified Runtime's tables, as the header documents them
+// for each function, and results that go out. They hold with and without the loader's validation
+// layer. Any thread.
 
 // The result that a failure of the core stands for. The sentence stays the thread's last error,
 // and is written to the log.
@@ -17,7 +17,7 @@ static inline ur_result_t zepi_ur_result(zepi_result_t result)
     return __builtin_expect(result == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS : zepi_ur_fail(result);
 }
 
-// Notes what was wrong, and returns `result`.
+// Notes the mistake, and returns `result`.
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
 

@@ -36,7 +36,7 @@ ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command);
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
 ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
     __attribute__((cold, noinline));
-// What is wrong with a wait list that the core refused.
+// The error for a wait list that the core refused.
 ur_result_t zepi_ur_wrong_wait_list(const struct zepi_queue *queue, zepi_wait_list_t wait);
 
 static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,

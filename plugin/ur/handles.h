@@ -59,8 +59,8 @@ static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index);
 
-// What is wrong with an object of context `other` where one of `own` is expected: `wrong`, or, if
-// not even their platforms are the same, the context.
+// The error for an object of context `other` where one of `own` is expected: `wrong`, or, if not
+// even their platforms are the same, the context.
 static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
                                                 const struct zepi_context *other, ur_result_t wrong)
 {
@@ -78,7 +78,7 @@ static inline ur_result_t zepi_ur_check_usm_range(struct zepi_context *context, 
                : zepi_ur_refuse_usm_range(memory, size, name);
 }
 
-// What retain and release of every noun do, once the handle was checked.
+// Retain and release of every noun, once the handle was checked.
 static inline ur_result_t zepi_ur_retain(ur_result_t checked, void *object)
 {
     if (checked == UR_RESULT_SUCCESS)

@@ -11,7 +11,7 @@ struct zepi_ur_info {
     size_t *out_size;
 };
 
-// Checks what the caller passed for it.
+// Checks the pointers that the caller passed for it.
 ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info);
 
 // Answers with `size_bytes` bytes. Too little room is UR_RESULT_ERROR_INVALID_SIZE; nothing is

@@ -2,8 +2,8 @@
 #ifndef ZEPI_UR_OLDER_NAMES_H
 #define ZEPI_UR_OLDER_NAMES_H
 
-// What this folder names and a release's header does not have yet. ZEPI_UR_RELEASE is the release
-// that the folder is compiled for: 20253 for 2025.3.
+// Names that this folder uses and a release's header does not have yet. ZEPI_UR_RELEASE is the
+// release that the folder is compiled for: 20253 for 2025.3.
 
 // A question or a kind that no host of the release asks for: a number of its own for each.
 #define ZEPI_UR_NEVER(number) (0x7fff0000 + (number))
@@ -63,7 +63,7 @@ typedef void (*ur_exp_host_task_function_t)(void *data);
 typedef struct ur_exp_host_task_properties_t ur_exp_host_task_properties_t;
 typedef int ur_exp_image_copy_input_types_t;
 
-// What layout/release_2025_3.c has for a slot that the header does not name.
+// The functions of layout/release_2025_3.c for slots that the header does not name.
 ur_result_t zepi_ur_reserved(void);
 
 typedef uint32_t ur_exp_program_flags_t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this adapter does not do, each with its reason. tests/ur checks that this list and the
-// tables agree.
+// The functions that this adapter refuses, each with its reason. tests/ur checks that this list and
+// the tables agree.
 #include "ur/check.h"
 
 // The name is said without `zepi_`, as the host knows it.

@@ -36,7 +36,7 @@ struct zepi_ur_tables {
 #undef ZEPI_UR_MEMBER_TABLE
 #undef ZEPI_UR_MEMBER
 
-// What every handle begins with a pointer to.
+// Every handle begins with a pointer to it.
 extern const struct zepi_ur_tables zepi_ur_tables;
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 // Level Zero 1.4 through the loader, which is opened at run time: without it the plugin loads and
-// reports no platform. What came after 1.4 is in ze_optional.h. The functions are found once, under
-// the lock of the bring-up, and constant after it.
+// reports no platform. Functions that came after 1.4 are in ze_optional.h. The functions are found
+// once, under the lock of the bring-up, and constant after it.
 
 #define ZEPI_ZE_FUNCTIONS(X)                                                                       \
     X(zeInit)                                                                                      \

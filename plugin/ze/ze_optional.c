@@ -89,7 +89,7 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
     return result;
 }
 
-// What devices and drivers say of themselves.
+// Properties that devices and drivers state.
 static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
                                            ze_driver_handle_t driver, uint32_t api_version)
 {

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What Level Zero got after 1.4, found at run time for each driver. Names, values and layouts are
-// the specification's; the types have names of our own, so that any version of the headers does.
+// Functions that Level Zero got after 1.4, found at run time for each driver. Names, values and
+// layouts are the specification's; the types have names of our own, so that any version of the
+// headers does.
 //
 // A symbol of the loader counts only if the driver's API version reaches the function's, for flags
 // too: new loaders export functions that old drivers refuse, and old drivers accept flags that they
@@ -188,7 +189,7 @@ struct zepi_ze_optional {
                                                     ze_kernel_handle_t *);
 };
 
-// `api_version` is the driver's. What is not there is no failure; a driver that cannot answer for
+// `api_version` is the driver's. A missing function is no failure; a driver that cannot answer for
 // the moment (out of memory, device lost) is.
 zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
                                     uint32_t api_version);

@@ -8,7 +8,7 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-// What a lookup needs that misses.
+// The request of a lookup that misses.
 struct request {
     const struct zepi_binary_source *source;
     ze_module_handle_t made; // from source, on the way to the native code; or NULL
@@ -89,7 +89,8 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     const zepi_result_t result = binary_load(request, native, &load_log, out_module);
     const char *text = zepi_build_log(native, &log_size);
     zepi_text_append(log, text, log_size);
-    // The log is the maker's, the same from every level; what loading says matters if it fails.
+    // The log is the maker's, the same from every level; the messages of loading matter if it
+    // fails.
     if (result != ZEPI_SUCCESS && load_log.bytes)
         zepi_text_append(log, load_log.bytes, load_log.size_bytes);
     *out_size_bytes = ((struct zepi_binary *)zepi_build_result_payload(native))->size_bytes;

@@ -8,8 +8,8 @@
 struct zepi_context;
 struct zepi_device;
 
-// Makes the ze_module from source: compiles, or links SPIR-V. Appends what the driver says to `log`
-// in any case.
+// Makes the ze_module from source: compiles, or links SPIR-V. Appends the driver's messages to
+// `log` in any case.
 typedef zepi_result_t zepi_binary_make_fn(void *user, struct zepi_text *log,
                                           ze_module_handle_t *out_module);
 
@@ -20,9 +20,9 @@ struct zepi_binary_source {
     void *user; // borrowed for the call
 };
 
-// A ze_module, owned, for what the sealed key stands for: loaded from the process' cache of machine
-// code or the disk, else made from the source, once in the process. Appends the maker's log, the
-// same from every level. *out_size_bytes is that of the native code, 0 if the driver answers none.
+// A ze_module, owned, for the sealed key: loaded from the process' cache of machine code or the
+// disk, else made from the source, once in the process. Appends the maker's log, the same from
+// every level. *out_size_bytes is that of the native code, 0 if the driver answers none.
 zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
                               struct zepi_text *log, ze_module_handle_t *out_module,
                               uint64_t *out_size_bytes);

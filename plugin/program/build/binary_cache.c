@@ -11,7 +11,7 @@
 #include "device/platform.h"
 #include "program/build/build_key.h"
 
-// Guards the making of what is below; once made, it stays until the plugin is unloaded.
+// Guards the making of the variables below; once made, they stay until the plugin is unloaded.
 static struct zepi_mutex mutex;
 static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
@@ -83,7 +83,7 @@ static bool code_store_load(void *self, const struct zepi_key *key,
     return is_loaded;
 }
 
-// What is stored was compiled just now.
+// A stored result was compiled just now.
 static void code_store_store(void *self, const struct zepi_key *key,
                              const struct zepi_build_record *record)
 {

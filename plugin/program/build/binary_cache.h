@@ -27,9 +27,10 @@ struct zepi_disk *zepi_binary_disk(void); // NULL: there is no folder, or it is 
 // Fills an output with native code, which is copied. Returns false without memory.
 bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes);
 
-// Adds to a key what decides the machine code of a device beside the input: vendor, device and IP
-// version, the driver with its version. The compiler's identity (device/compiler_identity.h) is
-// part of the key on disk alone: in one process a driver has one compiler.
+// Adds to a key the properties that decide the native code of a device beside the input: vendor,
+// device and IP version, the driver with its version. The compiler's identity
+// (device/compiler_identity.h) is part of the key on disk alone: in one process a driver has one
+// compiler.
 void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device);
 
 #endif

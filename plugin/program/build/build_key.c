@@ -10,8 +10,8 @@ void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *im
     const struct zepi_spec_entry *set = values ? values->entries : NULL;
     const struct zepi_spec_entry *end = values ? set + values->count : NULL;
     // Declarations, constants and values are all sorted by id, the first two with the same ids.
-    // Setting the default is the same build as not setting it: only what differs from the literals
-    // of the SPIR-V is part of the key.
+    // Setting the default is the same build as not setting it: only values that differ from the
+    // literals of the SPIR-V are part of the key.
     const uint32_t count =
         spirv && (set != end || image->has_own_defaults) ? image->declaration_count : 0;
     for (uint32_t i = 0; i < count && (set != end || image->has_own_defaults); i++) {

@@ -44,7 +44,7 @@ size_t zepi_build_options_normalize(const char *text, char *out)
 
 bool zepi_build_options_are_plain(const char *text, size_t *out_length)
 {
-    // What may stand anywhere: printable, but no quotes and no backslash.
+    // Characters that may stand anywhere: printable, but no quotes and no backslash.
     static const bool is_plain[256] = {
         ['!'] = true, ['#' ... '&'] = true, ['(' ... '['] = true, [']' ... '~'] = true};
     size_t length = 0;

@@ -18,8 +18,8 @@ struct zepi_device_module_unit {
     ze_module_handle_t ze;
     const char **kernel_names; // owned block; NULL if the driver does not answer names
     uint32_t kernel_count;
-    // Reference: the native code before it was linked, which is what the module can be made of
-    // again. NULL: what the driver answers is that.
+    // Reference: the native code before it was linked, of which the module can be made again. NULL:
+    // the driver returns such code itself.
     struct zepi_blob *native;
     uint32_t group; // units of one group were linked with each other
 };
@@ -30,7 +30,7 @@ struct zepi_device_module {
     struct zepi_deferred deferred;
     struct zepi_context *context; // borrowed: holders of a device module hold the context
     struct zepi_device *device;   // borrowed
-    uint64_t id;                  // unique in the process; what its kernels are found by
+    uint64_t id;                  // unique in the process; in the keys of its kernels
     zepi_ownership_t ownership;   // of the ze_modules
     bool is_private;              // one module's: handed in, or with variables; never cached
     char *options; // owned; canonical, that it was compiled with; NULL: linked, or handed in
@@ -92,7 +92,7 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
                                         struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module);
 void zepi_device_module_destroy(void *device_module);
-// What it costs to keep the code: the driver's share, about as large as its native code, and the
+// The cost of keeping the code: the driver's share, about as large as its native code, and the
 // bytes that it was made from.
 uint64_t zepi_device_module_cost_bytes(const struct zepi_device_module *device_module,
                                        uint64_t native_size_bytes);
@@ -108,7 +108,7 @@ const char *zepi_device_module_kernel_name(const struct zepi_device_module *devi
 ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_module *device_module,
                                                   const char *name);
 
-// What the SPIR-V says about a kernel; NULL if it is not known.
+// The description of a kernel in the SPIR-V; NULL if it is not known.
 const struct zepi_spirv_kernel *
 zepi_device_module_describe_kernel(const struct zepi_device_module *device_module,
                                    const char *name);

@@ -145,7 +145,7 @@ void zepi_device_module_for_each_kernel(const struct zepi_device_module *device_
                 return;
         }
     }
-    // A driver that does not answer names: SPIR-V does.
+    // A driver that does not list names: SPIR-V does.
     for (uint32_t i = 0; i < device_module->source_count && !has_names; i++) {
         const struct zepi_blob *source = device_module->sources[i];
         for (uint32_t at = 0; source && at < source->spirv.kernel_count; at++) {
@@ -198,7 +198,7 @@ ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_modul
     return unit ? unit->ze : NULL;
 }
 
-// What a lookup needs that misses.
+// The request of a lookup that misses.
 struct code_request {
     struct zepi_context *context;
     struct zepi_device *device;
@@ -229,7 +229,7 @@ static zepi_result_t device_module_compile(void *user, struct zepi_text *log,
         log, out_module);
 }
 
-// What decides a build beside the device.
+// The inputs that decide a build beside the device.
 static void device_module_begin_key(struct zepi_key *key, const struct code_request *request)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
@@ -315,7 +315,7 @@ static void hand_out_build_log(const struct zepi_build_options *options, struct 
         options->log(options->log_data, device, log, size_bytes);
 }
 
-// What became of a build. Consumes the result unless it succeeded.
+// The status of a build. Consumes the result unless it succeeded.
 static zepi_result_t device_module_hand_out(const struct zepi_build_options *options,
                                             struct zepi_device *device,
                                             struct zepi_build_result *result,
@@ -354,7 +354,7 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
     zepi_result_t done = zepi_build_uncached(build, &result);
     if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
-        // Once more without what is in no use, as the caches do it.
+        // Once more without unused results, as the caches do it.
         zepi_build_result_release(result);
         zepi_handle_caches_trim(context, 0);
         done = zepi_build_uncached(build, &result);
@@ -400,7 +400,7 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     case ZEPI_LOOKUP_FAILED:
         return device_module_hand_out(options, device, result, out_result);
     case ZEPI_LOOKUP_RECURSIVE:
-        // Log callbacks run after a build. What runs during it is the driver, and layers above it.
+        // Log callbacks run after a build. During it the driver runs, and layers above it.
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the thread that builds this module asks for it from inside the build");
     default:

@@ -20,7 +20,7 @@ static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi
     return context->parts[ZEPI_PART_HANDLE_CACHES];
 }
 
-// Gives up what is in no use until at most `bytes` are kept.
+// Gives up results in no use until at most `bytes` are kept.
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
 
 // Goes up with every change that the answer to a launch by name might depend on: a unit that comes

@@ -7,7 +7,7 @@
 // A fresh ze_module that is to become part of a device module: of one thread until then.
 struct zepi_fresh_module {
     ze_module_handle_t ze;    // owned; NULL: not made yet
-    struct zepi_blob *native; // reference; what it was loaded from, or NULL
+    struct zepi_blob *native; // reference; the bytes that it was loaded from, or NULL
     uint32_t group;           // ascending from 0 without a gap
 };
 
@@ -15,7 +15,7 @@ struct zepi_fresh_module {
 zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
                                      const struct zepi_device *device, const void *bytes,
                                      size_t size_bytes, struct zepi_text *log);
-// Destroys what is there of them.
+// Destroys those that there are.
 void zepi_fresh_modules_finish(uint32_t count, struct zepi_fresh_module *fresh);
 
 enum zepi_fresh_use {

@@ -10,7 +10,7 @@
 #include "ze/ze.h"
 
 struct request {
-    const struct zepi_spirv *spirv;                 // to keep; NULL: only what is known
+    const struct zepi_spirv *spirv;                 // to keep; NULL: only the known names
     const struct zepi_device_module *device_module; // to ask the driver about
     const struct zepi_device_module_unit *unit;
 };
@@ -123,7 +123,7 @@ struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_modu
     return unit->native ? symbol_table_find_or_make(unit->native->digest, &request) : NULL;
 }
 
-// Whose symbols are added to what.
+// The binary whose symbols are added to a table.
 struct addition {
     struct zepi_symbols *symbols;
     uint32_t member;

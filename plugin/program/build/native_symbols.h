@@ -6,11 +6,11 @@
 #include "program/build/device_module.h"
 #include "program/native/symbols.h"
 
-// Native code of an object does not say what it imports and exports, and old drivers cannot be
-// asked. So the linkage table of the SPIR-V that it was made from is kept in the cache of machine
-// code, under the digest of the native code, when that is handed to the host. Any thread.
+// Native code of an object does not name its imports and exports, and old drivers cannot be asked.
+// So the linkage table of the SPIR-V that it was made from is kept in the cache of machine code,
+// under the digest of the native code, when that is handed to the host. Any thread.
 
-// Keeps the table of an object's native code. What fails is not kept.
+// Keeps the table of an object's native code. A failure is not kept.
 void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv);
 
 // The table of a unit of native code, as it was kept or as the driver tells: a reference, whose

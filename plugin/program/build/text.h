@@ -30,7 +30,7 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 // Makes a failed result's code and sentence the thread's last error, and returns the code.
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result);
 
-// What a build callback answers for a failure with this code.
+// The status of a build callback for a failure with this code.
 enum zepi_build_status zepi_build_status_of(zepi_result_t result);
 
 #endif

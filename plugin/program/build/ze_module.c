@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-// What drivers list beside the kernels of a module that takes global addresses.
+// The name that drivers list beside the kernels of a module that takes global addresses.
 #define HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
 
 void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log)
@@ -134,7 +134,7 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
     return result;
 }
 
-// What the driver says is unresolved, as text; empty if it does not say.
+// The unresolved symbols that the driver names, as text; empty if it names none.
 static void inspect_linkage(const struct zepi_context *context, ze_module_handle_t module,
                             struct zepi_text *out_text)
 {

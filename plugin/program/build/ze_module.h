@@ -8,7 +8,7 @@
 struct zepi_context;
 struct zepi_device;
 
-// Level Zero's modules: making them, and asking what they are.
+// Level Zero's modules: making them, and queries about them.
 
 // Whether imports that no module defines are a failure.
 enum zepi_imports {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 // The bytes of an image, once in the process however often a host hands them in, with what is
-// computed from them: digest, SPIR-V walk and what a plain image of it declares. Known bytes are
-// recognised by their length, a hash of samples and a comparison with the copy, which costs less
-// than a digest. Immutable.
+// computed from them: digest, SPIR-V walk and the declarations of a plain image of it. Known bytes
+// are recognised by their length, a hash of samples and a comparison with the copy, which costs
+// less than a digest. Immutable.
 struct zepi_blob {
     struct zepi_blob *next; // in the table; guarded by its lock
     atomic_uint references;

@@ -8,7 +8,8 @@
 #define SAMPLES 4
 #define MOST_MISTAKEN 4 // then a digest is worth its price: there are many variants of these bytes
 
-// Guards the table and the move of a count from 0; nothing is called under it but what reads bytes.
+// Guards the table and the move of a count from 0; only functions that read bytes are called under
+// it.
 static struct zepi_mutex mutex;
 static struct zepi_blob *buckets[BUCKETS];
 
@@ -155,7 +156,7 @@ void zepi_blob_release(struct zepi_blob *blob)
                                                   memory_order_release, memory_order_relaxed))
             return;
     }
-    // Perhaps the last: only under the lock, so that no thread finds what is about to go.
+    // Perhaps the last: only under the lock, so that no thread finds a blob that is about to go.
     zepi_mutex_lock(&mutex);
     const bool is_last = atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) == 1;
     if (is_last) {

@@ -9,8 +9,8 @@
 struct zepi_build_result;
 struct zepi_context;
 
-// A device image: code in one format with what its maker knows about it. Immutable, shared by the
-// modules that have it.
+// A device image: code in one format with its maker's description. Immutable, shared by the modules
+// that have it.
 struct zepi_device_image {
     struct zepi_object object;
     zepi_device_image_format_t format;
@@ -35,7 +35,7 @@ struct zepi_device_image {
     char **emulated_kernels;                     // owned
     uint32_t emulated_kernel_count;
     // Built images (built_image.h): references, NULL for others.
-    struct zepi_device_image *source;   // what it was built from; has its declarations
+    struct zepi_device_image *source;   // the image that it was built from; has its declarations
     struct zepi_spec_values *values;    // that it was built with
     struct zepi_context *context;       // keeps the build's alive
     struct zepi_build_result *build;    // for the first device that it serves
@@ -120,11 +120,11 @@ bool zepi_device_image_is_emulated(const struct zepi_device_image *image, uint32
 // Whether the image's constants are all constants for the driver's compiler.
 bool zepi_device_image_is_native_support(const struct zepi_device_image *image);
 
-// Whether the other image exports something that this one imports. Only of SPIR-V is that known.
+// Whether the other image exports a symbol that this one imports. Only of SPIR-V is that known.
 bool zepi_device_image_needs(const struct zepi_device_image *image,
                              const struct zepi_device_image *other);
-// Adds to the list what its images import from others of `all`, and what those import. Returns how
-// many there are then; there is room for all.
+// Adds to the list the images of `all` that its images import from, and those that these import
+// from. Returns how many there are then; there is room for all.
 uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_image *const *all,
                                        uint32_t count, struct zepi_device_image **images);
 

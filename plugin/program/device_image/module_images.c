@@ -5,8 +5,8 @@
 #include "device/context.h"
 #include "program/device_image/device_image.h"
 
-// What one image declares, beside what others do: SPIR-V comes first. The default of an emulated
-// constant counts for more than what native code was made with; else the first image's.
+// One declaration of several images: SPIR-V comes first. The default of an emulated constant counts
+// for more than the value that native code was made with; else the first image's.
 static void unite_declaration(struct zepi_spec_declaration *known,
                               const struct zepi_spec_declaration *more)
 {
@@ -42,7 +42,7 @@ static zepi_result_t add_declaration(struct zepi_module_images *images, zepi_mod
     return ZEPI_SUCCESS;
 }
 
-// Unites what several images declare.
+// Unites the declarations of several images.
 static zepi_result_t unite_declarations(struct zepi_module_images *images,
                                         zepi_module_state_t state)
 {

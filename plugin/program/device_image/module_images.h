@@ -13,8 +13,8 @@ struct zepi_spec_declaration;
 struct zepi_module_images {
     struct zepi_object object;    // for its memory and references: no handle
     struct zepi_context *context; // retained
-    // What the images declare together, sorted by id: the first image's own list if there is one
-    // image.
+    // The declarations of the images together, sorted by id: the first image's own list if there is
+    // one image.
     const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
     bool has_required;                              // one of them must be set before a build

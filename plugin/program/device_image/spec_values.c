@@ -10,7 +10,7 @@ static_assert(sizeof(struct zepi_spec_entry) == 16, "entries have no padding");
 
 void zepi_spec_values_release(struct zepi_spec_values *values)
 {
-    // Acquire and release: what others read is over before the memory goes.
+    // Acquire and release: others' reads are over before the memory goes.
     if (!values || atomic_fetch_sub_explicit(&values->references, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t i = 0; i < values->composite_count; i++) {

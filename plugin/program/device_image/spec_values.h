@@ -13,7 +13,7 @@
 // Specialization constants as an image declares them, and values that were set. Both are sorted by
 // id, each id once.
 
-// What an image (or all images of a module) declare.
+// The declaration of an image, or of all images of a module.
 struct zepi_spec_declaration {
     uint32_t id;
     zepi_scalar_type_t type;
@@ -55,7 +55,7 @@ static inline uint32_t zepi_spec_lower_bound(const void *list, size_t size_bytes
     return low;
 }
 
-// The bytes of a composite as they were set: what lies between its elements is kept with them.
+// The bytes of a composite as they were set, with those between its elements.
 struct zepi_spec_composite {
     char *name; // owned
     size_t size_bytes;

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-// Imported code has no image with bytes: what the driver answers as native code identifies it.
+// Imported code has no image with bytes: the driver's native code identifies it.
 static zepi_result_t add_imported_symbols(struct zepi_key *key,
                                           const struct zepi_link_member *member)
 {

@@ -15,7 +15,7 @@ struct zepi_link_member {
     struct zepi_spec_values *values;                // that the code was made with, or NULL
     const struct zepi_device_module *device_module; // never linked itself
     uint32_t unit;                                  // of the code
-    struct zepi_key key;                            // what the member is: code, values, options
+    struct zepi_key key;                            // of the member: code, values, options
     struct zepi_digest digest; // of the key without options: equal code is one definition
     // Reference; the linkage table of native code, if it was looked up and is known.
     struct zepi_build_result *table;

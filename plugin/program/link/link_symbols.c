@@ -50,7 +50,7 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
     return result;
 }
 
-// ---- What is missing ----
+// ---- Missing symbols ----
 
 static bool is_symbol_missing(const struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
 {
@@ -102,7 +102,7 @@ zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const str
     return ZEPI_ERROR_LINK_FAILURE;
 }
 
-// Whether the set defines nothing of what the member imports; false if it imports nothing.
+// Whether the set defines none of the member's imports; false if there are none.
 static bool is_symbol_wholly_missing(const struct zepi_symbols *symbols, uint32_t member)
 {
     bool has_imports = false;
@@ -122,7 +122,7 @@ zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
 {
     const struct zepi_text no_log = {0};
     bool is_unresolved = false;
-    // Of some native code the driver alone knows what it exports.
+    // The driver alone knows the exports of some native code.
     for (uint32_t i = 0; i < set->count; i++) {
         if (!zepi_link_member_spirv(&set->members[i]) && !set->members[i].table)
             return ZEPI_SUCCESS;

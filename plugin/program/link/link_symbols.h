@@ -5,11 +5,11 @@
 #include "program/build/text.h"
 #include "program/link/link_set.h"
 
-// The linkage table of a link set: from the SPIR-V; of native code, what the driver tells. Owned.
+// The linkage table of a link set: from the SPIR-V; of native code, from the driver. Owned.
 zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
                                          struct zepi_symbols *out_symbols);
 
-// Fails if it is certain without asking the driver that something stays unresolved: a member has
+// Fails if it is certain without asking the driver that a symbol stays unresolved: a member has
 // imports that its driver could not resolve when it was compiled, and the set defines none of what
 // it imports. In other cases the driver decides, which may supply some imports itself. `symbols`
 // were checked.

@@ -34,8 +34,8 @@ void zepi_container_pack(uint32_t count, const struct zepi_container_member *mem
 // Whether the bytes mean to be a container, whole or not.
 bool zepi_container_is(const void *bytes, size_t size_bytes);
 
-// How many members a container has, or 0: something is wrong with it, and *out_reason (static) says
-// what. Everything is checked here.
+// How many members a container has, or 0: it is damaged, and *out_reason (static) says how. All
+// offsets and sizes are checked here.
 uint32_t zepi_container_check(const void *bytes, size_t size_bytes, const char **out_reason);
 // Lists the members of a container that was checked, borrowed from it.
 void zepi_container_unpack(const void *bytes, struct zepi_container_member *out_members);

@@ -18,8 +18,8 @@
 void zepi_symbol_table_write_head(const struct zepi_spirv_symbol *symbol, char out_head[2]);
 
 // Calls `visit` for each symbol, whose name lies in the table, until it returns false. Bytes of
-// another make end the walk: checksums guard what is on the disk, this guards against the rest.
-// Returns false if `visit` did.
+// another make end the walk: checksums guard the files on the disk, this guards against other
+// damage. Returns false if `visit` did.
 bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
                             bool (*visit)(void *user, const struct zepi_spirv_symbol *symbol),
                             void *user);

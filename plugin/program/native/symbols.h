@@ -5,9 +5,9 @@
 #include "core/status.h"
 #include "spirv/spirv.h"
 
-// The linkage table of some objects that are to be linked: what each of them imports and exports.
-// Drivers answer badly where names clash (the first definition wins, or an empty log), so that this
-// is found out before they are asked.
+// The linkage table of some objects that are to be linked: the imports and exports of each. Drivers
+// answer badly where names clash (the first definition wins, or an empty log), so that this is
+// found out before they are asked.
 
 enum zepi_symbol_kind {
     ZEPI_SYMBOL_KERNEL, // has ZEPI_SPIRV_EXPORT

@@ -8,7 +8,7 @@
 // Device queries, in groups. UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION of one says that the query
 // belongs to another group or has no answer. Devices are constant: any thread.
 
-// Its parts, and what it is a part of.
+// Its parts, and its parent.
 ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,
                                           ur_device_info_t question,
                                           const struct zepi_ur_info *info);
@@ -18,11 +18,11 @@ ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_dev
 // Memory, caches, USM, images.
 ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t question,
                                        const struct zepi_ur_info *info);
-// What can be done on it at all.
+// Its capabilities.
 ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
                                         const struct zepi_ur_info *info);
 
-// What UR_DEVICE_INFO_MAX_COMPUTE_UNITS answers.
+// The value of UR_DEVICE_INFO_MAX_COMPUTE_UNITS.
 uint32_t zepi_ur_compute_units(const struct zepi_device *device);
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 // Unified Runtime's tables differ from release to release of DPC++, and the version number stays
-// 0.12. A loader with another layout would call wrong functions, so it is told by what is in its
-// file: the names of the functions that it knows, as exports or for tracing.
+// 0.12. A loader with another layout would call wrong functions, so it is told by the contents of
+// its file: the names of the functions that it knows, as exports or for tracing.
 
-// What a module has names of. Bits are those of ZEPI_UR_FUNCTIONS.
+// The functions that a module has names of. Bits are those of ZEPI_UR_FUNCTIONS.
 struct zepi_ur_loader {
     const char *path;  // of the module; "an unknown module" if there is none. Borrowed
     uint32_t releases; // releases whose functions, and no others, it names

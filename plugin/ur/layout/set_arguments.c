@@ -11,11 +11,11 @@
 struct place {
     void *bytes; // owned
     size_t size_bytes;
-    bool is_set; // the argument, of whatever kind
+    bool is_set; // the argument, of any kind
 };
 
-// What was set on a kernel. Memory objects and samplers are not retained: a kernel that the host
-// keeps must not keep them. A launch looks whether they are still there.
+// The arguments that were set on a kernel. Memory objects and samplers are not retained: a kernel
+// that the host keeps must not keep them. A launch looks whether they are still there.
 struct zepi_ur_set_arguments {
     struct zepi_object object;
     // Guards what is below, and is held while the kernel is launched with it: no argument changes
@@ -55,7 +55,7 @@ static struct zepi_ur_set_arguments *set_arguments_create(uint32_t count)
 
 static struct zepi_ur_set_arguments *set_arguments_find(struct zepi_kernel *kernel)
 {
-    // Acquire, here and below: what the thread that made it wrote.
+    // Acquire, here and below: the writes of the thread that made it.
     return atomic_load_explicit(&kernel->set_arguments, memory_order_acquire);
 }
 

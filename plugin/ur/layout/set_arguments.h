@@ -4,9 +4,9 @@
 
 #include "ur/ur.h"
 
-// Up to 2026.1 a host sets arguments on the kernel, one by one, and launches what it has set. This
-// folder's other layouts, and everything below, have arguments with the launch: the functions of
-// this file keep what was set as such a list.
+// Up to 2026.1 a host sets arguments on the kernel, one by one, and then launches. This folder's
+// other layouts, and everything below, have arguments with the launch: the functions of this file
+// keep them as such a list.
 
 // Functions of later releases that every layout has, with or without a place for them in its
 // tables.
@@ -25,7 +25,7 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand);
 
-// Launches with what was set on the kernel, as 2026.0 and 2026.1 have it.
+// Launches with the arguments that were set on the kernel, as 2026.0 and 2026.1 have it.
 ur_result_t zepi_urEnqueueKernelLaunch(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
                                        uint32_t workDim, const size_t *pGlobalWorkOffset,
                                        const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,

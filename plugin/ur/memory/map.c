@@ -69,8 +69,8 @@ static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
     zepi_mutex_unlock(&mem->mutex);
 }
 
-// Enqueues what makes the map's bytes the buffer's: nothing for its own memory, a copy to the
-// host's memory if that is its storage and lacks them, else one to the staging memory.
+// Enqueues the command that makes the map's bytes the buffer's: nothing for its own memory, a copy
+// to the host's memory if that is its storage and lacks them, else one to the staging memory.
 static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
                                  const struct zepi_ur_map *map, bool is_read)
 {
@@ -145,7 +145,7 @@ static struct zepi_ur_map *take_map(struct zepi_ur_mem *mem, const void *address
     return map;
 }
 
-// Enqueues what makes the buffer's bytes the map's, if the host may have changed them.
+// Enqueues the command that makes the buffer's bytes the map's, if the host may have changed them.
 static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
                                    const struct zepi_ur_map *map)
 {

@@ -4,7 +4,7 @@
 
 #include "ur/memory/mem.h"
 
-// Forgets what is still mapped: the memory object goes.
+// Forgets the mappings that are left: the memory object goes.
 void zepi_ur_maps_finish(struct zepi_ur_mem *mem);
 
 // An object without memory. One reference, or NULL (noted).

@@ -59,7 +59,7 @@ zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_u
 ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
                                    char **out_address);
 
-// What a kernel gets. NULL is a null pointer.
+// The kernel's argument. NULL is a null pointer.
 ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
                                     const struct zepi_device *device, zepi_argument_t *out);
 ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,

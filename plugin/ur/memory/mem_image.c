@@ -43,7 +43,7 @@ static bool read_image_type(ur_mem_type_t type, ze_image_type_t *out_type)
     }
 }
 
-// What the header asks of a description, whatever the image is for.
+// The checks that the header asks for of every description.
 static ur_result_t check_image_desc(const ur_image_desc_t *desc)
 {
     if (desc->stype != UR_STRUCTURE_TYPE_IMAGE_DESC)
@@ -112,7 +112,7 @@ static ur_result_t copy_host_pixels(struct zepi_ur_mem *mem, const void *host, s
     return zepi_ur_result(result);
 }
 
-// What is wrong with a description that the driver refused, in the words for images.
+// The error for a description that the driver refused, in the words for images.
 static ur_result_t refuse_image(const struct zepi_context *context, zepi_result_t created,
                                 ur_result_t result)
 {

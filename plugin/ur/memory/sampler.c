@@ -62,7 +62,7 @@ static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t
     return (ur_sampler_addressing_mode_t)i;
 }
 
-// Whether it is known what the sampler was made with.
+// Whether the sampler's description is known.
 static bool sampler_is_described(const struct zepi_sampler *sampler)
 {
     return sampler->desc.stype == ZE_STRUCTURE_TYPE_SAMPLER_DESC;

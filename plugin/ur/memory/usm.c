@@ -73,8 +73,8 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
                : zepi_ur_result(result);
 }
 
-// The core checks what it takes, and takes from its pool what is small. What it refuses is asked
-// for once more, for the error that the header wants.
+// The core checks the sizes that it takes, and takes small ones from its pool. Refused sizes are
+// asked for once more, for the error that the header wants.
 static inline ur_result_t usm_allocate_checked(ur_context_handle_t context,
                                                ur_device_handle_t device, zepi_usm_kind_t kind,
                                                const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool,

@@ -16,7 +16,7 @@ static void usm_pool_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(ur_usm_pool, usm_pool_destroy);
 
-// What a host that sets no limits gets.
+// The limits of a host that sets none.
 #define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
 
 static const ur_usm_pool_limits_desc_t *find_pool_limits(const ur_usm_pool_desc_t *desc)
@@ -79,7 +79,7 @@ ur_result_t zepi_urUSMPoolRelease(ur_usm_pool_handle_t pPool)
     return zepi_ur_release(zepi_ur_check_usm_pool(pPool), pPool);
 }
 
-// What a question is about, or NULL.
+// The counter of a query, or NULL.
 static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t question)
 {
     switch ((int)question) {
@@ -127,7 +127,7 @@ ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t
                                        : result;
 }
 
-// Limits are set to any number, high marks to 0: they begin anew with what is there.
+// Limits are set to any number, high marks to 0: they begin anew with the memory that is there.
 static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t question,
                                  size_t value)
 {
@@ -181,7 +181,7 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
         result = zepi_ur_refuse(zepi_ur_wrong_context(context, zepi_ur_usm_pool(hPool)->context,
                                                       UR_RESULT_ERROR_INVALID_VALUE),
                                 "the pool is of another context");
-    // What commands are done with is no use.
+    // Memory that commands are done with is not in use.
     if (result == UR_RESULT_SUCCESS)
         zepi_deferred_drain(zepi_ur_context(hContext), 0);
     if (result == UR_RESULT_SUCCESS)

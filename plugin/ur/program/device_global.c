@@ -56,7 +56,7 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
-// Kernels, and what the SPIR-V exports.
+// Kernels, and the functions that the SPIR-V exports.
 static bool has_function(const struct zepi_module *module, const char *name)
 {
     bool is_kernel = false;

@@ -148,7 +148,7 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
     return result;
 }
 
-// What a question about sizes needs of a launch.
+// The checks of a launch that a query about sizes needs.
 static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
                                           uint32_t work_dim, const size_t *global_size,
                                           const size_t *out)

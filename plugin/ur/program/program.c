@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Programs: how they are made, and what is set on them.
+// Programs: how they are made, and the constants that are set on them.
 #include "ur/program/program.h"
 
 #include "core/alloc.h"

@@ -19,8 +19,8 @@ struct zepi_ur_program {
     struct zepi_module *loaded;
     ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
-    // Of a failure; a success has its logs in what was built. Owned list of owned texts, one a
-    // device of the context; each, and the list, may be NULL.
+    // Of a failure; a success has its logs in the module. Owned list of owned texts, one a device
+    // of the context; each, and the list, may be NULL.
     char **device_logs;
 };
 
@@ -39,7 +39,7 @@ static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
 // A program without modules. One reference, or NULL (noted).
 struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
 
-// What the program is at this moment: what was built, else its input. New reference, never NULL but
+// The program's module at this moment: the built one, else its input. New reference, never NULL but
 // for a program whose link failed.
 struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
 

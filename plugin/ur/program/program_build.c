@@ -6,7 +6,7 @@
 
 // ---- An operation ----
 
-// What the core is asked for, and the logs that come back.
+// A build, and the logs that come back.
 struct build {
     struct zepi_context *context;
     zepi_build_desc_t desc;
@@ -74,7 +74,7 @@ static void build_explain_failure(struct build *build)
     build_keep_log(build, build->context->devices[0], sentence, strlen(sentence));
 }
 
-// What was built has them.
+// The built module has them.
 static __attribute__((noinline)) void build_drop_logs(struct build *build)
 {
     zepi_ur_free_logs(build->device_logs, build->context);
@@ -111,7 +111,7 @@ static void program_build_finish(struct build *build, struct zepi_ur_program *pr
 
 enum operation { COMPILE, BUILD };
 
-// The core's result of building something that was found good before.
+// The core's result of a build whose input was found good before.
 static ur_result_t program_fail_build(zepi_result_t result)
 {
     const ur_result_t ur = zepi_ur_result(result);
@@ -120,7 +120,7 @@ static ur_result_t program_fail_build(zepi_result_t result)
                : ur;
 }
 
-// What creation loaded, once, where the build asks for just that. NULL: nothing.
+// The module that creation loaded, once, where the build asks for just that. NULL: nothing.
 static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
                                                const struct build *build)
 {
@@ -221,7 +221,7 @@ ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDev
         result = check_build_devices(numDevices, phDevices, flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    // What may stay unresolved is an object.
+    // A program that may have unresolved symbols is an object.
     return program_operate(zepi_ur_program(hProgram),
                            flags & UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS ? COMPILE : BUILD,
                            numDevices, phDevices, pOptions);
@@ -246,7 +246,7 @@ static void release_program_modules(uint32_t count, struct zepi_module **modules
     zepi_free(modules);
 }
 
-// A new reference to what was compiled of the program. Native code is an object as it is.
+// A new reference to the compiled object of the program. Native code is an object as it is.
 static ur_result_t program_get_object(struct zepi_ur_program *program, uint32_t number,
                                       struct zepi_module **out_object)
 {
@@ -262,7 +262,7 @@ static ur_result_t program_get_object(struct zepi_ur_program *program, uint32_t 
                                 number);
 }
 
-// Owned list of new references to what was compiled of each program.
+// Owned list of new references to the compiled object of each program.
 static ur_result_t programs_get_objects(struct zepi_context *context, uint32_t count,
                                         const ur_program_handle_t *programs,
                                         struct zepi_module ***out_objects)

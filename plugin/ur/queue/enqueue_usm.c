@@ -70,7 +70,7 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
                                     const ur_event_handle_t *phEventWaitList,
                                     ur_event_handle_t *phEvent)
 {
-    // The frame of a command is for its event and what it waits for.
+    // The frame of a command is for its event and its wait list.
     if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
         return blocking ? enqueue_memcpy_blocking(hQueue, pDst, pSrc, size)
                         : enqueue_memcpy_plain(hQueue, pDst, pSrc, size);

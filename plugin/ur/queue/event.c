@@ -154,7 +154,8 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
         result = zepi_ur_check_pointer(phEvent, "phEvent");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    // What has no native handle is over: that is how hosts describe a command that needed none.
+    // An event without a native handle is over: that is how hosts describe a command that needed
+    // none.
     if (!hNativeEvent)
         return zepi_ur_result(create_complete(zepi_ur_context(hContext), (zepi_event_t *)phEvent));
     return zepi_ur_result(zepi_event_create_from_native(

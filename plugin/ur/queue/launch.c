@@ -263,7 +263,7 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
     return result;
 }
 
-// What is wrong with a launch.
+// The error for a launch.
 static __attribute__((cold, noinline)) ur_result_t refuse_launch(const struct zepi_queue *queue,
                                                                  const struct zepi_kernel *kernel,
                                                                  const struct zepi_launch *launch)

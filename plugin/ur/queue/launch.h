@@ -70,10 +70,10 @@ static inline bool zepi_ur_sizes_are_right(const struct zepi_launch *launch)
            (!group || (group[0] > 0 && (launch->work_dim < 2 || group[1] > 0) &&
                        (launch->work_dim < 3 || group[2] > 0)));
 }
-// Says what is wrong with them, if anything is.
+// Notes the mistake in them, if there is one.
 ur_result_t zepi_ur_check_sizes(const struct zepi_launch *launch);
 
-// What a launch on a device of a context that the core refused failed for.
+// The error for a launch on a device of a context that the core refused.
 ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *kernel,
                                 const struct zepi_context *context,
                                 const struct zepi_device *device, const struct zepi_launch *launch)
