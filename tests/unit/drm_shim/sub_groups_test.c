@@ -64,6 +64,17 @@ Test(sub_groups, have_the_size_of_the_machine_code_where_none_is_required)
     finish(&story);
 }
 
+// `count_runs` is in a module with them; `tell_sub_groups` asks for the size.
+Test(sub_groups, have_any_size_in_kernels_that_do_not_depend_on_it)
+{
+    struct story story = require("execution", "kernels:\n" KERNEL("tell_sub_groups", "32")
+                                                  KERNEL("count_runs", "32"));
+    cr_assert_not_null(story.spirv);
+    cr_assert_eq(size_of(&story, "tell_sub_groups"), 32);
+    cr_assert_eq(size_of(&story, "count_runs"), 0);
+    finish(&story);
+}
+
 Test(sub_groups, are_left_alone_where_nothing_is_known)
 {
     struct story story = require("execution", "kernels:\n" KERNEL("another", "32"));

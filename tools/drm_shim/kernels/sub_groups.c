@@ -12,7 +12,24 @@ enum {
     OP_ENTRY_POINT = 15,
     OP_EXECUTION_MODE = 16,
     OP_CAPABILITY = 17,
+    OP_CONSTANT = 43,
+    OP_FUNCTION = 54,
+    OP_FUNCTION_END = 56,
+    OP_FUNCTION_CALL = 57,
     OP_DECORATE = 71,
+    OP_CONTROL_BARRIER = 224,
+    OP_LABEL = 248,
+    OP_GROUP_ALL = 261, // the first that has a scope
+    OP_GROUP_S_MAX = 271,
+    OP_GROUP_NON_UNIFORM_ELECT = 333,
+    OP_GROUP_NON_UNIFORM_QUAD_SWAP = 366,
+    FIRST_OP_OF_EXTENSIONS = 4096,
+    OP_ATOMIC_F_MIN = 5614,
+    OP_ATOMIC_F_MAX = 5615,
+    OP_ASSUME_TRUE = 5630,
+    OP_EXPECT = 5631,
+    OP_ATOMIC_F_ADD = 6035,
+    SCOPE_WORKGROUP = 2,
     MODE_SUBGROUP_SIZE = 35,
     DECORATION_BUILT_IN = 11,
     BUILT_IN_SUBGROUP_SIZE = 36,
@@ -26,9 +43,18 @@ enum {
     CAPABILITY_FUNCTION_POINTERS = 5603,
 };
 
+// What is known of an id.
+enum {
+    MARK_SUB_GROUP_VALUE = 1, // a built-in variable
+    MARK_WORKGROUP = 2,       // a constant: as a scope, the group
+    MARK_USES = 4,            // a function that depends on the size of sub-groups, or may
+};
+
 struct reading {
     const uint32_t *words;
     size_t count;
+    uint8_t *marks;     // of each id
+    uint32_t bound;     // of ids
     size_t entries_end; // behind the last entry point
     uint32_t kernel_count;
     bool uses_sub_groups, uses_function_pointers;
@@ -58,11 +84,91 @@ static bool is_of_sub_groups(const struct reading *reading, size_t at)
     }
 }
 
+static bool has_mark(const struct reading *reading, uint32_t id, uint8_t mark)
+{
+    return id < reading->bound && reading->marks[id] & mark;
+}
+
+static void set_mark(struct reading *reading, uint32_t id, uint8_t mark)
+{
+    if (id < reading->bound)
+        reading->marks[id] |= mark;
+}
+
+static void mark_values(struct reading *reading, size_t at)
+{
+    const uint32_t *words = reading->words + at;
+    const size_t length = length_at(reading, at);
+    if ((words[0] & 0xffff) == OP_DECORATE && is_of_sub_groups(reading, at))
+        set_mark(reading, words[1], MARK_SUB_GROUP_VALUE);
+    if ((words[0] & 0xffff) == OP_CONSTANT && length == 4 && words[3] == SCOPE_WORKGROUP)
+        set_mark(reading, words[2], MARK_WORKGROUP);
+}
+
+// Whether an instruction of a function depends on the size of sub-groups, or may. Group operations
+// of a whole work-group do not.
+static bool depends_on_size(const struct reading *reading, size_t at)
+{
+    const uint32_t *words = reading->words + at;
+    const uint32_t operation = words[0] & 0xffff;
+    const size_t length = length_at(reading, at);
+    if (operation == OP_CONTROL_BARRIER)
+        return length < 2 || !has_mark(reading, words[1], MARK_WORKGROUP);
+    if ((operation >= OP_GROUP_ALL && operation <= OP_GROUP_S_MAX) ||
+        (operation >= OP_GROUP_NON_UNIFORM_ELECT && operation <= OP_GROUP_NON_UNIFORM_QUAD_SWAP))
+        return length < 4 || !has_mark(reading, words[3], MARK_WORKGROUP);
+    if (operation == OP_FUNCTION_CALL && length >= 4 && has_mark(reading, words[3], MARK_USES))
+        return true;
+    for (size_t i = 1; i < length; i++) {
+        if (has_mark(reading, words[i], MARK_SUB_GROUP_VALUE))
+            return true;
+    }
+    switch (operation) {
+    case OP_ATOMIC_F_MIN:
+    case OP_ATOMIC_F_MAX:
+    case OP_ATOMIC_F_ADD:
+    case OP_ASSUME_TRUE:
+    case OP_EXPECT:
+        return false;
+    default:
+        return operation >= FIRST_OP_OF_EXTENSIONS;
+    }
+}
+
+// Marks functions that depend on the size themselves, or by those that are known to. Returns
+// whether one is new.
+static bool mark_functions(struct reading *reading)
+{
+    uint32_t function = 0;
+    bool is_in_function = false, has_body = false, is_any_new = false;
+    for (size_t at = HEADER_WORDS; at < reading->count; at += length_at(reading, at)) {
+        const uint32_t operation = reading->words[at] & 0xffff;
+        bool uses = false;
+        if (operation == OP_FUNCTION) {
+            function = length_at(reading, at) > 2 ? reading->words[at + 2] : 0;
+            is_in_function = true;
+            has_body = false;
+        } else if (operation == OP_FUNCTION_END) {
+            uses = !has_body; // another module has it
+            is_in_function = false;
+        } else if (is_in_function) {
+            has_body = has_body || operation == OP_LABEL;
+            uses = depends_on_size(reading, at);
+        }
+        if (uses && !has_mark(reading, function, MARK_USES)) {
+            set_mark(reading, function, MARK_USES);
+            is_any_new = is_any_new || function < reading->bound;
+        }
+    }
+    return is_any_new;
+}
+
 // The SPIR-V has passed zepi's walk: lengths, names and operands are right.
 static void read_all(struct reading *reading)
 {
     for (size_t at = HEADER_WORDS; at < reading->count; at += length_at(reading, at)) {
         const uint32_t operation = reading->words[at] & 0xffff;
+        mark_values(reading, at);
         reading->uses_sub_groups = reading->uses_sub_groups || is_of_sub_groups(reading, at);
         if (operation == OP_CAPABILITY && reading->words[at + 1] == CAPABILITY_SUBGROUP_DISPATCH)
             reading->has_dispatch = true;
@@ -77,10 +183,14 @@ static void read_all(struct reading *reading)
 
 // 0: none is required. Where items call functions of their own choice, the compiler of the OpenCL
 // runtime crashes unless each item is alone.
-static uint32_t size_for(const struct reading *reading, const struct shim_kernel_info *native)
+static uint32_t size_for(const struct reading *reading, uint32_t function,
+                         const struct shim_kernel_info *native)
 {
     if (!reading->uses_sub_groups)
         return 1;
+    // With a required size that runtime broadcasts from the wrong item of a work-group.
+    if (!reading->uses_function_pointers && !has_mark(reading, function, MARK_USES))
+        return 0;
     return native && native->simd_size >= 4 ? native->simd_size : 0;
 }
 
@@ -94,7 +204,8 @@ static size_t write_modes(const struct reading *reading, const struct shim_modul
             continue;
         const char *name = (const char *)(reading->words + at + 3);
         const struct zepi_spirv_kernel *kernel = zepi_spirv_find_kernel(&input->walk, name);
-        const uint32_t size = size_for(reading, shim_ze_info_find(info, name));
+        const uint32_t size =
+            size_for(reading, reading->words[at + 2], shim_ze_info_find(info, name));
         if (!kernel || kernel->required_sub_group_size != 0 || size == 0)
             continue;
         const uint32_t mode[MODE_WORDS] = {MODE_WORDS << 16 | OP_EXECUTION_MODE,
@@ -126,29 +237,43 @@ static void fill(const struct reading *reading, uint32_t *to, const uint32_t *mo
     *out_words = reading->count + capability_words + mode_words;
 }
 
-bool shim_sub_groups_require(const struct shim_module_input *input, const struct shim_ze_info *info,
-                             uint8_t **out_spirv, size_t *out_size_bytes)
+static bool write_copy(struct reading *reading, const struct shim_module_input *input,
+                       const struct shim_ze_info *info, uint8_t **out_spirv, size_t *out_size_bytes)
 {
-    struct reading reading = {.count = input->spirv_bytes / sizeof(uint32_t),
-                              .words = (const uint32_t *)(const void *)input->spirv};
-    *out_spirv = NULL;
-    read_all(&reading);
-    if (reading.kernel_count == 0 || !(reading.uses_sub_groups || reading.uses_function_pointers))
-        return true;
-    uint32_t *modes = malloc(reading.kernel_count * MODE_WORDS * sizeof(*modes));
+    while (reading->uses_sub_groups && mark_functions(reading))
+        ;
+    uint32_t *modes = malloc(reading->kernel_count * MODE_WORDS * sizeof(*modes));
     uint32_t *words =
-        malloc((reading.count + CAPABILITY_WORDS + (size_t)reading.kernel_count * MODE_WORDS) *
+        malloc((reading->count + CAPABILITY_WORDS + (size_t)reading->kernel_count * MODE_WORDS) *
                sizeof(*words));
-    size_t mode_words = modes ? write_modes(&reading, input, info, modes) : 0;
+    size_t mode_words = modes ? write_modes(reading, input, info, modes) : 0;
     size_t word_count = 0;
     const bool is_fine = modes && words;
     if (is_fine && mode_words > 0) {
-        fill(&reading, words, modes, mode_words, &word_count);
+        fill(reading, words, modes, mode_words, &word_count);
         *out_spirv = (uint8_t *)words;
         *out_size_bytes = word_count * sizeof(*words);
         words = NULL;
     }
     free(words);
     free(modes);
+    return is_fine;
+}
+
+bool shim_sub_groups_require(const struct shim_module_input *input, const struct shim_ze_info *info,
+                             uint8_t **out_spirv, size_t *out_size_bytes)
+{
+    struct reading reading = {.count = input->spirv_bytes / sizeof(uint32_t),
+                              .words = (const uint32_t *)(const void *)input->spirv};
+    *out_spirv = NULL;
+    reading.bound = reading.words[3];
+    reading.marks = calloc((size_t)reading.bound + 1, 1);
+    if (!reading.marks)
+        return false;
+    read_all(&reading);
+    const bool is_fine = reading.kernel_count == 0 ||
+                         !(reading.uses_sub_groups || reading.uses_function_pointers) ||
+                         write_copy(&reading, input, info, out_spirv, out_size_bytes);
+    free(reading.marks);
     return is_fine;
 }

@@ -6,8 +6,9 @@
 #include "kernels/ze_info.h"
 
 // Where a kernel requires no sub-group size, Intel's compiler chose one, and the CPU's would choose
-// another. So the CPU's compiler gets SPIR-V in which each kernel requires the size of its machine
-// code. Kernels that call functions by pointers, but know nothing of sub-groups, require 1.
+// another. So the CPU's compiler gets SPIR-V in which each kernel that may depend on the size
+// requires that of its machine code. Kernels that call functions by pointers, but know nothing of
+// sub-groups, require 1.
 
 // On success *out_spirv is such a copy of the input's SPIR-V, which the caller frees, or NULL if
 // the SPIR-V is right as it is: it knows nothing of either, or its kernels require sizes. False
