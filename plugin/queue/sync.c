@@ -13,7 +13,7 @@
 
 #define MAX_LISTS (ZEPI_QUEUE_LISTS + 1)
 
-// How long a list whose commands are complete may take to say so.
+// For a wait: how long a list whose commands are complete may take to say so.
 #define LAST_PATIENCE_NS 100000000
 
 // All lists of the queue, that of the copy engine too. Returns how many.
@@ -157,17 +157,18 @@ zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
 }
 
 // Under the mutex: while another thread appends to an in-order list, Intel's driver may take the
-// command for complete that is being appended, and waits for its event end at once.
+// command for complete that is being appended, and waits for its event end at once. Lists whose
+// commands are complete have `last_patience_ns` each to say so.
 static zepi_result_t query_lists_are_empty(struct zepi_queue *queue,
                                            const struct zepi_ze_optional *optional,
-                                           bool *out_is_empty)
+                                           uint64_t last_patience_ns, bool *out_is_empty)
 {
     struct zepi_command_list *lists[MAX_LISTS];
     const uint32_t count = list_used_lists(queue, lists);
     ze_result_t ze = ZE_RESULT_SUCCESS;
     zepi_mutex_lock(&queue->mutex);
     const uint64_t patience_ns =
-        zepi_completion_point_is_idle(queue->completion) ? LAST_PATIENCE_NS : 0;
+        zepi_completion_point_is_idle(queue->completion) ? last_patience_ns : 0;
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
         ze = synchronize_list(optional, lists[i], patience_ns);
     *out_is_empty = ze == ZE_RESULT_SUCCESS;
@@ -190,7 +191,7 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
         atomic_load_explicit(&queue->synchronized, memory_order_relaxed) ==
             atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed))
         return result;
-    return query_lists_are_empty(queue, optional, &is_empty);
+    return query_lists_are_empty(queue, optional, LAST_PATIENCE_NS, &is_empty);
 }
 
 // Notes it if everything submitted before is complete. The driver can wait for a list.
@@ -201,7 +202,7 @@ static zepi_result_t query_queue_is_idle(struct zepi_queue *queue,
     const struct zepi_completion_mark mark =
         zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
     bool is_empty;
-    const zepi_result_t result = query_lists_are_empty(queue, optional, &is_empty);
+    const zepi_result_t result = query_lists_are_empty(queue, optional, 0, &is_empty);
     if (result == ZEPI_SUCCESS && is_empty)
         zepi_deferred_end_wait(context, queue->completion, mark);
     return result;
