@@ -60,7 +60,13 @@ typedef void (*ur_exp_graph_destruction_callback_t)(void *data);
 typedef struct ur_exp_graph_handle_t_ *ur_exp_graph_handle_t;
 typedef struct ur_exp_executable_graph_handle_t_ *ur_exp_executable_graph_handle_t;
 typedef void (*ur_exp_host_task_function_t)(void *data);
-typedef struct ur_exp_host_task_properties_t ur_exp_host_task_properties_t;
+typedef struct ur_exp_host_task_properties_t {
+    ur_structure_type_t stype;
+    void *pNext;
+    uint32_t flags;
+} ur_exp_host_task_properties_t;
+#define UR_EXP_HOST_TASK_FLAGS_MASK 0xfffffffe
+#define UR_COMMAND_HOST_TASK_EXP 0x2200
 typedef int ur_exp_image_copy_input_types_t;
 
 // The functions of layout/release_2025_3.c for slots that the header does not name.

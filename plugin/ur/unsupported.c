@@ -86,18 +86,6 @@ ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handl
     return refuse(__func__, "Level Zero does not allocate in the order of a queue");
 }
 
-ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
-                                      ur_exp_host_task_function_t pfnHostTask, void *data,
-                                      const ur_exp_host_task_properties_t *pProperties,
-                                      uint32_t numEventsInWaitList,
-                                      const ur_event_handle_t *phEventWaitList,
-                                      ur_event_handle_t *phEvent)
-{
-    return refuse(
-        __func__,
-        "Level Zero runs no functions of the host; a host runs them itself, between events");
-}
-
 ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                     ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
 {

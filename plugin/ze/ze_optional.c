@@ -185,6 +185,11 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
                                     &optional->is_synchronize_drivers);
     memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
     if (result == ZEPI_SUCCESS)
+        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 17),
+                                        "zeCommandListAppendHostFunction", &function,
+                                        &optional->is_host_function_drivers);
+    memcpy(&optional->append_host_function, &function, sizeof(function));
+    if (result == ZEPI_SUCCESS)
         result = optional_find_append_lists(optional, driver, api_version);
     return result == ZEPI_SUCCESS ? optional_find_mutable_lists(optional, driver, api_version)
                                   : result;

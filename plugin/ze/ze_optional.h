@@ -157,6 +157,7 @@ struct zepi_ze_optional {
     bool is_append_lists_drivers;
     bool is_mutable_lists_drivers;
     bool is_put_ipc_handle_drivers;
+    bool is_host_function_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
@@ -170,6 +171,10 @@ struct zepi_ze_optional {
     ze_result_t(ZE_APICALL *put_ipc_handle)(ze_context_handle_t, ze_ipc_mem_handle_t);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
+    // 1.17: the list calls a function of the host
+    ze_result_t(ZE_APICALL *append_host_function)(ze_command_list_handle_t, void (*)(void *),
+                                                  void *, const void *, ze_event_handle_t, uint32_t,
+                                                  ze_event_handle_t *);
     // An immediate list executes closed ones: ZE_experimental_immediate_command_list_append, 1.9,
     // and if the driver lacks that, its successor, whose chain is the fourth argument.
     ze_result_t(ZE_APICALL *append_command_lists)(ze_command_list_handle_t, uint32_t,

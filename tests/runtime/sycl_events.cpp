@@ -3,6 +3,7 @@
 #include "sycl_support.hpp"
 
 #if TEST_SYCL_RELEASE >= 20262
+#include <sycl/ext/oneapi/experimental/enqueue_functions.hpp>
 #include <sycl/ext/oneapi/experimental/reusable_events.hpp>
 #endif
 
@@ -238,6 +239,32 @@ STORY(host_tasks_stand_between_kernels)
         EXPECT_EQ(test.data[1], 20);
     }
 }
+
+#if TEST_SYCL_RELEASE >= 20262
+// Where the driver runs functions of the host, they are commands of the queue.
+STORY(host_tasks_of_the_queue_see_what_kernels_wrote)
+{
+    sycl::queue queue = make_in_order_queue();
+    const sycl::kernel negate = kernel_of(queue.get_context(), "negate", "negate");
+    shared_array<int> data(queue, count_from(1, 100));
+    int *numbers = data.get();
+    std::vector<int> seen;
+    for (int round = 0; round < 20; round++) {
+        syclexp::submit(queue, [&](sycl::handler &handler) {
+            handler.set_arg(0, numbers);
+            handler.parallel_for(sycl::range<1>(100), negate);
+        });
+        syclexp::host_task(queue, [numbers, &seen] {
+            seen.push_back(numbers[99]);
+            numbers[99] *= 2;
+        });
+    }
+    queue.wait();
+    EXPECT_EQ(seen.size(), 20u);
+    for (int round = 0, expected = -100; round < 20; round++, expected *= -2)
+        EXPECT_EQ(seen[round], expected);
+}
+#endif
 
 STORY(host_tasks_see_buffers)
 {

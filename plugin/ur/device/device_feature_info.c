@@ -5,6 +5,7 @@
 #include "device/platform.h"
 #include "memory/ipc.h"
 #include "memory/virtual_memory.h"
+#include "queue/host_function.h"
 #include "ze/ze.h"
 
 static bool device_is_available(const struct zepi_device *device)
@@ -128,7 +129,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_PER_EVENT_PROFILING_SUPPORT_EXP:
     case UR_DEVICE_INFO_DYNAMIC_LINK_SUPPORT_EXP:
     case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
-    case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
         return zepi_ur_answer_bool(info, false);
     case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
         return zepi_ur_answer_bool(info, device->platform->optional.has_bfloat16);
@@ -136,6 +136,8 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
         return zepi_ur_answer_bool(info,
                                    device->platform->optional.intel_get_driver_version != NULL);
+    case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
+        return zepi_ur_answer_bool(info, zepi_device_has_host_functions(device));
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         return answer_ipc_memory(device, info);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Barriers, markers, timestamps.
+// Barriers, markers, timestamps, functions of the host.
+#include "queue/host_function.h"
+
 #include "ur/command.h"
 
 ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEventsInWaitList,
@@ -68,6 +70,29 @@ ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool b
     return zepi_ur_command_end(&command,
                                zepi_queue_record_time(command.queue, command.wait, &command.event),
                                UR_COMMAND_TIMESTAMP_RECORDING_EXP);
+}
+
+ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
+                                      ur_exp_host_task_function_t pfnHostTask, void *data,
+                                      const ur_exp_host_task_properties_t *pProperties,
+                                      uint32_t numEventsInWaitList,
+                                      const ur_event_handle_t *phEventWaitList,
+                                      ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS && !pfnHostTask)
+        result = zepi_ur_refuse_null("pfnHostTask");
+    if (result == UR_RESULT_SUCCESS)
+        result =
+            zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_HOST_TASK_FLAGS_MASK);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_call_host(command.queue, pfnHostTask, data, command.wait,
+                                                    zepi_ur_command_event(&command)),
+                               UR_COMMAND_HOST_TASK_EXP);
 }
 
 struct device_wait {

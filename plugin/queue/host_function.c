@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "queue/host_function.h"
+
+#include "device/device.h"
+#include "device/platform.h"
+#include "queue/capture_command.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+bool zepi_device_has_host_functions(const struct zepi_device *device)
+{
+    return device->platform->optional.append_host_function != NULL;
+}
+
+// Under the queue's mutex. Barriers wait and signal: Intel's driver 26.27 crashes if the function
+// shall signal an event with times, and where the function came from the driver, it would take the
+// driver's events.
+static zepi_result_t host_function_append(const struct zepi_submit *submit,
+                                          const struct zepi_ze_optional *optional,
+                                          zepi_host_function *function, void *data)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (submit->wait_count > 0)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, submit->wait_count,
+                         submit->waits);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_ze(optional->append_host_function(optional->is_host_function_drivers
+                                                                  ? submit->queue_list->driver_ze
+                                                                  : submit->list,
+                                                              function, data, NULL, NULL, 0, NULL),
+                               "zeCommandListAppendHostFunction");
+    if (result == ZEPI_SUCCESS && submit->signal)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, 0, NULL);
+    return result;
+}
+
+zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function *function, void *data,
+                                   zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!function)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the function of the host is NULL");
+    if (!zepi_device_has_host_functions(queue->device))
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver runs no functions of the host "
+                                                 "(zeCommandListAppendHostFunction)");
+    result = zepi_capture_refuse(queue, wait, "a function of the host");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_capture_check_uncaptured(
+            zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE));
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = host_function_append(&submit, &queue->device->platform->optional, function, data);
+    return zepi_submit_end(&submit, result, out_event);
+}
