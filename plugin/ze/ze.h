@@ -47,7 +47,6 @@
     X(zeMemGetIpcHandle)                                                                           \
     X(zeMemOpenIpcHandle)                                                                          \
     X(zeMemCloseIpcHandle)                                                                         \
-    X(zeContextMakeMemoryResident)                                                                 \
     X(zeVirtualMemQueryPageSize)                                                                   \
     X(zeVirtualMemReserve)                                                                         \
     X(zeVirtualMemFree)                                                                            \

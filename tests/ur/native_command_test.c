@@ -321,6 +321,35 @@ Test(peer, can_be_used_where_there_is_a_link, .fini = ur_tear_down)
              UR_RESULT_ERROR_INVALID_SIZE);
 }
 
+// Residency takes memory of the host's for each device that has it: the driver makes it where
+// commands use the memory.
+Test(peer, have_no_memory_made_resident_that_they_do_not_use, .fini = ur_tear_down)
+{
+    int value = 7;
+    ur_set_up_devices(2);
+    test_ze_cpu_require();
+    ze_cpu.reset_counts();
+    UR_OK(urUsmP2PEnablePeerAccessExp(gear.devices[0], gear.devices[1]));
+    UR_OK(urUsmP2PEnablePeerAccessExp(gear.devices[1], gear.devices[0]));
+    ur_queue_handle_t queue = ur_queue(gear.devices[1], 0);
+    int *memory = ur_device_memory(1 << 20);
+    int *shared = ur_shared(1 << 20);
+    UR_OK(urEnqueueUSMFill(queue, memory, sizeof(value), &value, 1 << 20, 0, NULL, NULL));
+    UR_OK(urEnqueueUSMMemcpy(queue, true, shared, memory, 1 << 20, 0, NULL, NULL));
+    cr_assert_eq(shared[1000], 7);
+    ur_free(memory);
+    ur_free(shared);
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urUsmP2PDisablePeerAccessExp(gear.devices[1], gear.devices[0]));
+    UR_OK(urUsmP2PDisablePeerAccessExp(gear.devices[0], gear.devices[1]));
+    cr_assert_eq(ze_cpu.get_count("zeContextMakeMemoryResident"), 0);
+    cr_assert_eq(ze_cpu.get_count("zeContextMakeImageResident"), 0);
+    // One piece of memory for each that was asked for.
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocDevice"), 1);
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocShared"), 1);
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocHost"), 0);
+}
+
 Test(imported_memory, is_copied_like_any_other, .init = ur_set_up, .fini = ur_tear_down)
 {
     static int host[ITEMS];
