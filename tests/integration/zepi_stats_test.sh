@@ -49,7 +49,7 @@ expect 0 'from disk, 0 compiled' cat "$scratch/text"
 expect 1 '' grep -F statistics <(run 3 ZEPI_STATS=off 2>&1)
 
 # Of what exec starts, too, where there is an adapter.
-if [ -e "$(dirname "$zepi")/../lib/libur_adapter_zepi.so" ]; then
+if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
     expect 0 'launches       2' "$zepi" exec --cpu --stats -- \
         "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \
         --arg buffer:i32:4 --arg buffer:i32:4
