@@ -2,6 +2,7 @@
 //
 // Runs a fuzz target over its corpus and over changes of it, without libFuzzer: the corpus as a
 // plain test. Arguments: files, and folders of files. The changes are the same in every run.
+#include "fuzz.h"
 #include "test_env.h"
 
 #include <dirent.h>
@@ -11,8 +12,6 @@
 #include <sys/stat.h>
 
 enum { CHANGES = 2000 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 
 static unsigned input_count;
 static uint64_t state = 0x9e3779b97f4a7c15;
