@@ -23,9 +23,11 @@ static zepi_option_t list[OPTION_COUNT];
 static char values[OPTION_COUNT][32];
 static uint32_t list_count;
 
+// A program with more rights than the user that starts it (set-user-id) reads none: the user chose
+// them.
 static const char *read_variable(const char *name, const char *description)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     const bool is_set = text && text[0] != '\0';
     assert(list_count < OPTION_COUNT);
     list[list_count] = (zepi_option_t){.name = name, .description = description, .is_set = is_set};
@@ -122,8 +124,8 @@ static void read_folder(void)
 {
     read_variable("ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else "
                                     "HOME/.cache/zepi");
-    if (!zepi_cache_folder_choose(getenv("ZEPI_CACHE_DIR"), getenv("XDG_CACHE_HOME"),
-                                  getenv("HOME"), options.cache_folder,
+    if (!zepi_cache_folder_choose(secure_getenv("ZEPI_CACHE_DIR"), secure_getenv("XDG_CACHE_HOME"),
+                                  secure_getenv("HOME"), options.cache_folder,
                                   sizeof(options.cache_folder)))
         options.cache_folder[0] = '\0';
     list[list_count++].value = options.cache_folder;
