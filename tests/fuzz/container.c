@@ -7,8 +7,8 @@
 
 enum { AT_CHECKSUM = 16, AT_MEMBERS = 32 };
 
-// Native code of a module that is made of several. The checksum is made right, so that what it
-// guards is looked at, too.
+// Native code of a module that is made of several. The checksum is made right, so that the fields
+// behind it are read.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
     const char *reason = NULL;

@@ -4,8 +4,7 @@
 
 enum { AT_CHECKSUM = 48 };
 
-// A file of the cache on disk. The checksum is made right, so that what it guards is looked at,
-// too.
+// A file of the cache on disk. The checksum is made right, so that the fields behind it are read.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
     struct zepi_disk_record_view view;

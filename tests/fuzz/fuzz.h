@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What fuzz targets share. libFuzzer, or replay_main.c, calls this.
+// Shared by all fuzz targets. libFuzzer, or replay_main.c, calls this.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 
 static inline void fuzz_require(bool holds)

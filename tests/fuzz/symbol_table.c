@@ -17,7 +17,7 @@ static bool visit_symbol(void *user, const struct zepi_spirv_symbol *symbol)
     return true;
 }
 
-// What native code imports and exports, as the cache keeps it.
+// Imports and exports of native code, as the cache keeps them.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
     struct bounds bounds = {(const char *)bytes, (const char *)bytes + size_bytes};

@@ -5,8 +5,8 @@
 #include "fuzz.h"
 #include "ur/ur.h"
 
-// A device behind Unified Runtime's functions, on Level Zero's null driver, which takes whatever
-// code it gets: what is judged is zepi's.
+// A device behind Unified Runtime's functions, on Level Zero's null driver, which takes all
+// code: zepi is judged.
 struct ur_gear {
     ur_device_handle_t device;
     ur_context_handle_t context;

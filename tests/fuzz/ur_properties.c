@@ -16,7 +16,7 @@ static const struct {
 };
 enum { MAX_NODES = 8, KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-// Each in a block of just the size that its type has: a kind, and bytes for what is behind the
+// Each in a block of just the size that its type has: a kind, and bytes for the members behind the
 // link.
 static ur_base_properties_t *read_list(const uint8_t *bytes, size_t size_bytes)
 {

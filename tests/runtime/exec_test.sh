@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Which DPC++ runtime zepi exec finds for a command, and what it sets. Arguments: ZEPI, and the Python of an
+# Which DPC++ runtime zepi exec finds for a command, and which variables it sets. Arguments: ZEPI, and the Python of an
 # environment with the runtime.
 set -u
 zepi=$1 python=$2
@@ -33,7 +33,7 @@ expect 0 "$scratch/other/libsycl.so.9" env LD_PRELOAD="$scratch/other/libsycl.so
 expect 3 "$scratch/program needs libsycl.so.9, which is not found" "${run[@]}" "$scratch/program"
 expect 0 "DPC++ of an unknown release, $scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" \
     "${run[@]}" "$scratch/program"
-# What these start is theirs to know.
+# Programs that start others.
 expect 0 'runtime: unknown' "${run[@]}" env "$scratch/bin/python3" -c ''
 expect 0 'runtime: unknown' "${run[@]}" sh -c ''
 expect 0 'started' "${run[@]}" "$scratch/script"

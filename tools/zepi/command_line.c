@@ -12,7 +12,7 @@
 
 #define MAX_SCRIPTS 4
 
-// Two for each script, and what callers put before it.
+// Two for each script, and room for callers.
 enum { FRONT = 2 * MAX_SCRIPTS + 16 };
 
 bool command_line_init(struct command_line *command, char *const arguments[])
@@ -62,8 +62,8 @@ static bool find_command(const char *name, char path[PATH_MAX])
 
 enum file_kind { KIND_UNREADABLE, KIND_SCRIPT, KIND_PROGRAM };
 
-// What a file is. `text` gets the first line of a script without its "#!", or the dynamic loader
-// that a program names.
+// The kind of a file. `text` gets the first line of a script without its "#!", or the dynamic
+// loader that a program names.
 static enum file_kind read_file_kind(const char *path, char text[PATH_MAX])
 {
     Elf64_Ehdr head = {0};

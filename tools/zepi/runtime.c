@@ -20,7 +20,7 @@ extern char **environ;
 // Of the releases that the adapter serves.
 #define LIBRARIES "libsycl.so.9:libsycl.so.8"
 
-// ---- What other programs print ----
+// ---- Output of other programs ----
 
 // Starts a program whose stdout is the result's. NULL: it does not start.
 static FILE *start_program(const char *const arguments[], pid_t *out_process)
@@ -151,7 +151,7 @@ static bool find_for_python(const struct program *program, char path[PATH_MAX])
 
 // ---- Which release it is of ----
 
-// Intel's compiler leaves its release in what it compiles: "... Compiler 2026.2.0 (...)".
+// Intel's compiler leaves its release in compiled files: "... Compiler 2026.2.0 (...)".
 static void read_release(const char *path, char release[32])
 {
     static const char before[] = "DPC++/C++ Compiler ";

@@ -6,8 +6,8 @@
 
 // The DPC++ runtime, libsycl, that a command loads in this environment. A program that links with
 // it loads the one that the dynamic loader lists. Python loads it with a package: looked at are the
-// folder of its environment, those above the packages of sys.path, and what the dynamic loader
-// finds by itself. Of other programs nothing can be known: what a shell starts may load one.
+// folder of its environment, those above the packages of sys.path, and those of the dynamic
+// loader. Of other programs nothing can be known: programs that a shell starts may load one.
 
 enum runtime_state {
     RUNTIME_FOUND,
