@@ -80,6 +80,28 @@ enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
                                               enum zepi_disk_verify_mode mode,
                                               struct zepi_disk_report *out_report);
 
+// A file that was found sound.
+struct zepi_disk_sound_file {
+    const char *name;
+    const void *bytes; // all of the file
+    size_t size_bytes;
+    const uint8_t *key;
+    size_t key_size;
+};
+
+// Reads the files of this format version and calls `visit` for each sound one, in no order; what it
+// gets is borrowed for the call. `visit` returns whether to go on.
+enum zepi_cache_folder_state
+zepi_disk_for_each_sound(struct zepi_disk *disk,
+                         bool (*visit)(void *user, const struct zepi_disk_sound_file *file),
+                         void *user);
+
+// Stores the bytes of such a file, from elsewhere, if they are sound: what they say is believed,
+// and their code will be run. Makes a missing folder. *out_is_sound: whether they are. Returns
+// false if they could not be stored.
+bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_bytes,
+                      bool *out_is_sound);
+
 // Sweeps leftovers, then unlinks files, oldest use first, until at most `bytes` are left:
 // at 0 all of them, of any version. A file that is used in between is passed over. *out_removed
 // counts both kinds.

@@ -63,6 +63,16 @@ static void tally_add(struct zepi_disk_tally *tally, uint64_t bytes)
     tally->bytes += bytes;
 }
 
+// Whether the bytes are a whole record; *out_name is then the name of its key's file.
+static bool is_sound(const void *bytes, size_t size, struct zepi_disk_record_view *out_view,
+                     char out_name[ZEPI_DISK_NAME_BYTES])
+{
+    if (!zepi_disk_record_decode(bytes, size, out_view))
+        return false;
+    zepi_disk_name_of(zepi_digest_of(out_view->key, out_view->key_size), out_name);
+    return true;
+}
+
 // Returns which tally the file belongs to: it is good if it is sound and of the key that its name
 // says.
 static struct zepi_disk_tally *tally_for_record(int folder, const char *name,
@@ -76,13 +86,71 @@ static struct zepi_disk_tally *tally_for_record(int folder, const char *name,
                                       ZEPI_ATOMIC_FILE_NO_TOUCH, &bytes, &size);
     if (error != 0)
         return zepi_atomic_file_is_bad(error) ? &report->bad : &report->unreadable;
-    bool is_good = zepi_disk_record_decode(bytes, size, &view);
-    if (is_good) {
-        zepi_disk_name_of(zepi_digest_of(view.key, view.key_size), expected);
-        is_good = strcmp(expected, name) == 0;
-    }
+    const bool is_good = is_sound(bytes, size, &view, expected) && strcmp(expected, name) == 0;
     zepi_sys_free(bytes);
     return is_good ? &report->good : &report->bad;
+}
+
+struct sound_visit {
+    bool (*visit)(void *user, const struct zepi_disk_sound_file *file);
+    void *user;
+};
+
+// Returns whether to go on.
+static bool visit_if_sound(const struct sound_visit *visit, int folder, const char *name)
+{
+    char expected[ZEPI_DISK_NAME_BYTES];
+    struct zepi_disk_record_view view;
+    void *bytes;
+    size_t size;
+    bool goes_on = true;
+    if (zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES, ZEPI_ATOMIC_FILE_NO_TOUCH,
+                              &bytes, &size) != 0)
+        return true;
+    if (is_sound(bytes, size, &view, expected) && strcmp(expected, name) == 0)
+        goes_on = visit->visit(visit->user, &(struct zepi_disk_sound_file){
+                                                name, bytes, size, view.key, view.key_size});
+    zepi_sys_free(bytes);
+    return goes_on;
+}
+
+static bool visit_sound_files(int folder, void *user)
+{
+    struct zepi_disk_list list;
+    bool goes_on = true;
+    if (!zepi_disk_list_init(&list, folder))
+        return false;
+    for (size_t i = 0; i < list.count && goes_on; i++) {
+        if (list.items[i].kind == ZEPI_DISK_FILE_RESULT)
+            goes_on = visit_if_sound(user, folder, list.items[i].name);
+    }
+    zepi_disk_list_finish(&list);
+    return true;
+}
+
+enum zepi_cache_folder_state
+zepi_disk_for_each_sound(struct zepi_disk *disk,
+                         bool (*visit)(void *user, const struct zepi_disk_sound_file *file),
+                         void *user)
+{
+    struct sound_visit all = {visit, user};
+    return with_disk_folder(disk, visit_sound_files, &all);
+}
+
+bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_bytes,
+                      bool *out_is_sound)
+{
+    char name[ZEPI_DISK_NAME_BYTES];
+    struct zepi_disk_record_view view;
+    const struct zepi_digest_part part = {bytes, size_bytes};
+    int folder;
+    *out_is_sound = is_sound(bytes, size_bytes, &view, name);
+    if (!*out_is_sound || zepi_cache_folder_open(zepi_disk_path(disk), ZEPI_CACHE_FOLDER_CREATE,
+                                                 &folder) != ZEPI_CACHE_FOLDER_USABLE)
+        return false;
+    const int error = zepi_atomic_file_write(folder, name, &part, 1);
+    close(folder);
+    return error == 0;
 }
 
 struct verification {

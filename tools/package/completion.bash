@@ -9,7 +9,7 @@ _zepi()
     elif [[ $word == -* ]]; then
         words=$("$program" "$command" --help 2>/dev/null | grep -o -E -e '--[a-z][a-z-]*')
     elif [ "$command" = cache ] && [ "$COMP_CWORD" -eq 2 ]; then
-        words='show verify trim clear'
+        words='show verify trim clear warm export import'
     elif [ "$command" = compare ]; then
         words='launch copy queues multiply'
     elif [ "$command" = exec ] && declare -F _command_offset >/dev/null; then

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk.h"
+#include "cache_move.h"
+#include "cache_use.h"
+#include "cache_warm.h"
 #include "commands.h"
 #include "host.h"
 
@@ -13,24 +16,46 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi cache show | verify | trim BYTES | clear [--folder DIR] [--keep] [--json]\n"
+    "usage: zepi cache show | verify | trim BYTES | clear | warm FILE... | export FILE | import "
+    "FILE\n"
     "\n"
     "The machine code that is kept on disk.\n"
     "  show           where it is, and how much there is\n"
-    "  verify         reads every file; bad ones are removed, with --keep only counted\n"
+    "  verify         reads every file; bad ones are removed, with --keep only counted. Names "
+    "those\n"
+    "                 that the device here would not use, and why\n"
     "  trim BYTES     removes files, least recently used first, until BYTES are left (K, M, G)\n"
     "  clear          removes all files; the folder stays\n"
+    "  warm FILE...   builds the SPIR-V modules in executables, libraries and .spv files\n"
+    "    --options TEXT      of the build; else " CACHE_WARM_OPTIONS
+    ", as the DPC++ runtime passes\n"
+    "                        for programs that were compiled with -O2\n"
+    "    --kernels PATTERN   only modules with a kernel of such a name (as of the shell: "
+    "'*arange*')\n"
+    "    --processes NUMBER  that build side by side; else one a processor\n"
+    "  export FILE    writes all of it to one file (- is standard output)\n"
+    "  import FILE    takes it from there, on a machine with the same devices. The file's code "
+    "will\n"
+    "                 be run: it has to come from a machine that is trusted\n"
     "  --folder DIR   else ZEPI_CACHE_DIR, XDG_CACHE_HOME/zepi, HOME/.cache/zepi\n"
-    "Exit code 1: the folder cannot be used, or verify found bad files.\n";
+    "  --cpu, --gpu, --intel-driver   the device: of ze_cpu, of installed drivers only, or of\n"
+    "                 Intel's newest driver, without a GPU\n"
+    "  --json\n"
+    "Exit code 1: the folder cannot be used, verify or import found bad files, or warm could not\n"
+    "build a module.\n";
 
 // What a subcommand works on, and what it found out, as a document.
 struct care {
     struct zepi_disk *disk;
     cJSON *document;
     bool keeps_bad;
-    const char *argument; // of trim
+    bool is_json;
+    enum host_driver driver;
+    struct cache_warm warm;
+    const char *argument; // of trim, export and import
 };
 
 static void add_tally(cJSON *parent, const char *name, const struct zepi_disk_tally *tally)
@@ -100,6 +125,33 @@ static int show(const struct care *care)
     return EXIT_OK;
 }
 
+struct unused {
+    const struct cache_use *use;
+    cJSON *list;
+};
+
+static bool note_if_unused(void *user, const struct zepi_disk_sound_file *file)
+{
+    const struct unused *unused = user;
+    const char *refusal = cache_use_refusal(unused->use, file->key, file->key_size);
+    if (refusal) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "file", file->name);
+        cJSON_AddStringToObject(item, "reason", refusal);
+        cJSON_AddItemToArray(unused->list, item);
+    }
+    return true;
+}
+
+// Adds the files that the device would not use.
+static void add_unused(const struct care *care, const struct cache_use *use)
+{
+    struct unused unused = {use, NULL};
+    cJSON_AddStringToObject(care->document, "compared_with", use->device.name);
+    unused.list = cJSON_AddArrayToObject(care->document, "unused");
+    zepi_disk_for_each_sound(care->disk, note_if_unused, &unused);
+}
+
 static int verify(const struct care *care)
 {
     struct zepi_disk_report report;
@@ -112,7 +164,15 @@ static int verify(const struct care *care)
     add_tally(care->document, "other_version", &report.other_version);
     add_tally(care->document, "temporary", &report.temporary);
     add_tally(care->document, "unreadable", &report.unreadable);
-    return report.bad.files > 0 ? EXIT_FAILED : EXIT_OK;
+    struct cache_use use;
+    int code = cache_use_init(&use, care->driver);
+    if (code == EXIT_OK)
+        add_unused(care, &use);
+    cache_use_finish(&use);
+    // Without a device there is nothing to compare with.
+    if (code == EXIT_NO_DEVICE && care->driver == HOST_DRIVER_AUTO)
+        code = EXIT_OK;
+    return report.bad.files > 0 ? EXIT_FAILED : code;
 }
 
 static bool read_bytes(const char *text, uint64_t *out_bytes)
@@ -156,21 +216,81 @@ static int clear(const struct care *care)
     return remove_down_to(care, 0);
 }
 
+static int warm(const struct care *care)
+{
+    if (care->warm.file_count == 0) {
+        fputs("zepi cache warm: expected a FILE\n", stderr);
+        return EXIT_USAGE;
+    }
+    return cache_warm(&care->warm, care->document);
+}
+
+static int export(const struct care *care)
+{
+    struct zepi_disk_tally written = {0};
+    enum zepi_cache_folder_state state;
+    if (!care->argument) {
+        fputs("zepi cache export: expected a FILE\n", stderr);
+        return EXIT_USAGE;
+    }
+    const bool is_written = cache_export(care->disk, care->argument, &state, &written);
+    if (!can_go_on(care, state))
+        return EXIT_FAILED;
+    add_tally(care->document, "exported", &written);
+    return is_written ? EXIT_OK : EXIT_FAILED;
+}
+
+// With the files comes what this machine says about its compiler: processes here then use them from
+// the first build on.
+static int import(const struct care *care)
+{
+    struct cache_imported imported = {0};
+    struct cache_use use = {0};
+    if (!care->argument) {
+        fputs("zepi cache import: expected a FILE\n", stderr);
+        return EXIT_USAGE;
+    }
+    const bool is_read = cache_import(care->disk, care->argument, &imported);
+    add_tally(care->document, "imported", &imported.good);
+    add_tally(care->document, "bad", &imported.bad);
+    int code = cache_use_init(&use, care->driver);
+    if (code == EXIT_OK && !cache_copy(use.disk, care->disk))
+        code = EXIT_FAILED;
+    if (code == EXIT_OK)
+        add_unused(care, &use);
+    cache_use_finish(&use);
+    return is_read && imported.bad.files == 0 ? code : EXIT_FAILED;
+}
+
 static const struct {
     const char *name;
     int (*run)(const struct care *care);
-    bool has_argument;
-} subcommands[] = {{"show", show, false},
-                   {"verify", verify, false},
-                   {"trim", trim, true},
-                   {"clear", clear, false}};
+    int most_arguments;
+} subcommands[] = {
+    {"show", show, 0},       {"verify", verify, 0}, {"trim", trim, 1},     {"clear", clear, 0},
+    {"warm", warm, INT_MAX}, {"export", export, 1}, {"import", import, 1},
+};
+
+static void print_unused(const cJSON *list)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        printf("unused: %s: %s\n", cJSON_GetObjectItem(item, "file")->valuestring,
+               cJSON_GetObjectItem(item, "reason")->valuestring);
+    }
+}
 
 static void print(const cJSON *document)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, document)
     {
-        if (cJSON_IsObject(item))
+        if (cJSON_IsArray(item))
+            print_unused(item);
+        else if (cJSON_IsNumber(item))
+            printf("%s: %.6g\n", item->string, item->valuedouble);
+        else if (cJSON_IsObject(item))
             printf("%s: %.0f files, %.0f bytes\n", item->string,
                    cJSON_GetObjectItem(item, "files")->valuedouble,
                    cJSON_GetObjectItem(item, "bytes")->valuedouble);
@@ -179,7 +299,7 @@ static void print(const cJSON *document)
     }
 }
 
-static int run(const char *folder, size_t index, struct care *care, bool is_json)
+static int run(const char *folder, size_t index, struct care *care)
 {
     care->disk = zepi_disk_create(folder, UINT64_MAX);
     care->document = cJSON_CreateObject();
@@ -189,13 +309,19 @@ static int run(const char *folder, size_t index, struct care *care, bool is_json
         return EXIT_FAILED;
     }
     cJSON_AddStringToObject(care->document, "folder", zepi_disk_path(care->disk));
+    care->warm.folder = zepi_disk_path(care->disk);
+    care->warm.driver = care->driver;
     const int code = subcommands[index].run(care);
-    if (code != EXIT_USAGE && is_json) {
+    const bool is_output_taken =
+        subcommands[index].run == export && care->argument && strcmp(care->argument, "-") == 0;
+    if (code == EXIT_USAGE || is_output_taken) {
+        // What would be printed is not there, or would stand in the middle of the file.
+    } else if (care->is_json) {
         char *text = cJSON_Print(care->document);
         if (text)
             puts(text);
         cJSON_free(text);
-    } else if (code != EXIT_USAGE) {
+    } else {
         print(care->document);
     }
     cJSON_Delete(care->document);
@@ -203,8 +329,8 @@ static int run(const char *folder, size_t index, struct care *care, bool is_json
     return code;
 }
 
-// Which subcommand it is, with its argument; false after saying what is wrong.
-static bool read_subcommand(int count, char **words, size_t *out_index, const char **out_argument)
+// Which subcommand it is, with its arguments; false after saying what is wrong.
+static bool read_subcommand(int count, char **words, size_t *out_index, struct care *care)
 {
     const size_t known = sizeof(subcommands) / sizeof(subcommands[0]);
     size_t index = 0;
@@ -214,49 +340,87 @@ static bool read_subcommand(int count, char **words, size_t *out_index, const ch
         command_refuse(usage);
         return false;
     }
-    if (count > (subcommands[index].has_argument ? 2 : 1)) {
+    if (count - 1 > subcommands[index].most_arguments) {
         fprintf(stderr, "zepi cache: '%s' is too much\n", words[count - 1]);
         return false;
     }
     *out_index = index;
-    *out_argument = count > 1 ? words[1] : NULL;
+    care->argument = count > 1 ? words[1] : NULL;
+    care->warm.files = (const char *const *)words + 1;
+    care->warm.file_count = count - 1;
     return true;
+}
+
+// What an option sets. Returns EXIT_OK, or an exit code after saying what is wrong.
+static int read_option(struct care *care, int option)
+{
+    char *end;
+    switch (option) {
+    case 'f':
+        care->warm.folder = optarg;
+        return EXIT_OK;
+    case 'k':
+        care->keeps_bad = true;
+        return EXIT_OK;
+    case 'j':
+        care->is_json = true;
+        return EXIT_OK;
+    case 'o':
+        care->warm.options = optarg;
+        return EXIT_OK;
+    case 'n':
+        care->warm.kernels = optarg;
+        return EXIT_OK;
+    case 'p':
+        care->warm.processes = strtol(optarg, &end, 10);
+        if (optarg[0] >= '0' && optarg[0] <= '9' && !*end && care->warm.processes > 0)
+            return EXIT_OK;
+        fprintf(stderr, "zepi cache: --processes %s: expected a number from 1 on\n", optarg);
+        return EXIT_USAGE;
+    case 'c':
+        return host_choose(&care->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
+    case 'g':
+        return host_choose(&care->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
+    case 'I':
+        return host_choose(&care->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+    case 'h':
+        fputs(usage, stdout);
+        exit(EXIT_OK);
+    default:
+        return command_refuse(usage);
+    }
 }
 
 int command_cache(int argc, char **argv)
 {
     static const struct option list[] = {{"folder", required_argument, NULL, 'f'},
                                          {"keep", no_argument, NULL, 'k'},
+                                         {"options", required_argument, NULL, 'o'},
+                                         {"kernels", required_argument, NULL, 'n'},
+                                         {"processes", required_argument, NULL, 'p'},
+                                         {"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", no_argument, NULL, 'I'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};
-    struct care care = {0};
+    struct care care = {
+        .warm = {.options = CACHE_WARM_OPTIONS, .processes = sysconf(_SC_NPROCESSORS_ONLN)}};
     char folder[PATH_MAX];
-    const char *chosen = NULL;
-    bool is_json = false;
     size_t index;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        if (option == 'f')
-            chosen = optarg;
-        else if (option == 'k')
-            care.keeps_bad = true;
-        else if (option == 'j')
-            is_json = true;
-        else {
-            if (option != 'h')
-                return command_refuse(usage);
-            fputs(usage, stdout);
-            return EXIT_OK;
-        }
+        const int code = read_option(&care, option);
+        if (code != EXIT_OK)
+            return code;
     }
-    if (!read_subcommand(argc - optind, argv + optind, &index, &care.argument))
+    if (!read_subcommand(argc - optind, argv + optind, &index, &care))
         return EXIT_USAGE;
-    if (!zepi_cache_folder_choose(chosen ? chosen : getenv("ZEPI_CACHE_DIR"),
+    if (!zepi_cache_folder_choose(care.warm.folder ? care.warm.folder : getenv("ZEPI_CACHE_DIR"),
                                   getenv("XDG_CACHE_HOME"), getenv("HOME"), folder,
                                   sizeof(folder))) {
         fputs("zepi cache: there is no folder: set HOME or ZEPI_CACHE_DIR\n", stderr);
         return EXIT_FAILED;
     }
-    return run(folder, index, &care, is_json);
+    return run(folder, index, &care);
 }

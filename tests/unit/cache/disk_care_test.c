@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/atomic_file.h"
 #include "cache/disk.h"
+#include "cache/sys.h"
 #include "cache_fixture.h"
 #include "test_env.h"
 
@@ -241,4 +242,94 @@ Test(disk_care, says_why_a_folder_is_not_used)
     cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(removed.files, 0);
     cr_assert_eq(seen.kinds[0], 0);
+}
+
+// ---- Sound files, here and elsewhere ----
+
+struct taken {
+    struct zepi_disk *other;
+    int count;
+    int limit;
+};
+
+static bool take(void *user, const struct zepi_disk_sound_file *file)
+{
+    struct taken *taken = user;
+    bool is_sound;
+    cr_assert(zepi_disk_import(taken->other, file->bytes, file->size_bytes, &is_sound));
+    cr_assert(is_sound);
+    return ++taken->count < taken->limit;
+}
+
+static bool has(struct zepi_disk *in, uint64_t number)
+{
+    struct zepi_build_record record;
+    struct zepi_key key;
+    fixture_key(&key, number);
+    const bool is_there = zepi_disk_store_ops.load(in, &key, &record);
+    if (is_there)
+        zepi_sys_free(record.storage);
+    return is_there;
+}
+
+Test(disk_care, sound_files_are_taken_to_another_folder)
+{
+    struct taken taken = {zepi_disk_create(test_env_scratch_path("other"), UINT64_MAX), 0, 100};
+    for (uint64_t i = 0; i < 3; i++)
+        store(i);
+    close(make_file(SOME_DIGEST ".zepi1")); // damaged
+    cr_assert_eq(zepi_disk_for_each_sound(disk, take, &taken), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(taken.count, 3);
+    for (uint64_t i = 0; i < 3; i++)
+        cr_assert(has(taken.other, i));
+    cr_assert_not(has(taken.other, 3));
+    taken = (struct taken){taken.other, 0, 2};
+    zepi_disk_for_each_sound(disk, take, &taken);
+    cr_assert_eq(taken.count, 2, "a visit that wants no more gets no more");
+    zepi_disk_destroy(taken.other);
+}
+
+static bool keep_damaged(void *user, const struct zepi_disk_sound_file *file)
+{
+    struct zepi_disk *other = user;
+    bool is_sound;
+    unsigned char *copy = malloc(file->size_bytes);
+    for (size_t i = 0; i < file->size_bytes; i += 7) {
+        memcpy(copy, file->bytes, file->size_bytes);
+        copy[i] ^= 1;
+        cr_assert_not(zepi_disk_import(other, copy, file->size_bytes, &is_sound));
+        cr_assert_not(is_sound, "byte %zu", i);
+        cr_assert_not(zepi_disk_import(other, file->bytes, i, &is_sound));
+        cr_assert_not(is_sound, "%zu bytes", i);
+    }
+    free(copy);
+    return true;
+}
+
+Test(disk_care, damaged_files_are_not_imported)
+{
+    struct zepi_disk *other = zepi_disk_create(test_env_scratch_path("other"), UINT64_MAX);
+    store(1);
+    zepi_disk_for_each_sound(disk, keep_damaged, other);
+    cr_assert_eq(zepi_disk_state(other), ZEPI_CACHE_FOLDER_MISSING);
+    zepi_disk_destroy(other);
+}
+
+static bool is_refused(void *user, const struct zepi_disk_sound_file *file)
+{
+    bool is_sound;
+    cr_assert_not(zepi_disk_import(user, file->bytes, file->size_bytes, &is_sound));
+    cr_assert(is_sound);
+    return true;
+}
+
+Test(disk_care, nothing_is_imported_into_a_folder_that_is_not_trusted)
+{
+    struct zepi_disk *other = zepi_disk_create(test_env_scratch_path("open"), UINT64_MAX);
+    store(1);
+    cr_assert_eq(mkdir(zepi_disk_path(other), 0700), 0);
+    cr_assert_eq(chmod(zepi_disk_path(other), 0777), 0);
+    zepi_disk_for_each_sound(disk, is_refused, other);
+    cr_assert_eq(rmdir(zepi_disk_path(other)), 0, "it is still empty");
+    zepi_disk_destroy(other);
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "cache_move.h"
+
+#include "image_file.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[8] = {'Z', 'E', 'P', 'I', 'e', 'x', 'p', '1'};
+
+static bool is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+struct export
+{
+    FILE *file;
+    struct zepi_disk_tally written;
+    int error; // an errno
+};
+
+static bool write_one(void *user, const struct zepi_disk_sound_file *file)
+{
+    struct export *export = user;
+    const uint64_t size = htole64(file->size_bytes);
+    if (fwrite(&size, sizeof(size), 1, export->file) != 1 ||
+        fwrite(file->bytes, 1, file->size_bytes, export->file) != file->size_bytes) {
+        export->error = errno;
+        return false;
+    }
+    export->written.files++;
+    export->written.bytes += file->size_bytes;
+    return true;
+}
+
+bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_folder_state *out_state,
+                  struct zepi_disk_tally *out_written)
+{
+    struct export export = {.file = is_stream(path) ? stdout : fopen(path, "wb")};
+    *out_state = zepi_disk_state(disk);
+    if (!export.file) {
+        fprintf(stderr, "zepi cache export: %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    // A device or a pipe stays, whatever comes of the export.
+    struct stat status;
+    const bool is_own =
+        !is_stream(path) && fstat(fileno(export.file), &status) == 0 && S_ISREG(status.st_mode);
+    if (fwrite(magic, sizeof(magic), 1, export.file) == 1)
+        *out_state = zepi_disk_for_each_sound(disk, write_one, &export);
+    // What does not fit is noticed here at the latest.
+    if ((is_stream(path) ? fflush(export.file) : fclose(export.file)) != 0 && export.error == 0)
+        export.error = errno;
+    if (export.error != 0) {
+        fprintf(stderr, "zepi cache export: %s: %s\n", path, strerror(export.error));
+        if (is_own)
+            unlink(path);
+    }
+    *out_written = export.written;
+    return export.error == 0;
+}
+
+static void import_one(struct zepi_disk *disk, const unsigned char *bytes, size_t size_bytes,
+                       struct cache_imported *imported, bool *is_stored)
+{
+    bool is_sound;
+    if (!zepi_disk_import(disk, bytes, size_bytes, &is_sound) && is_sound)
+        *is_stored = false;
+    struct zepi_disk_tally *tally = is_sound ? &imported->good : &imported->bad;
+    tally->files++;
+    tally->bytes += size_bytes;
+}
+
+bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported)
+{
+    struct file_bytes file;
+    bool is_stored = true;
+    *out_imported = (struct cache_imported){0};
+    if (!file_read(path, &file))
+        return false;
+    if (file.size_bytes < sizeof(magic) || memcmp(file.bytes, magic, sizeof(magic)) != 0) {
+        fprintf(stderr, "zepi cache import: %s is no exported cache\n", path);
+        free(file.bytes);
+        return false;
+    }
+    for (size_t at = sizeof(magic); at < file.size_bytes;) {
+        uint64_t size = 0;
+        const size_t left = file.size_bytes - at;
+        if (left >= sizeof(size))
+            memcpy(&size, file.bytes + at, sizeof(size));
+        size = le64toh(size);
+        // The rest is one piece without an end.
+        if (size == 0 || left < sizeof(size) || size > left - sizeof(size)) {
+            out_imported->bad.files++;
+            out_imported->bad.bytes += left;
+            break;
+        }
+        import_one(disk, file.bytes + at + sizeof(size), size, out_imported, &is_stored);
+        at += sizeof(size) + size;
+    }
+    free(file.bytes);
+    if (!is_stored)
+        fprintf(stderr, "zepi cache import: %s: not everything could be written there\n",
+                zepi_disk_path(disk));
+    return is_stored;
+}
+
+struct copy {
+    struct zepi_disk *to;
+    bool is_whole;
+};
+
+static bool copy_one(void *user, const struct zepi_disk_sound_file *file)
+{
+    struct copy *copy = user;
+    bool is_sound;
+    copy->is_whole =
+        copy->is_whole && zepi_disk_import(copy->to, file->bytes, file->size_bytes, &is_sound);
+    return copy->is_whole;
+}
+
+bool cache_copy(struct zepi_disk *from, struct zepi_disk *to)
+{
+    struct copy copy = {to, true};
+    zepi_disk_for_each_sound(from, copy_one, &copy);
+    return copy.is_whole;
+}

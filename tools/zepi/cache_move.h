@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_CACHE_MOVE_H
+#define ZEPI_TOOL_CACHE_MOVE_H
+
+#include "cache/disk.h"
+
+// All of a cache in one file, to take it to another machine: "ZEPIexp1", then for each file of the
+// cache its length (8 bytes, little endian) and its bytes, as cache/README.md describes them.
+
+// Writes the sound files. "-" is standard output. Returns false after saying what failed; a plain
+// file that was begun is then removed. The folder's state says whether it could be read at all.
+bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_folder_state *out_state,
+                  struct zepi_disk_tally *out_written);
+
+struct cache_imported {
+    struct zepi_disk_tally good;
+    struct zepi_disk_tally bad; // neither whole nor sound: not taken
+};
+
+// Takes the sound ones of a file. "-" is standard input. Returns false after saying what failed.
+bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported);
+
+// Returns whether all sound files of `from` are now in `to`.
+bool cache_copy(struct zepi_disk *from, struct zepi_disk *to);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_CACHE_USE_H
+#define ZEPI_TOOL_CACHE_USE_H
+
+#include "cache/disk.h"
+#include "host.h"
+
+// Whether a device of this machine would use what is on the disk: keys of builds say which device,
+// driver and compiler they were made with. Another build, of a small kernel in a folder of its own,
+// says what the first device has now.
+struct cache_use {
+    struct zepi_disk *disk; // owned: the small build, and what the process knows of the compiler
+    uint8_t *key;           // owned: of the small build
+    size_t key_size;
+    zepi_device_info_t device;
+};
+
+// Returns an exit code after saying what failed. To be finished in any case.
+int cache_use_init(struct cache_use *use, enum host_driver driver);
+void cache_use_finish(struct cache_use *use);
+
+// Why the device would not use a result with this key, or NULL. Static.
+const char *cache_use_refusal(const struct cache_use *use, const uint8_t *key, size_t key_size);
+
+#endif
