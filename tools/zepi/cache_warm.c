@@ -40,7 +40,6 @@ struct progress {
     _Atomic size_t next;
     _Atomic size_t built;
     _Atomic size_t failed;
-    _Atomic int code; // of a process that found no device
 };
 
 // Whether the module has kernels that are wanted; *out_imports: it needs another module, too.
