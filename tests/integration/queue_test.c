@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Order: in every kind of queue, with and without in-order lists of the driver.
 #include "queue_fixture.h"
+#include "test_threads.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,52 @@ FOR_ALL_KINDS(queue, keeps_dependent_commands_in_order)
         cr_assert_eq(sum[i], 200, "item %d is %g", i, (double)sum[i]);
     if (last)
         TEST_OK(zepi.release(last));
+    queue_free(one);
+    queue_free(sum);
+    queue_tear_down();
+}
+
+static sem_t wait_has_begun;
+
+static void note_wait(const char *function, int is_over)
+{
+    if (!is_over && (strcmp(function, "zeEventHostSynchronize") == 0 ||
+                     strcmp(function, "zeCommandListHostSynchronize") == 0))
+        sem_post(&wait_has_begun);
+}
+
+static void *finish_queue(void *queue)
+{
+    TEST_OK(zepi.queue_finish(queue));
+    return NULL;
+}
+
+// Two threads wait for the queue, which waits for the host.
+FOR_ALL_KINDS(queue, takes_commands_while_threads_wait_for_it)
+{
+    queue_set_up(kind->flags, kind->newer);
+    test_ze_cpu_require();
+    pthread_t threads[2];
+    zepi_event_t gate, event;
+    float *one = queue_allocate_filled(1);
+    float *sum = queue_allocate_filled(0);
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    queue_add(gear.queue, one, sum, sum, WAIT_FOR(gate), &event);
+    sem_init(&wait_has_begun, 0, 0);
+    ze_cpu.set_hook(note_wait);
+    for (int i = 0; i < 2; i++)
+        threads[i] = test_thread_start(finish_queue, gear.queue);
+    sem_wait(&wait_has_begun);
+    queue_add(gear.queue, one, sum, sum, WAIT_FOR(event), NULL);
+    TEST_OK(zepi.event_signal(gate));
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    ze_cpu.set_hook(NULL);
+    cr_assert_geq(sum[0], 1, "a wait ended before what it waited for");
+    TEST_OK(zepi.queue_finish(gear.queue));
+    cr_assert_eq(sum[0], 2);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(gate));
     queue_free(one);
     queue_free(sum);
     queue_tear_down();
