@@ -8,7 +8,6 @@
 #include "ur/graph/command_buffer.h"
 #include "ze/ze.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ITEMS 16
@@ -124,21 +123,6 @@ static zepi_result_t replay_in_order(void)
 static zepi_result_t replay_in_any_order(void)
 {
     return replay(0);
-}
-
-static void walk_story(const char *name, story_fn *story, const char *code)
-{
-    char title[64];
-    TEST_OK(story());
-    // Events stay with their list, so that it takes a while until each list has enough. For lack of
-    // memory the lists of the other story's queues go.
-    for (int rehearsals = 3; rehearsals >= 0; rehearsals--) {
-        walk_rehearse(rehearsals > 0);
-        snprintf(title, sizeof(title), "%s, calls", name);
-        walk_calls(title, story, code);
-        snprintf(title, sizeof(title), "%s, allocations", name);
-        walk_allocations(title, story);
-    }
 }
 
 int main(void)

@@ -258,3 +258,16 @@ unsigned walk_files(const char *name, story_fn *story, int error)
         .name = name, .story = story, .error = error, .expected = ZEPI_SUCCESS, .words = ""};
     return walk(&failure);
 }
+
+void walk_story(const char *name, story_fn *story, const char *code)
+{
+    char title[64];
+    TEST_OK(story());
+    for (int rehearsals = 3; rehearsals >= 0; rehearsals--) {
+        walk_rehearse(rehearsals > 0);
+        snprintf(title, sizeof(title), "%s, calls", name);
+        walk_calls(title, story, code);
+        snprintf(title, sizeof(title), "%s, allocations", name);
+        walk_allocations(title, story);
+    }
+}

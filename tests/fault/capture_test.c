@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// Captures two queues, with a fork and a command of the host's own, and replays them, while each
+// Level Zero call and each allocation fails in turn. What fails leaves the capture as it was, or
+// says that it is invalid.
+#include "walk_ur.h"
+
+#include "device/context.h"
+#include "ur/graph/graph.h"
+#include "ze/ze.h"
+
+#include <string.h>
+
+#define ITEMS 16
+#define FILLED 12 // of these, by a pattern of three
+
+static struct test_gear gear;
+static ur_program_handle_t program;
+static float *data; // four vectors
+
+static ur_exp_kernel_arg_properties_t pointer(uint32_t index, void *memory)
+{
+    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
+                                            .type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+                                            .index = index,
+                                            .value.pointer = memory};
+}
+
+// The failure may hit this call, too: the host notices, and records nothing.
+static zepi_result_t native_result;
+
+static void record(ur_queue_handle_t queue, void *user)
+{
+    ur_native_handle_t list;
+    (void)user;
+    native_result = told(zepi_urQueueGetNativeHandle(queue, NULL, &list));
+    if (native_result == ZEPI_SUCCESS)
+        native_result =
+            ZEPI_ZE(zeCommandListAppendMemoryCopy, (ze_command_list_handle_t)list, data + 2 * ITEMS,
+                    data + ITEMS, ITEMS * sizeof(float), NULL, 0, NULL);
+}
+
+struct capture {
+    ur_queue_handle_t queue, other;
+    ur_kernel_handle_t kernel;
+    ur_exp_graph_handle_t graph;
+    ur_exp_executable_graph_handle_t executable;
+    ur_event_handle_t filled, added, copied;
+};
+
+// data[0] = 3, with patterns that the driver has no command for; on the other queue
+// data[1] = data[0] + data[0]; then data[2] = data[1], by the host, and data[3] += data[2].
+static zepi_result_t enqueue(struct capture *capture)
+{
+    const float threes[] = {3, 3, 3, 3};
+    const ur_exp_kernel_arg_properties_t twice[] = {pointer(0, data), pointer(1, data),
+                                                    pointer(2, data + ITEMS)};
+    const ur_exp_kernel_arg_properties_t sum[] = {
+        pointer(0, data + 3 * ITEMS), pointer(1, data + 2 * ITEMS), pointer(2, data + 3 * ITEMS)};
+    const size_t items = ITEMS;
+    zepi_result_t result;
+    STEP(told(zepi_urEnqueueUSMFill2D(capture->queue, data, 16, sizeof(threes), threes, 8, 4, 0,
+                                      NULL, NULL)));
+    STEP(told(zepi_urEnqueueUSMFill(capture->queue, data, 3 * sizeof(float), threes,
+                                    FILLED * sizeof(float), 0, NULL, &capture->filled)));
+    STEP(told(zepi_urEnqueueKernelLaunchWithArgsExp(capture->other, capture->kernel, 1, NULL,
+                                                    &items, NULL, 3, twice, NULL, 1,
+                                                    &capture->filled, &capture->added)));
+    STEP(told(zepi_urEnqueueNativeCommandExp(capture->queue, record, NULL, 0, NULL, NULL, 1,
+                                             &capture->added, &capture->copied)));
+    STEP(native_result);
+    STEP(
+        told(zepi_urEnqueueKernelLaunchWithArgsExp(capture->queue, capture->kernel, 1, NULL, &items,
+                                                   NULL, 3, sum, NULL, 1, &capture->copied, NULL)));
+out:
+    return result;
+}
+
+static void clean_up(struct capture *capture)
+{
+    ur_exp_graph_handle_t ended;
+    ur_event_handle_t events[] = {capture->filled, capture->added, capture->copied};
+    if (capture->queue && zepi_queue_is_capturing((struct zepi_queue *)capture->queue))
+        zepi_urQueueEndGraphCaptureExp(capture->queue, &ended);
+    walk_settle((zepi_queue_t)capture->queue);
+    for (int i = 0; i < 3; i++)
+        walk_release(events[i]);
+    if (capture->executable)
+        WALK_EXPECT(zepi_urGraphExecutableGraphDestroyExp(capture->executable) ==
+                    UR_RESULT_SUCCESS);
+    if (capture->graph)
+        WALK_EXPECT(zepi_urGraphDestroyExp(capture->graph) == UR_RESULT_SUCCESS);
+    walk_release(capture->kernel);
+    walk_release(capture->other);
+    walk_release(capture->queue);
+}
+
+static zepi_result_t replay(zepi_queue_flags_t flags)
+{
+    struct capture capture = {0};
+    ur_exp_graph_handle_t ended;
+    zepi_result_t result;
+    memset(data, 0, 4 * ITEMS * sizeof(float));
+    STEP(zepi.queue_create(gear.context, gear.device, flags, (zepi_queue_t *)&capture.queue));
+    STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER,
+                           (zepi_queue_t *)&capture.other));
+    STEP(told(zepi_urKernelCreate(program, "vector_add", &capture.kernel)));
+    STEP(told(zepi_urGraphCreateExp((ur_context_handle_t)gear.context, &capture.graph)));
+    STEP(told(zepi_urQueueBeginCaptureIntoGraphExp(capture.queue, capture.graph)));
+    STEP(enqueue(&capture));
+    STEP(told(zepi_urQueueEndGraphCaptureExp(capture.queue, &ended)));
+    STEP(told(zepi_urGraphInstantiateGraphExp(capture.graph, &capture.executable)));
+    for (int i = 0; i < 2; i++)
+        STEP(told(zepi_urEnqueueGraphExp(capture.queue, capture.executable, 0, NULL, NULL)));
+    STEP(zepi.queue_finish((zepi_queue_t)capture.queue));
+    WALK_EXPECT(data[0] == 3 && data[2 * ITEMS] == 6 && data[3 * ITEMS + FILLED - 1] == 12);
+out:
+    clean_up(&capture);
+    return result;
+}
+
+static zepi_result_t replay_in_order(void)
+{
+    return replay(ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING);
+}
+
+static zepi_result_t replay_in_any_order(void)
+{
+    return replay(0);
+}
+
+int main(void)
+{
+    const zepi_device_image_desc_t image = test_spirv_image("vector_add");
+    walk_begin();
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4 * ITEMS * sizeof(float),
+                              0, (void **)&data));
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL,
+                                           &program) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
+    walk_story("in order", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_story("any order", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
+    walk_release(program);
+    TEST_OK(zepi.usm_free(gear.context, data));
+    test_gear_destroy(&gear);
+    return 0;
+}
