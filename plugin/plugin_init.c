@@ -6,6 +6,7 @@
 #include "device/adapter.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/checked_graph.h"
 #include "launch/dispatch.h"
 #include "launch/kernel.h"
 #include "launch/launch.h"
@@ -124,6 +125,18 @@ static const zepi_plugin_t table = {
     .cache_get_location = zepi_cache_get_location,
     .cache_trim = zepi_cache_trim,
     .cache_clear = zepi_cache_clear,
+
+    .graph_create = zepi_graph_create_checked,
+    .graph_get_info = zepi_graph_get_info,
+    .queue_begin_capture = zepi_queue_begin_capture,
+    .queue_end_capture = zepi_queue_end_capture,
+    .graph_add_launch = zepi_graph_add_launch,
+    .graph_add_copy = zepi_graph_add_copy,
+    .graph_add_fill = zepi_graph_add_fill,
+    .graph_finalize = zepi_graph_finalize_checked,
+    .graph_update = zepi_graph_update_launches,
+    .queue_execute = zepi_queue_execute,
+    .graph_dump = zepi_graph_dump_checked,
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

@@ -48,7 +48,7 @@ extern "C" {
 
 // Version of this interface. Within a major version functions are only appended (from 1.0 on; 0.x
 // may still change with every minor version).
-#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 2)
+#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 3)
 
 // ---- Results ----
 
@@ -60,7 +60,7 @@ typedef enum zepi_result {
     ZEPI_ERROR_INVALID_SIZE = 2,
     // A handle is NULL, of another type, released, or belongs to another context.
     ZEPI_ERROR_INVALID_OBJECT = 3,
-    // The module is not in the state that the operation needs.
+    // The module or the graph is not in the state that the operation needs.
     ZEPI_ERROR_WRONG_STATE = 4,
     ZEPI_ERROR_KERNEL_NOT_FOUND = 5,
     // A kernel object of another module than the one that the launch names.
@@ -115,6 +115,7 @@ typedef struct zepi_buffer *zepi_buffer_t;
 typedef struct zepi_device_image *zepi_device_image_t; // code of a module; no image of pixels
 typedef struct zepi_module *zepi_module_t;
 typedef struct zepi_kernel *zepi_kernel_t;
+typedef struct zepi_graph *zepi_graph_t;
 
 // ---- Platforms and devices ----
 
@@ -484,6 +485,35 @@ typedef struct zepi_kernel_info {
     uint32_t spill_memory_bytes;
 } zepi_kernel_info_t;
 
+// ---- Graphs ----
+
+typedef uint32_t zepi_graph_flags_t;
+#define ZEPI_GRAPH_UPDATABLE 0x1u // graph_update can change its launches
+
+// Earlier commands of a graph, by their numbers: a command waits for them. Those that wait for
+// nothing in common may overlap.
+typedef struct zepi_graph_wait_list {
+    const uint32_t *numbers;
+    uint32_t count;
+} zepi_graph_wait_list_t;
+
+// What command number `number`, a launch, is from now on. A launch of a graph has a kernel object,
+// and neither a module nor values nor a selector.
+typedef struct zepi_graph_update {
+    uint32_t number;
+    const zepi_launch_desc_t *launch;
+} zepi_graph_update_t;
+
+typedef struct zepi_graph_info {
+    size_t size;
+    zepi_context_t context; // borrowed
+    zepi_device_t device;   // borrowed
+    zepi_graph_flags_t flags;
+    uint32_t command_count;
+    bool is_capturing; // a queue's commands go to it
+    bool is_finalized;
+} zepi_graph_info_t;
+
 // ---- Cache ----
 
 typedef struct zepi_cache_limits {
@@ -845,6 +875,60 @@ typedef struct zepi_plugin {
     // Forgets everything, failures too, in the context's caches; with context NULL, in that of
     // machine code (files stay: see zepi cache clear). Results in use live on.
     zepi_result_t (*cache_clear)(zepi_context_t context);
+
+    // ---- Graphs: commands that are described once and executed often ----
+
+    // A graph without commands for a device of the context. Its commands are added (graph_add_...)
+    // or captured from queues, not both; then it is finalized, and executed any number of times. It
+    // keeps the kernels and buffers that its commands use, and USM as little as a queue does. The
+    // last release waits for its executions. A graph may be used by several threads at once.
+    zepi_result_t (*graph_create)(zepi_context_t context, zepi_device_t device,
+                                  zepi_graph_flags_t flags, zepi_graph_t *out_graph);
+    zepi_result_t (*graph_get_info)(zepi_graph_t graph, zepi_graph_info_t *out_info);
+    // Commands of the queue go to the graph, which has none yet, and are not executed. Commands of
+    // other queues of the graph's device that wait for one of their events go there, too, and so do
+    // all later ones of such a queue, until the capture ends. Commands are numbered from 0 on, in
+    // the order in which they were enqueued. They wait for the one before if their queue is in
+    // order, for the last barrier else, and for their wait list; executions wait for events in it
+    // that are not of the capture. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and nothing is captured: waits
+    // by the host (queue_finish, event_wait), launches without a kernel object, queue_execute,
+    // queue_get_native. Events of captured commands never complete, and belong to the graph:
+    // ZEPI_ERROR_CAPTURED_EVENT once the capture is over. ZEPI_ERROR_WRONG_STATE: queue or graph is
+    // in a capture.
+    zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
+    // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another
+    // one, ZEPI_ERROR_NOT_CAPTURING where there is none. A command of this queue has to wait,
+    // directly or not, for each one of the others (ZEPI_ERROR_CAPTURE_UNJOINED); after this failure
+    // and ZEPI_ERROR_CAPTURE_INVALIDATED the capture is over, and the graph cannot be finalized.
+    // The release of the queue ends the capture as well, with failure.
+    zepi_result_t (*queue_end_capture)(zepi_queue_t queue);
+    // Adds a command that waits for earlier ones. It is checked as by queue_launch, queue_copy and
+    // queue_fill, and as much is copied; memory and pattern are of USM, and the pattern of any
+    // size. *out_number (may be NULL) is its number.
+    zepi_result_t (*graph_add_launch)(zepi_graph_t graph, const zepi_launch_desc_t *desc,
+                                      zepi_graph_wait_list_t wait, uint32_t *out_number);
+    zepi_result_t (*graph_add_copy)(zepi_graph_t graph, void *destination, const void *source,
+                                    size_t size_bytes, zepi_graph_wait_list_t wait,
+                                    uint32_t *out_number);
+    zepi_result_t (*graph_add_fill)(zepi_graph_t graph, void *destination, const void *pattern,
+                                    size_t pattern_size_bytes, size_t size_bytes,
+                                    zepi_graph_wait_list_t wait, uint32_t *out_number);
+    // Records the commands. Nothing is added afterwards. ZEPI_ERROR_WRONG_STATE: that was done
+    // before, or the graph is being captured, or its capture failed.
+    zepi_result_t (*graph_finalize)(zepi_graph_t graph);
+    // Of a finalized graph with ZEPI_GRAPH_UPDATABLE, else ZEPI_ERROR_WRONG_STATE: all updates or
+    // none, for executions that are enqueued later. The launches are copied.
+    zepi_result_t (*graph_update)(zepi_graph_t graph, uint32_t count,
+                                  const zepi_graph_update_t *updates);
+    // Enqueues an execution to a queue of the graph's context and device: one call of the driver.
+    // It also waits for the execution before, in whatever queue. If eight executions are under way
+    // (one, if a host recorded commands to it through Level Zero), the call waits for the first of
+    // them. ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
+    zepi_result_t (*queue_execute)(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event);
+    // Writes the graph to a file for Graphviz: commands with their sizes and arguments, and what
+    // they wait for. ZEPI_ERROR_UNKNOWN: the file cannot be written.
+    zepi_result_t (*graph_dump)(zepi_graph_t graph, const char *path);
 } zepi_plugin_t;
 
 // Bytes of the head that every caller has.

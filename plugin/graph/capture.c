@@ -3,8 +3,6 @@
 
 #include "core/alloc.h"
 #include "device/context.h"
-#include "launch/launch.h"
-#include "memory/buffer.h"
 #include "queue/event.h"
 
 // ---- What it is made of ----
@@ -129,65 +127,6 @@ static zepi_result_t capture_read_waits(struct capture_draft *draft, zepi_wait_l
     return result;
 }
 
-static zepi_result_t capture_read_arguments(const struct zepi_launch *launch,
-                                            const struct zepi_context *context,
-                                            zepi_argument_t *arguments,
-                                            struct zepi_graph_memory *memory)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < launch->arguments.count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_argument_read(&launch->arguments, i, &arguments[i]);
-        struct zepi_buffer *buffer = (struct zepi_buffer *)arguments[i].value;
-        if (result == ZEPI_SUCCESS && arguments[i].kind == ZEPI_ARGUMENT_BUFFER &&
-            zepi_object_is(buffer, &zepi_buffer_type) && buffer->context == context)
-            memory[i] = (struct zepi_graph_memory){buffer, {buffer, 0, buffer->size_bytes}};
-    }
-    return result;
-}
-
-static zepi_launch_desc_t capture_describe(struct zepi_kernel *kernel,
-                                           const struct zepi_launch *launch,
-                                           const zepi_argument_t *arguments)
-{
-    zepi_launch_desc_t desc = {.size = sizeof(desc),
-                               .kernel = kernel,
-                               .arguments = arguments,
-                               .argument_count = launch->arguments.count,
-                               .work_dim = launch->work_dim,
-                               .flags = launch->flags};
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        desc.global_size[i] = launch->global_size[i];
-        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
-        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
-    }
-    return desc;
-}
-
-static zepi_result_t capture_make_launch(const struct capture_draft *draft,
-                                         const struct zepi_captured_command *from)
-{
-    const struct zepi_graph *graph = draft->graph;
-    const uint32_t count = from->launch->arguments.count;
-    zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
-    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
-    zepi_result_t result =
-        arguments && memory
-            ? capture_read_arguments(from->launch, graph->context, arguments, memory)
-            : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        const zepi_launch_desc_t desc = capture_describe(from->kernel, from->launch, arguments);
-        const struct zepi_launch asked = zepi_launch_of(&desc, (zepi_wait_list_t){NULL, 0}, NULL);
-        result = zepi_launch_check(graph->context, graph->device, from->kernel, &asked);
-        if (result == ZEPI_SUCCESS)
-            draft->command->launch = zepi_graph_launch_create(from->kernel, &desc, memory);
-        if (result == ZEPI_SUCCESS && !draft->command->launch)
-            result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    zepi_free(arguments);
-    zepi_free(memory);
-    return result;
-}
-
 static enum zepi_graph_command_kind capture_kind(enum zepi_captured_kind kind)
 {
     static const enum zepi_graph_command_kind kinds[] = {
@@ -222,7 +161,10 @@ static zepi_result_t capture_make_command(struct capture_draft *draft,
     if (from->kind == ZEPI_CAPTURED_ADVISE)
         command->advice = 1u << from->advice;
     if (from->kind == ZEPI_CAPTURED_LAUNCH)
-        return capture_make_launch(draft, from);
+        command->is_updatable = draft->graph->is_updatable;
+    if (from->kind == ZEPI_CAPTURED_LAUNCH)
+        return zepi_graph_launch_make(draft->graph->context, draft->graph->device, from->kernel,
+                                      from->launch, &command->launch);
     if (from->kind != ZEPI_CAPTURED_FILL)
         return ZEPI_SUCCESS;
     command->pattern_size_bytes = from->pattern_size_bytes;

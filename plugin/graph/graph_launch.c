@@ -2,6 +2,7 @@
 #include "graph/graph_launch.h"
 
 #include "core/alloc.h"
+#include "memory/buffer.h"
 
 #define VALUE_ALIGNMENT 16
 
@@ -59,4 +60,62 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
     launch->desc = *desc;
     launch->desc.arguments = launch->arguments;
     return launch;
+}
+
+static zepi_result_t read_graph_arguments(const struct zepi_launch *launch,
+                                          const struct zepi_context *context,
+                                          zepi_argument_t *arguments,
+                                          struct zepi_graph_memory *memory)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < launch->arguments.count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_argument_read(&launch->arguments, i, &arguments[i]);
+        struct zepi_buffer *buffer = (struct zepi_buffer *)arguments[i].value;
+        if (result == ZEPI_SUCCESS && arguments[i].kind == ZEPI_ARGUMENT_BUFFER &&
+            zepi_object_is(buffer, &zepi_buffer_type) && buffer->context == context)
+            memory[i] = (struct zepi_graph_memory){buffer, {buffer, 0, buffer->size_bytes}};
+    }
+    return result;
+}
+
+static zepi_launch_desc_t describe_graph_launch(struct zepi_kernel *kernel,
+                                                const struct zepi_launch *launch,
+                                                const zepi_argument_t *arguments)
+{
+    zepi_launch_desc_t desc = {.size = sizeof(desc),
+                               .kernel = kernel,
+                               .arguments = arguments,
+                               .argument_count = launch->arguments.count,
+                               .work_dim = launch->work_dim,
+                               .flags = launch->flags};
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        desc.global_size[i] = launch->global_size[i];
+        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
+        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
+    }
+    return desc;
+}
+
+zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     struct zepi_graph_launch **out_launch)
+{
+    const uint32_t count = launch->arguments.count;
+    zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
+    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
+    zepi_result_t result = arguments && memory
+                               ? read_graph_arguments(launch, context, arguments, memory)
+                               : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS) {
+        const zepi_launch_desc_t desc = describe_graph_launch(kernel, launch, arguments);
+        const struct zepi_launch asked = zepi_launch_of(&desc, (zepi_wait_list_t){NULL, 0}, NULL);
+        result = zepi_launch_check(context, device, kernel, &asked);
+        if (result == ZEPI_SUCCESS) {
+            *out_launch = zepi_graph_launch_create(kernel, &desc, memory);
+            result = *out_launch ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    zepi_free(arguments);
+    zepi_free(memory);
+    return result;
 }

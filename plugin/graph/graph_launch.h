@@ -27,6 +27,12 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
                                                    const zepi_launch_desc_t *desc,
                                                    const struct zepi_graph_memory *memory);
 
+// Checks a launch on the device, whose arguments are not checked, and makes one of a graph.
+// ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
+zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     struct zepi_graph_launch **out_launch);
+
 static inline struct zepi_graph_launch *zepi_graph_launch_retain(struct zepi_graph_launch *launch)
 {
     // Relaxed: a reference is made from a reference.

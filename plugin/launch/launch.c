@@ -143,7 +143,7 @@ static __attribute__((cold, noinline)) zepi_result_t check_desc_size(const zepi_
     return zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
 }
 
-static zepi_result_t check_launch_desc(const zepi_launch_desc_t *desc)
+zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc)
 {
     if (!desc || desc->size != sizeof(*desc)) {
         const zepi_result_t result = check_desc_size(desc);
@@ -227,7 +227,7 @@ zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *de
 {
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS)
-        result = check_launch_desc(desc);
+        result = zepi_launch_check_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     // With a single device the buffers of this interface stay where they are.

@@ -23,6 +23,9 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
                                 const struct zepi_kernel *kernel, const struct zepi_launch *launch);
 
+// Whether a launch description is right by itself.
+zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc);
+
 // The function of the table.
 zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                 zepi_wait_list_t wait, zepi_event_t *out_event);

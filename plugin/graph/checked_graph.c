@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "graph/checked_graph.h"
+
+#include "core/alloc.h"
+#include "core/list.h"
+#include "device/context.h"
+#include "graph/capture.h"
+#include "graph/dump.h"
+#include "launch/launch.h"
+#include "memory/usm.h"
+
+zepi_result_t zepi_graph_create_checked(zepi_context_t context, zepi_device_t device,
+                                        zepi_graph_flags_t flags, zepi_graph_t *out_graph)
+{
+    uint32_t index;
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(context, device, &index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (flags & ~ZEPI_GRAPH_UPDATABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "graph flags 0x%x: only 0x%x is known", flags,
+                         ZEPI_GRAPH_UPDATABLE);
+    if (!out_graph)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the graph is NULL");
+    struct zepi_graph *graph = zepi_graph_create(context, device);
+    if (!graph)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    graph->is_updatable = flags & ZEPI_GRAPH_UPDATABLE;
+    *out_graph = graph;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_get_info(zepi_graph_t graph, zepi_graph_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const zepi_graph_info_t info = {.context = graph->context,
+                                    .device = graph->device,
+                                    .flags = graph->is_updatable ? ZEPI_GRAPH_UPDATABLE : 0,
+                                    .command_count = (uint32_t)zepi_graph_count(graph),
+                                    .is_capturing =
+                                        zepi_graph_get_capture(graph) == ZEPI_GRAPH_CAPTURING,
+                                    .is_finalized = zepi_graph_is_finalized(graph)};
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+// ---- Capturing ----
+
+zepi_result_t zepi_queue_begin_capture(zepi_queue_t queue, zepi_graph_t graph)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(graph, &zepi_graph_type);
+    return result == ZEPI_SUCCESS ? zepi_capture_begin(queue, graph, graph) : result;
+}
+
+zepi_result_t zepi_queue_end_capture(zepi_queue_t queue)
+{
+    void *graph;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_capture_end(queue, &graph);
+    zepi_release(graph);
+    return result;
+}
+
+// ---- Adding ----
+
+// A command to be filled in.
+static zepi_result_t begin_graph_add(struct zepi_graph *graph, enum zepi_graph_command_kind kind,
+                                     zepi_graph_wait_list_t wait,
+                                     struct zepi_graph_command **out_command)
+{
+    zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (wait.count > 0 && !wait.numbers)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
+                         wait.count);
+    if (zepi_graph_get_capture(graph) != ZEPI_GRAPH_NOT_CAPTURED)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph gets its commands from queues");
+    result = zepi_graph_check_add(graph, wait.count, wait.numbers);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_command = zepi_graph_make_command(graph, kind, wait.count, wait.numbers);
+    return *out_command ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+// Consumes the command, which may be wrong.
+static zepi_result_t end_graph_add(struct zepi_graph_command *command, zepi_result_t filled,
+                                   uint32_t *out_number)
+{
+    uint32_t number;
+    if (filled != ZEPI_SUCCESS) {
+        zepi_release(command);
+        return filled;
+    }
+    const zepi_result_t result = zepi_graph_add(command, &number);
+    if (result == ZEPI_SUCCESS && out_number)
+        *out_number = number;
+    return result;
+}
+
+static zepi_result_t make_described_launch(const struct zepi_graph *graph,
+                                           const zepi_launch_desc_t *desc,
+                                           struct zepi_graph_launch **out_launch)
+{
+    zepi_result_t result = zepi_launch_check_desc(desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a launch of a graph has a kernel object, and neither a module nor values "
+                         "nor a selector");
+    result = zepi_check_object(desc->kernel, &zepi_kernel_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_launch launch = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
+    return zepi_graph_launch_make(graph->context, graph->device, desc->kernel, &launch, out_launch);
+}
+
+zepi_result_t zepi_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,
+                                    zepi_graph_wait_list_t wait, uint32_t *out_number)
+{
+    struct zepi_graph_command *command = NULL;
+    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_LAUNCH, wait, &command);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    command->is_updatable = graph->is_updatable;
+    result = make_described_launch(graph, desc, &command->launch);
+    return end_graph_add(command, result, out_number);
+}
+
+static zepi_result_t check_graph_range(const struct zepi_graph *graph, const char *what,
+                                       const void *memory, size_t size_bytes)
+{
+    if (!memory)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", what);
+    if (size_bytes == 0 || (uintptr_t)memory + size_bytes < (uintptr_t)memory ||
+        !zepi_usm_is_inside(graph->context, memory, size_bytes))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the %s is %zu bytes from %p on: expected some, inside an allocation",
+                         what, size_bytes, memory);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_graph_add_copy(zepi_graph_t graph, void *destination, const void *source,
+                                  size_t size_bytes, zepi_graph_wait_list_t wait,
+                                  uint32_t *out_number)
+{
+    struct zepi_graph_command *command = NULL;
+    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_COPY, wait, &command);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = check_graph_range(graph, "destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = check_graph_range(graph, "source", source, size_bytes);
+    command->to = destination;
+    command->from = source;
+    command->size_bytes = size_bytes;
+    return end_graph_add(command, result, out_number);
+}
+
+zepi_result_t zepi_graph_add_fill(zepi_graph_t graph, void *destination, const void *pattern,
+                                  size_t pattern_size_bytes, size_t size_bytes,
+                                  zepi_graph_wait_list_t wait, uint32_t *out_number)
+{
+    struct zepi_graph_command *command = NULL;
+    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_FILL, wait, &command);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = check_graph_range(graph, "destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS && !pattern)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
+    if (result == ZEPI_SUCCESS && (pattern_size_bytes == 0 || size_bytes % pattern_size_bytes != 0))
+        result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                           "%zu bytes to fill with a pattern of %zu, expected a multiple",
+                           size_bytes, pattern_size_bytes);
+    if (result == ZEPI_SUCCESS) {
+        command->pattern = zepi_duplicate(pattern, pattern_size_bytes);
+        result = command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    }
+    command->to = destination;
+    command->pattern_size_bytes = pattern_size_bytes;
+    command->size_bytes = size_bytes;
+    return end_graph_add(command, result, out_number);
+}
+
+// ---- Executing ----
+
+zepi_result_t zepi_graph_finalize_checked(zepi_graph_t graph)
+{
+    const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    switch (zepi_graph_get_capture(graph)) {
+    case ZEPI_GRAPH_CAPTURING:
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph is being captured");
+    case ZEPI_GRAPH_CAPTURE_FAILED:
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the capture of the graph failed");
+    default:
+        return zepi_graph_finalize(graph);
+    }
+}
+
+static zepi_result_t make_graph_change(struct zepi_graph *graph, const zepi_graph_update_t *update,
+                                       struct zepi_graph_change *change)
+{
+    // The commands do not change any more.
+    if (update->number >= graph->commands.count ||
+        graph->commands.list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "command %u of the graph is no launch",
+                         update->number);
+    change->command = graph->commands.list[update->number];
+    return make_described_launch(graph, update->launch, &change->launch);
+}
+
+zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
+                                         const zepi_graph_update_t *updates)
+{
+    zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!graph->is_updatable || !zepi_graph_is_finalized(graph))
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
+                         graph->is_updatable ? "was not finalized yet"
+                                             : "was not made to be updatable");
+    if (count == 0 || !updates)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
+    struct zepi_graph_change *changes = zepi_allocate(count, sizeof(changes[0]));
+    if (!changes)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = make_graph_change(graph, &updates[i], &changes[i]);
+    if (result == ZEPI_SUCCESS)
+        zepi_graph_update(graph, count, changes);
+    for (uint32_t i = 0; i < count; i++)
+        zepi_graph_launch_release(changes[i].launch);
+    zepi_free(changes);
+    return result;
+}
+
+zepi_result_t zepi_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
+                                 zepi_event_t *out_event)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (queue->context != graph->context || queue->device != graph->device)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "the graph is of another context or device than the queue");
+    if (!zepi_graph_is_finalized(graph))
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph was not finalized yet");
+    return zepi_capture_execute(graph, queue, wait, out_event);
+}
+
+zepi_result_t zepi_graph_dump_checked(zepi_graph_t graph, const char *path)
+{
+    const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    return path ? zepi_graph_dump(graph, path)
+                : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the path of the file is NULL");
+}
