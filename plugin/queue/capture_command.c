@@ -24,7 +24,8 @@ void zepi_queue_set_capture_locked(struct zepi_queue *queue, struct zepi_capture
 {
     // Relaxed: what is behind it is read under the mutex.
     atomic_store_explicit(&queue->capture, capture, memory_order_relaxed);
-    queue->is_plain = !queue->needs_barriers && !capture;
+    atomic_store_explicit(&queue->is_plain, !queue->needs_barriers && !capture,
+                          memory_order_relaxed);
     queue->captured_last = 0;
     queue->captured_since = 0;
 }

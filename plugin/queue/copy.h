@@ -83,12 +83,8 @@ zepi_result_t zepi_append_advice(ze_command_list_handle_t list, const struct zep
 // False: it takes more than zepi_queue_copy_end does. Else the queue's mutex is held.
 static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)
 {
-    if (!zepi_mutex_try_lock(&queue->mutex))
-        return false;
-    if (__builtin_expect(queue->is_plain, 1))
-        return true;
-    zepi_mutex_unlock(&queue->mutex);
-    return false;
+    // A capture that another thread begins at this moment may miss the copy.
+    return __builtin_expect(zepi_queue_is_plain(queue), 1) && zepi_mutex_try_lock(&queue->mutex);
 }
 
 // The rest of it, where a thread sleeps at the mutex or the driver refused.

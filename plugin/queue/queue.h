@@ -58,7 +58,8 @@ struct zepi_queue {
     // since a later wait cannot end before; taken before `mutex`.
     struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
-    bool is_plain; // commands are appended as they are: no barriers, no capture
+    // Commands are appended as they are: no barriers, no capture. Written under the mutex.
+    atomic_bool is_plain;
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
     _Atomic(struct zepi_capture *) capture;
     uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
@@ -75,7 +76,11 @@ struct zepi_queue {
 
 extern const struct zepi_type zepi_queue_type;
 
-// Relaxed: for a thread that began or ended the capture, or was told of it.
+// Relaxed, as the next: for a thread that began or ended a capture, or was told of it.
+static inline bool zepi_queue_is_plain(const struct zepi_queue *queue)
+{
+    return atomic_load_explicit(&queue->is_plain, memory_order_relaxed);
+}
 static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
 {
     return atomic_load_explicit(&queue->capture, memory_order_relaxed) != NULL;
