@@ -40,11 +40,14 @@ static void wait_for_the_queue(ur_queue_handle_t queue, graph_t unused)
 {
     (void)unused;
     unsigned char value = 1;
+    void *map;
     ur_mem_handle_t mem = cb_make_mem(64);
     UR_FAILS(urQueueFinish(queue), UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     UR_FAILS(urEnqueueUSMMemcpy(queue, true, memory, memory + 1, 4, 0, NULL, NULL),
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     UR_FAILS(urEnqueueMemBufferRead(queue, mem, true, 0, 1, &value, 0, NULL, NULL),
+             UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
+    UR_FAILS(urEnqueueMemBufferMap(queue, mem, false, UR_MAP_FLAG_READ, 0, 1, 0, NULL, NULL, &map),
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     UR_OK(urMemRelease(mem));
 }

@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "memory/usm.h"
+#include "queue/capture_command.h"
 #include "queue/copy.h"
 #include "ur/command.h"
 
@@ -69,6 +70,12 @@ static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
     zepi_mutex_unlock(&mem->mutex);
 }
 
+// The host uses a map once, and a graph its commands often.
+static ur_result_t refuse_captured_map(const struct zepi_ur_command *command)
+{
+    return zepi_ur_result(zepi_capture_refuse(command->queue, command->wait, "a map of a buffer"));
+}
+
 // Enqueues the command that makes the map's bytes the buffer's: nothing for its own memory, a copy
 // to the host's memory if that is its storage and lacks them, else one to the staging memory.
 static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
@@ -105,6 +112,8 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBuffer, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = refuse_captured_map(&command);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS)
@@ -180,6 +189,8 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hMem, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = refuse_captured_map(&command);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
     if (result != UR_RESULT_SUCCESS)
