@@ -259,7 +259,7 @@ unsigned walk_files(const char *name, story_fn *story, int error)
     return walk(&failure);
 }
 
-void walk_story(const char *name, story_fn *story, const char *code)
+void walk_rehearsed(const char *name, story_fn *story, const char *code)
 {
     char title[64];
     TEST_OK(story());

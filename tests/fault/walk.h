@@ -44,7 +44,7 @@ unsigned walk_files(const char *name, story_fn *story, int error);
 // The story's calls and its allocations, after rehearsals: events stay with their list, so that it
 // takes a while until each list has enough, and for lack of memory the lists of other stories'
 // queues go.
-void walk_story(const char *name, story_fn *story, const char *code);
+void walk_rehearsed(const char *name, story_fn *story, const char *code);
 
 // A failure with these words in its text lasts: no second try is expected to work.
 void walk_let_last(const char *words);
