@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/execution.h"
 #include "graph/mutable_launch.h"
 #include "graph/recording.h"
 #include "queue/capture_command.h"
@@ -98,6 +99,8 @@ static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
         commands->most_waits = command->wait_count;
     if (command->kind == ZEPI_GRAPH_NATIVE)
         commands->native_count++;
+    if (command->signal || command->awaited_count > 0)
+        commands->event_count++;
     command->number = (uint32_t)commands->count;
     list[commands->count++] = command;
     commands->list = list;
@@ -279,6 +282,24 @@ void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_gra
     zepi_mutex_unlock(&graph->turn);
 }
 
+zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
+                                        const zepi_event_t *events)
+{
+    zepi_mutex_lock(&command->graph->turn);
+    const zepi_result_t result = zepi_graph_command_await(command, count, events);
+    zepi_mutex_unlock(&command->graph->turn);
+    return result;
+}
+
+void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_event *event)
+{
+    zepi_mutex_lock(&command->graph->turn);
+    struct zepi_event *old = command->signal;
+    command->signal = event;
+    zepi_mutex_unlock(&command->graph->turn);
+    zepi_release(old);
+}
+
 // ---- Executions ----
 
 // One that does not run, if there is any: with the launches as they are, if possible. Else the one
@@ -367,14 +388,16 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
     if (!is_finalized)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     zepi_result_t result = choose_recording(graph, version, &recording);
-    if (result == ZEPI_SUCCESS)
-        result = graph_execute_after(graph, recording, queue, wait, out_event);
     if (result != ZEPI_SUCCESS)
+        return result;
+    result = graph_execute_after(graph, recording, queue, wait, out_event);
+    // Of a failed one a part may run.
+    if (!recording->last)
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
     graph_update_recordings_locked(graph, version);
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,

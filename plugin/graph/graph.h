@@ -84,6 +84,13 @@ struct zepi_graph_change {
 // The commands get these launches: all of them at once, with regard to executions that are enqueued
 // after this. Each change gets what its command had.
 void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes);
+// Commands have events of their own where zepi_ze_appends_lists.
+// The command waits for these in place of the events before, in later executions.
+zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
+                                        const zepi_event_t *events);
+// The command, which signals an event, signals this one in later executions. Consumes a reference.
+void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_event *event);
+
 // The state of a launch at this moment, a new reference.
 struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command);
 

@@ -30,6 +30,13 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
     return ZEPI_SUCCESS;
 }
 
+static void release_awaited(struct zepi_graph_command *command)
+{
+    for (uint32_t i = 0; i < command->awaited_count; i++)
+        zepi_release(command->awaited[i]);
+    zepi_free(command->awaited);
+}
+
 static void command_destroy(void *object)
 {
     struct zepi_graph_command *command = object;
@@ -41,6 +48,8 @@ static void command_destroy(void *object)
         zepi_defer_free(command->context, &command->native->deferred);
     for (int i = 0; i < 2; i++)
         zepi_release(command->memory[i].object);
+    release_awaited(command);
+    zepi_release(command->signal);
     zepi_free(command->pattern);
     zepi_free(command->waits);
 }
@@ -68,4 +77,19 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
     }
     command->wait_count = wait_count;
     return command;
+}
+
+zepi_result_t zepi_graph_command_await(struct zepi_graph_command *command, uint32_t count,
+                                       const zepi_event_t *events)
+{
+    struct zepi_event **awaited =
+        count > 0 ? zepi_duplicate(events, count * sizeof(events[0])) : NULL;
+    if (count > 0 && !awaited)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        zepi_retain(awaited[i]);
+    release_awaited(command);
+    command->awaited = awaited;
+    command->awaited_count = count;
+    return ZEPI_SUCCESS;
 }

@@ -2,7 +2,6 @@
 #include "graph/recording.h"
 
 #include "core/alloc.h"
-#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -11,7 +10,7 @@
 #include "graph/mutable_launch.h"
 #include "graph/recorder.h"
 #include "memory/usm.h"
-#include "queue/submit.h"
+#include "queue/event.h"
 #include "ze/ze.h"
 
 // ---- Lists and events ----
@@ -62,6 +61,7 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     recording_destroy_events(recording);
     zepi_free(recording->own);
     zepi_free(recording->lists);
+    zepi_free(recording->segments);
     zepi_free(recording->commands);
     zepi_free(recording->behind);
     zepi_free(recording);
@@ -275,6 +275,36 @@ static void recording_list_waits(const struct zepi_recording *recording,
     }
 }
 
+static struct zepi_recorded_segment *recording_segment(struct zepi_recording *recording)
+{
+    return &recording->segments[recording->segment_count - 1];
+}
+
+// The command's events may need another segment. *begin: the first command of the one at hand.
+static zepi_result_t recording_begin_command(struct zepi_recording *recording,
+                                             const struct zepi_graph_command *command,
+                                             size_t number, size_t *begin, uint32_t *next_list,
+                                             ze_command_list_handle_t *list)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (recording_segment(recording)->signaling ||
+        (command->awaited_count > 0 && number > *begin)) {
+        result = recording_close_list(recording, *list);
+        if (result == ZEPI_SUCCESS)
+            result = recording_open_list(recording, (*next_list)++, list);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        recording_segment(recording)->end = recording->list_count;
+        recording->segments[recording->segment_count++] = (struct zepi_recorded_segment){0};
+        *begin = number;
+    }
+    if (command->awaited_count > 0)
+        recording_segment(recording)->waiting = command;
+    if (command->signal)
+        recording_segment(recording)->signaling = command;
+    return result;
+}
+
 static zepi_result_t recording_record_all(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands,
                                           ze_event_handle_t *waits)
@@ -282,16 +312,21 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     struct zepi_recorder recorder = {.uses = &recording->uses, .waits = waits};
     uint32_t next_list = 0;
     size_t since = 0; // the first command behind the last barrier of a native one
+    size_t begin = 0; // the first command of the segment
     recording->list_count = 0;
+    recording->segment_count = 1;
+    recording->segments[0] = (struct zepi_recorded_segment){0};
     zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        if (command->kind == ZEPI_GRAPH_NATIVE) {
+        result = recording_begin_command(recording, command, i, &begin, &next_list, &recorder.list);
+        since = begin > since ? begin : since;
+        if (result == ZEPI_SUCCESS && command->kind == ZEPI_GRAPH_NATIVE) {
             result = recording_add_native(recording, command, &next_list, &recorder.list);
             since = i + 1;
             continue;
         }
-        if (commands->is_in_order && i > since)
+        if (result == ZEPI_SUCCESS && commands->is_in_order && i > since)
             result = recording_append_barrier(recorder.list);
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events[i];
@@ -304,7 +339,10 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     }
     if (result == ZEPI_SUCCESS)
         result = recording_reset_events(recording, recorder.list);
-    return result == ZEPI_SUCCESS ? recording_close_list(recording, recorder.list) : result;
+    if (result == ZEPI_SUCCESS)
+        result = recording_close_list(recording, recorder.list);
+    recording_segment(recording)->end = recording->list_count;
+    return result;
 }
 
 // A driver may refuse a kernel in a mutable list alone: Intel's does so with kernels that have
@@ -320,13 +358,16 @@ static bool recording_is_refused(const struct zepi_recording *recording, zepi_re
 static zepi_result_t recording_make_parts(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
 {
-    const size_t most = commands->native_count + 1;
+    const size_t segments = 2 * commands->event_count + 1;
+    const size_t most = commands->native_count + segments;
     zepi_result_t result = ZEPI_SUCCESS;
     if (!recording->own)
         recording->own = zepi_allocate(most, sizeof(recording->own[0]));
     if (!recording->lists)
         recording->lists = zepi_allocate(2 * most, sizeof(recording->lists[0]));
-    if (!recording->own || !recording->lists)
+    if (!recording->segments)
+        recording->segments = zepi_allocate(segments, sizeof(recording->segments[0]));
+    if (!recording->own || !recording->lists || !recording->segments)
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->commands)
         recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
@@ -339,8 +380,7 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
     if (result != ZEPI_SUCCESS)
         recording_destroy_events(recording);
     if (result == ZEPI_SUCCESS && !recording->run &&
-        !recording_optional(recording)->append_command_lists &&
-        !recording_optional(recording)->append_lists_with_parameters)
+        !zepi_ze_appends_lists(recording_optional(recording)))
         result =
             zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
     return result;
@@ -427,84 +467,4 @@ bool zepi_recording_update(struct zepi_recording *recording,
     recording->behind_count = 0;
     recording->version = version;
     return true;
-}
-
-// ---- Executions ----
-
-static ze_result_t recording_call_append(const struct zepi_recording *recording,
-                                         ze_command_list_handle_t list, ze_event_handle_t signal,
-                                         uint32_t wait_count, ze_event_handle_t *waits)
-{
-    const struct zepi_ze_optional *optional = recording_optional(recording);
-    return optional->append_command_lists
-               ? optional->append_command_lists(list, recording->list_count, recording->lists,
-                                                signal, wait_count, waits)
-               : optional->append_lists_with_parameters(list, recording->list_count,
-                                                        recording->lists, NULL, signal, wait_count,
-                                                        waits);
-}
-
-// Under the queue's mutex. The function came from the driver, and takes its handles.
-static ze_result_t recording_append_by_driver(struct zepi_recording *recording,
-                                              const struct zepi_submit *submit)
-{
-    ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
-    ze_event_handle_t *waits = inline_waits;
-    if (submit->wait_count > ZEPI_QUEUE_WAITS)
-        waits = zepi_allocate(submit->wait_count, sizeof(waits[0]));
-    if (!waits)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < submit->wait_count; i++)
-        waits[i] = zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->waits[i]);
-    const ze_event_handle_t signal =
-        submit->signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->signal) : NULL;
-    const ze_result_t ze =
-        recording_call_append(recording, submit->queue_list->driver_ze, signal, submit->wait_count,
-                              submit->wait_count > 0 ? waits : NULL);
-    if (waits != inline_waits)
-        zepi_free(waits);
-    return ze;
-}
-
-static zepi_result_t recording_append_lists(struct zepi_recording *recording,
-                                            struct zepi_queue *queue, zepi_wait_list_t wait,
-                                            zepi_event_t *out_event)
-{
-    struct zepi_submit submit;
-    const zepi_result_t result =
-        zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const ze_result_t ze = recording_optional(recording)->is_append_lists_drivers
-                               ? recording_append_by_driver(recording, &submit)
-                               : recording_call_append(recording, submit.list, submit.signal,
-                                                       submit.wait_count, submit.waits);
-    return zepi_submit_end(
-        &submit, zepi_check_ze(ze, "zeCommandListImmediateAppendCommandListsExp"), out_event);
-}
-
-zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
-                                     zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    struct zepi_buffer_uses uses;
-    zepi_event_t event = NULL;
-    void *address;
-    zepi_result_t result = ZEPI_SUCCESS;
-    zepi_buffer_uses_init(&uses, queue, wait);
-    for (size_t i = 0; i < recording->move_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_buffer_use(&uses, &recording->moves[i].part, recording->moves[i].access,
-                                 ZEPI_BUFFER_ON_DEVICE, &address);
-    if (result == ZEPI_SUCCESS)
-        result = recording->run ? zepi_list_run_start(recording->run, queue, recording->list_count,
-                                                      recording->lists, uses.wait, &event)
-                                : recording_append_lists(recording, queue, uses.wait, &event);
-    zepi_buffer_uses_finish(&uses);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_stats_count(ZEPI_STAT_GRAPHS);
-    zepi_release(recording->last);
-    recording->last = event;
-    if (out_event)
-        *out_event = zepi_retain(event);
-    return ZEPI_SUCCESS;
 }

@@ -23,6 +23,14 @@ struct zepi_recorded_list {
     bool is_changed; // since it was closed
 };
 
+// Lists that an execution appends at once. Events of single commands stand between two of these:
+// what signals them, and what waits for them, are commands of the queue.
+struct zepi_recorded_segment {
+    uint32_t end;                               // of its lists: the number behind the last one
+    const struct zepi_graph_command *waiting;   // borrowed; its first command; NULL: waits for none
+    const struct zepi_graph_command *signaling; // borrowed; its last command; NULL: signals none
+};
+
 // A command in a mutable list.
 struct zepi_recorded_command {
     uint64_t id;    // 0: the list cannot change it
@@ -39,6 +47,8 @@ struct zepi_recording {
     ze_command_list_handle_t *lists; // owned list: those of an execution, native commands' too
     uint32_t own_count;
     uint32_t list_count;
+    struct zepi_recorded_segment *segments; // owned list; one, unless commands have events
+    uint32_t segment_count;
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     size_t event_count;          // that of commands, once `events` is there
@@ -78,9 +88,5 @@ void zepi_recording_note_update(struct zepi_recording *recording, uint32_t numbe
 // them, and what its lists have is not known: it has to be recorded anew.
 bool zepi_recording_update(struct zepi_recording *recording,
                            const struct zepi_graph_commands *commands, uint64_t version);
-
-// Nothing of it runs: enqueues an execution.
-zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
-                                     zepi_wait_list_t wait, zepi_event_t *out_event);
 
 #endif

@@ -215,12 +215,12 @@ enum reuse { RESET, REMAKE };
 
 static void give_unsignalled_event(struct zepi_event_slot *slot, enum reuse reuse)
 {
-    if (reuse == REMAKE) {
+    const bool is_of_counter = slot->kind & ZEPI_EVENT_COUNTER;
+    if (reuse == REMAKE ||
+        (!is_of_counter && zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS)) {
         slot_destroy_event(slot);
-    } else if (!(slot->kind & ZEPI_EVENT_COUNTER) &&
-               zepi_ze.zeEventHostReset(slot->ze) != ZE_RESULT_SUCCESS) {
-        slot_destroy_event(slot);
-        create_ze_event(slot); // a failure is the next taker's to see
+        if (!is_of_counter)
+            create_ze_event(slot); // a failure is the next taker's to see
     }
     push_free_event(slot);
 }

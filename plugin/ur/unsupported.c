@@ -344,20 +344,6 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
     return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
-ur_result_t
-zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
-                                         ur_event_handle_t *phSignalEvent)
-{
-    return refuse(__func__, "commands in a command buffer have no events of their own");
-}
-
-ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
-                                                    uint32_t numEventsInWaitList,
-                                                    const ur_event_handle_t *phEventWaitList)
-{
-    return refuse(__func__, "commands in a command buffer have no events of their own");
-}
-
 ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
                                           ur_physical_mem_handle_t hPhysMem,
                                           void **ppIPCPhysMemHandleData,

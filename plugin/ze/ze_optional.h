@@ -194,6 +194,12 @@ struct zepi_ze_optional {
                                                     ze_kernel_handle_t *);
 };
 
+// Whether an immediate list executes closed ones, under one name or the other.
+static inline bool zepi_ze_appends_lists(const struct zepi_ze_optional *optional)
+{
+    return optional->append_command_lists || optional->append_lists_with_parameters;
+}
+
 // `api_version` is the driver's. A missing function is no failure; a driver that cannot answer for
 // the moment (out of memory, device lost) is.
 zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,

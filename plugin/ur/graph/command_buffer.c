@@ -12,11 +12,29 @@ static ur_result_t check_lists(const struct zepi_ur_append *append)
                               append->wait_count == 0 ? "is empty, and is not NULL" : "is NULL");
     if ((append->event_count == 0) != (append->events == NULL))
         return zepi_ur_refuse_wait_list(append->event_count);
-    if (append->events || append->out_event)
-        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                              "commands in a command buffer have no events of their own: sync "
-                              "points order them");
     return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_ur_check_command_events(const struct zepi_graph *graph, uint32_t count,
+                                         const ur_event_handle_t *events)
+{
+    ur_result_t result = UR_RESULT_SUCCESS;
+    if (!zepi_ze_appends_lists(&graph->device->platform->optional))
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "commands in a command buffer have no events of their own on this "
+                              "driver: sync points order them");
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
+        const struct zepi_event *event = zepi_ur_event(events[i]);
+        if (!events[i] || zepi_ur_check_event(events[i]) != UR_RESULT_SUCCESS)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
+                                    "event %u of the wait list is none", i);
+        else if (event->context->platform != graph->context->platform)
+            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
+                                    "event %u of the wait list is of another platform", i);
+        else if (event->capture)
+            result = zepi_ur_fail(zepi_event_fail_captured(event));
+    }
+    return result;
 }
 
 // What the graph refused.
@@ -39,7 +57,9 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
 {
     const ur_result_t result = zepi_ur_check_command_buffer(append->handle);
     append->graph = zepi_ur_command_buffer(append->handle);
-    const ur_result_t lists = result == UR_RESULT_SUCCESS ? check_lists(append) : result;
+    ur_result_t lists = result == UR_RESULT_SUCCESS ? check_lists(append) : result;
+    if (lists == UR_RESULT_SUCCESS && (append->event_count > 0 || append->out_event))
+        lists = zepi_ur_check_command_events(append->graph, append->event_count, append->events);
     if (lists != UR_RESULT_SUCCESS)
         return lists;
     const zepi_result_t checked =
@@ -47,22 +67,51 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
     return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_graph(checked);
 }
 
+zepi_result_t zepi_ur_make_command_event(const struct zepi_graph *graph, zepi_event_t *out_event)
+{
+    const zepi_result_t result = zepi_event_create(graph->context, out_event);
+    if (result == ZEPI_SUCCESS)
+        (*out_event)->command = UR_COMMAND_ENQUEUE_COMMAND_BUFFER_EXP;
+    return result;
+}
+
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,
                                                enum zepi_graph_command_kind kind)
 {
-    return zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
+    struct zepi_graph_command *command =
+        zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
+    if (!command)
+        return NULL;
+    zepi_result_t result = zepi_graph_command_await(command, append->event_count,
+                                                    (const zepi_event_t *)append->events);
+    if (result == ZEPI_SUCCESS && append->out_event)
+        result = zepi_ur_make_command_event(append->graph, &command->signal);
+    if (result == ZEPI_SUCCESS)
+        return command;
+    zepi_release(command);
+    return NULL;
 }
 
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_graph_command *command)
 {
     uint32_t number;
-    if (!command)
-        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (!command) {
+        zepi_result_t noted;
+        zepi_last_error(&noted);
+        return zepi_ur_fail(noted);
+    }
     command->is_updatable = append->out_command != NULL;
+    if (command->signal)
+        zepi_retain(command->signal);
+    zepi_event_t event = command->signal;
     const zepi_result_t result = zepi_graph_add(command, &number);
-    if (result != ZEPI_SUCCESS)
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(event);
         return fail_graph(result);
+    }
+    if (append->out_event)
+        *append->out_event = (ur_event_handle_t)event;
     if (append->out_sync_point)
         *append->out_sync_point = number;
     if (append->out_command)

@@ -60,6 +60,12 @@ struct zepi_ur_append {
     struct zepi_graph *graph;                            // once it has begun
 };
 
+// Events of a command's own: whether it can have some, and wait for these.
+ur_result_t zepi_ur_check_command_events(const struct zepi_graph *graph, uint32_t count,
+                                         const ur_event_handle_t *events);
+// An event that a command signals.
+zepi_result_t zepi_ur_make_command_event(const struct zepi_graph *graph, zepi_event_t *out_event);
+
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append);
 // NULL without memory (noted).
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,

@@ -2,6 +2,7 @@
 // Updates of launches in command buffers.
 #include "core/alloc.h"
 #include "launch/device_kernel.h"
+#include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
 // A launch between the old and the new one.
@@ -191,6 +192,15 @@ static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handl
     return (struct zepi_graph_command *)handle;
 }
 
+static ur_result_t check_updatable(struct zepi_graph *graph)
+{
+    if (!graph->is_updatable || !zepi_graph_is_finalized(graph))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
+                              graph->is_updatable ? "was not finalized yet"
+                                                  : "was not made to be updatable");
+    return UR_RESULT_SUCCESS;
+}
+
 static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
@@ -227,10 +237,7 @@ static ur_result_t check_update(ur_exp_command_buffer_handle_t handle, uint32_t 
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph *buffer = zepi_ur_command_buffer(handle);
-    if (!buffer->is_updatable || !zepi_graph_is_finalized(buffer))
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
-                              buffer->is_updatable ? "was not finalized yet"
-                                                   : "was not made to be updatable");
+    result = check_updatable(buffer);
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
         result = check_command(buffer, updates[i].hCommand);
     return result;
@@ -259,4 +266,53 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         zepi_graph_launch_release(changes[i].launch);
     zepi_free(changes);
     return result;
+}
+
+// ---- Events of commands ----
+
+ur_result_t
+zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                         ur_event_handle_t *phSignalEvent)
+{
+    struct zepi_graph_command *command = command_of(hCommand);
+    zepi_event_t event;
+    ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
+                                       UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_updatable(command->graph);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phSignalEvent, "phSignalEvent");
+    if (result == UR_RESULT_SUCCESS && !command->signal)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                                "the command was appended without an event");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_ur_make_command_event(command->graph, &event));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_graph_update_signal(command, zepi_retain(event));
+    *phSignalEvent = (ur_event_handle_t)event;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                                    uint32_t numEventsInWaitList,
+                                                    const ur_event_handle_t *phEventWaitList)
+{
+    struct zepi_graph_command *command = command_of(hCommand);
+    ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
+                                       UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_updatable(command->graph);
+    if (result == UR_RESULT_SUCCESS && (numEventsInWaitList == 0) != (phEventWaitList == NULL))
+        result = zepi_ur_refuse_wait_list(numEventsInWaitList);
+    if (result == UR_RESULT_SUCCESS && numEventsInWaitList != command->awaited_count)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
+                                "%u events, and the command was appended with %u",
+                                numEventsInWaitList, command->awaited_count);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_command_events(command->graph, numEventsInWaitList, phEventWaitList);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_graph_update_awaited(command, numEventsInWaitList,
+                                                          (const zepi_event_t *)phEventWaitList))
+               : result;
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_GRAPH_EXECUTION_H
+#define ZEPI_GRAPH_EXECUTION_H
+
+#include "graph/recording.h"
+
+// Nothing of the recording runs: enqueues an execution. On failure recording->last is the event of
+// the part that was enqueued, NULL if there is none; events of commands behind that are signalled,
+// so that no wait for them lasts for ever.
+zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
+                                     zepi_wait_list_t wait, zepi_event_t *out_event);
+
+#endif
