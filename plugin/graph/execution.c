@@ -200,11 +200,12 @@ static zepi_result_t execution_start(struct zepi_recording *recording, struct ze
     return execution_append(&part, queue, wait, out_event);
 }
 
-zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
-                                     zepi_wait_list_t wait, zepi_event_t *out_event)
+// With buffers that move, which are brought to the device first.
+static __attribute__((noinline)) zepi_result_t
+execution_move_and_start(struct zepi_recording *recording, struct zepi_queue *queue,
+                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_buffer_uses uses;
-    zepi_event_t event = NULL;
     void *address;
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_buffer_uses_init(&uses, queue, wait);
@@ -212,8 +213,18 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
         result = zepi_buffer_use(&uses, &recording->moves[i].part, recording->moves[i].access,
                                  ZEPI_BUFFER_ON_DEVICE, &address);
     if (result == ZEPI_SUCCESS)
-        result = execution_start(recording, queue, uses.wait, &event);
+        result = execution_start(recording, queue, uses.wait, out_event);
     zepi_buffer_uses_finish(&uses);
+    return result;
+}
+
+zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
+                                     zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    zepi_event_t event = NULL;
+    const zepi_result_t result = recording->move_count > 0
+                                     ? execution_move_and_start(recording, queue, wait, &event)
+                                     : execution_start(recording, queue, wait, &event);
     zepi_release(recording->last);
     recording->last = event;
     if (result != ZEPI_SUCCESS)

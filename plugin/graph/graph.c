@@ -381,11 +381,9 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_recording *recording;
-    zepi_mutex_lock(&graph->mutex);
-    const bool is_finalized = graph->is_finalized;
+    // Both are written with the turn.
     const uint64_t version = graph->version;
-    zepi_mutex_unlock(&graph->mutex);
-    if (!is_finalized)
+    if (!graph->is_finalized)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     zepi_result_t result = choose_recording(graph, version, &recording);
     if (result != ZEPI_SUCCESS)
@@ -403,7 +401,9 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_capture_refuse(queue, wait, "an execution of a graph");
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (wait.count > 0 || zepi_queue_is_capturing(queue))
+        result = zepi_capture_refuse(queue, wait, "an execution of a graph");
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_mutex_lock(&graph->turn);

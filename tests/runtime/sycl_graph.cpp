@@ -26,6 +26,7 @@ struct fixture {
     {
         std::fill_n(data, 1024, 0);
         EXPECT(queue.get_device().has(sycl::aspect::ext_oneapi_limited_graph));
+        EXPECT(queue.get_device().has(sycl::aspect::ext_oneapi_graph));
     }
     ~fixture()
     {

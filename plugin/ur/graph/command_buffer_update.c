@@ -5,16 +5,24 @@
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
+#define INLINE_ARGUMENTS 16
+#define INLINE_CHANGES 4
+
 // A launch between the old and the new one.
 struct draft {
     struct zepi_kernel *kernel;
+    const struct zepi_device_kernel *device_kernel; // borrowed
     zepi_launch_desc_t desc;
-    zepi_argument_t *arguments;       // owned
-    struct zepi_graph_memory *memory; // owned list, borrowed objects
+    zepi_argument_t *arguments;       // owned, unless they are those below
+    struct zepi_graph_memory *memory; // the same; borrowed objects
+    zepi_argument_t inline_arguments[INLINE_ARGUMENTS];
+    struct zepi_graph_memory inline_memory[INLINE_ARGUMENTS];
 };
 
 static void draft_finish(struct draft *draft)
 {
+    if (draft->arguments == draft->inline_arguments)
+        return;
     zepi_free(draft->arguments);
     zepi_free(draft->memory);
 }
@@ -46,8 +54,12 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_graph *
     if (result != UR_RESULT_SUCCESS)
         return result;
     const uint32_t count = device_kernel->argument_count;
-    draft->arguments = zepi_allocate(count, sizeof(zepi_argument_t));
-    draft->memory = zepi_allocate(count, sizeof(draft->memory[0]));
+    const bool is_inline = count <= INLINE_ARGUMENTS;
+    draft->device_kernel = device_kernel;
+    draft->arguments =
+        is_inline ? draft->inline_arguments : zepi_allocate(count, sizeof(zepi_argument_t));
+    draft->memory =
+        is_inline ? draft->inline_memory : zepi_allocate(count, sizeof(draft->memory[0]));
     if (!draft->arguments || !draft->memory)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && i < old->desc.argument_count; i++) {
@@ -162,6 +174,30 @@ static ur_result_t set_sizes(struct draft *draft,
     return UR_RESULT_SUCCESS;
 }
 
+// Whether only arguments differ: the sizes have been checked.
+static bool has_old_sizes(const struct draft *draft, const struct zepi_graph_launch *old)
+{
+    const zepi_launch_desc_t *desc = &draft->desc;
+    return draft->kernel == old->kernel && !old->kernel->is_emulated &&
+           desc->work_dim == old->desc.work_dim &&
+           memcmp(desc->global_size, old->desc.global_size, sizeof(desc->global_size)) == 0 &&
+           memcmp(desc->group_size, old->desc.group_size, sizeof(desc->group_size)) == 0;
+}
+
+static ur_result_t draft_make_launch(const struct draft *draft, const struct zepi_graph *buffer,
+                                     const struct zepi_graph_launch *old,
+                                     struct zepi_graph_launch **out_launch)
+{
+    const struct zepi_argument_list list =
+        zepi_argument_list_of(draft->desc.argument_count, draft->arguments);
+    if (!has_old_sizes(draft, old) ||
+        zepi_arguments_check(draft->device_kernel, buffer->device, &list) != ZEPI_SUCCESS)
+        return zepi_ur_make_graph_launch(buffer, draft->kernel, &draft->desc, draft->memory,
+                                         out_launch);
+    *out_launch = zepi_graph_launch_create(draft->kernel, &draft->desc, draft->memory);
+    return *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+}
+
 static ur_result_t make_launch(const struct zepi_graph_command *command,
                                const struct zepi_graph_launch *old,
                                const ur_exp_command_buffer_update_kernel_launch_desc_t *update,
@@ -181,8 +217,7 @@ static ur_result_t make_launch(const struct zepi_graph_command *command,
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(&draft, update);
     if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_make_graph_launch(buffer, draft.kernel, &draft.desc, draft.memory, out_launch);
+        result = draft_make_launch(&draft, buffer, old, out_launch);
     draft_finish(&draft);
     return result;
 }
@@ -251,7 +286,10 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     ur_result_t result = check_update(hCommandBuffer, numKernelUpdates, pUpdateKernelLaunch);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_graph_change *changes = zepi_allocate(numKernelUpdates, sizeof(*changes));
+    struct zepi_graph_change inline_changes[INLINE_CHANGES] = {{0}};
+    struct zepi_graph_change *changes = inline_changes;
+    if (numKernelUpdates > INLINE_CHANGES)
+        changes = zepi_allocate(numKernelUpdates, sizeof(*changes));
     if (!changes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
@@ -264,7 +302,8 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         zepi_graph_update(zepi_ur_command_buffer(hCommandBuffer), numKernelUpdates, changes);
     for (uint32_t i = 0; i < numKernelUpdates; i++)
         zepi_graph_launch_release(changes[i].launch);
-    zepi_free(changes);
+    if (changes != inline_changes)
+        zepi_free(changes);
     return result;
 }
 
