@@ -520,7 +520,7 @@ typedef struct zepi_cache_limits {
     size_t size;
     uint64_t memory_bytes;   // per context; UINT64_MAX: no limit
     uint64_t memory_entries; // per context
-    uint64_t binary_bytes;     // of the machine code that all contexts share
+    uint64_t binary_bytes;     // of the native code that all contexts share
     uint64_t disk_bytes;     // 0: nothing is stored
 } zepi_cache_limits_t;
 
@@ -542,7 +542,7 @@ typedef struct zepi_cache_counters {
 typedef enum zepi_cache_level {
     ZEPI_CACHE_MODULES = 0, // module handles of a context
     ZEPI_CACHE_KERNELS = 1, // kernel handles of a context
-    ZEPI_CACHE_BINARIES = 2,    // machine code, of the process; disk is its second level
+    ZEPI_CACHE_BINARIES = 2,    // native code, of the process; disk is its second level
 } zepi_cache_level_t;
 
 typedef struct zepi_cache_location {
@@ -870,10 +870,10 @@ typedef struct zepi_plugin {
                                         zepi_cache_counters_t *out_counters);
     zepi_result_t (*cache_get_location)(zepi_cache_location_t *out_location);
     // Evicts unused results, oldest use first, down to a number of bytes in the context's caches;
-    // with context NULL, in that of machine code.
+    // with context NULL, in the binary cache.
     zepi_result_t (*cache_trim)(zepi_context_t context, uint64_t bytes);
     // Forgets everything, failures too, in the context's caches; with context NULL, in that of
-    // machine code (files stay: see zepi cache clear). Results in use live on.
+    // native code (files stay: see zepi cache clear). Results in use live on.
     zepi_result_t (*cache_clear)(zepi_context_t context);
 
     // ---- Graphs: commands that are described once and executed often ----

@@ -87,8 +87,7 @@ void zepi_object_discard(void *object);
 // The same for one that lies in a free list, whose references stay 0.
 void zepi_object_discard_free(void *object, const struct zepi_type *type);
 
-// An object without references, of a type with `recycle`, is no handle any more until it is revived
-// with one.
+// An object without references, of a type with `recycle`, is no handle any more until it is reused.
 static inline void zepi_object_set_free(void *object)
 {
     atomic_store_explicit(&((struct zepi_object *)object)->type, NULL, memory_order_relaxed);

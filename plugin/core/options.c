@@ -158,16 +158,16 @@ static void read_environment(void)
         "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
     options.cache_is_on =
         read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
-    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep machine code on disk: on or off", ON);
+    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
     read_folder();
     options.memory_bytes =
         read_number("ZEPI_CACHE_MEMORY_BYTES", "modules and kernels kept, a context", 256 * MIB);
     options.memory_entries =
         read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules and kernels kept, a context", 16384);
     options.binary_bytes = read_number("ZEPI_CACHE_BINARY_BYTES",
-                                       "machine code kept in memory, of the process", 64 * MIB);
+                                       "native code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =
-        read_number("ZEPI_CACHE_DISK_BYTES", "machine code kept on disk", 1024 * MIB);
+        read_number("ZEPI_CACHE_DISK_BYTES", "native code kept on disk", 1024 * MIB);
     options.newer_functions =
         read_switch("ZEPI_NEWER_FUNCTIONS",
                     "use functions of Level Zero after 1.4 where they are: on or off", ON);

@@ -11,7 +11,7 @@
 enum zepi_unload_stage {
     ZEPI_UNLOAD_UNITS,   // translation units that are still registered
     ZEPI_UNLOAD_ADAPTER, // platforms, root devices
-    ZEPI_UNLOAD_CACHE,   // machine code, blob images
+    ZEPI_UNLOAD_CACHE,   // native code, blob images
     ZEPI_UNLOAD_OBJECTS, // the memory of objects
     ZEPI_UNLOAD_USM,     // the table of USM
     ZEPI_UNLOAD_REGIONS, // the regions that the table led to

@@ -249,8 +249,8 @@ struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *comma
     return launch;
 }
 
-// What is recorded of earlier launches, and does not run, gets the new ones, and gives up what the
-// earlier ones used. What cannot be changed forgets all it has.
+// A recording of earlier launches that does not run gets the new ones, and gives up objects that
+// the earlier ones used. What cannot be changed forgets all it has.
 static void graph_update_recordings_locked(struct zepi_graph *graph, uint64_t version)
 {
     for (uint32_t i = 0; i < graph->recording_count; i++) {

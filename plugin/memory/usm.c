@@ -111,7 +111,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
 }
 
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
-static void *usm_heap_take_alone(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
+static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes)
 {
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
@@ -144,7 +144,7 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
     struct zepi_usm_heap *heap =
         block_bytes <= pool->most_bytes ? zepi_usm_pool_heap(pool, device, kind) : NULL;
-    void *memory = heap ? usm_heap_take_alone(heap, block_bytes, size_bytes) : NULL;
+    void *memory = heap ? usm_heap_take_block(heap, block_bytes, size_bytes) : NULL;
     if (memory) {
         *out_memory = memory;
         return ZEPI_SUCCESS;

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-static ze_result_t usm_driver_call_allocate(const struct zepi_context *context,
-                                            const struct zepi_device *device, zepi_usm_kind_t kind,
-                                            size_t size_bytes, size_t alignment_bytes,
-                                            const void *next, void **out_memory)
+static ze_result_t allocate_from_driver(const struct zepi_context *context,
+                                        const struct zepi_device *device, zepi_usm_kind_t kind,
+                                        size_t size_bytes, size_t alignment_bytes, const void *next,
+                                        void **out_memory)
 {
     const ze_device_mem_alloc_desc_t device_desc = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, .pNext = next};
@@ -36,8 +36,8 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
     ze_result_t ze;
     unsigned attempt = 0;
     do
-        ze = usm_driver_call_allocate(context, device, kind, size_bytes, alignment_bytes, next,
-                                      &memory);
+        ze =
+            allocate_from_driver(context, device, kind, size_bytes, alignment_bytes, next, &memory);
     while (zepi_context_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && contents == ZEPI_USM_ZEROS) {

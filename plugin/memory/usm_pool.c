@@ -207,8 +207,8 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 
 // ---- Trimming ----
 
-static struct zepi_usm_region *heap_collect_slabs_locked(struct zepi_usm_shard *shard,
-                                                         size_t *excess_bytes)
+static struct zepi_usm_region *shard_collect_slabs_locked(struct zepi_usm_shard *shard,
+                                                          size_t *excess_bytes)
 {
     struct zepi_usm_region *idle = NULL;
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
@@ -239,10 +239,10 @@ static void usm_regions_free(struct zepi_usm_region *first)
     }
 }
 
-static bool pool_trim_shard(struct zepi_usm_shard *shard, size_t *excess_bytes)
+static bool shard_trim(struct zepi_usm_shard *shard, size_t *excess_bytes)
 {
     zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *idle = heap_collect_slabs_locked(shard, excess_bytes);
+    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, excess_bytes);
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
     return idle != NULL;
@@ -255,12 +255,12 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS && excess_bytes > 0; at++)
-            is_any = pool_trim_shard(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
+            is_any = shard_trim(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
     }
     return is_any;
 }
 
-static void heap_shrink_locked(struct zepi_usm_shard *shard)
+static void shard_shrink_locked(struct zepi_usm_shard *shard)
 {
     const struct zepi_usm_pool *pool = shard->heap->pool;
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
@@ -270,7 +270,7 @@ static void heap_shrink_locked(struct zepi_usm_shard *shard)
         excess_bytes = 0;
     else if (reserved - threshold < excess_bytes)
         excess_bytes = reserved - threshold;
-    struct zepi_usm_region *idle = heap_collect_slabs_locked(shard, &excess_bytes);
+    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, &excess_bytes);
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
 }
@@ -293,7 +293,7 @@ void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_
     else if (slab->previous)
         shard->idle_bytes += slab_idle_bytes(slab);
     if (shard->idle_bytes > IDLE_BYTES)
-        heap_shrink_locked(shard);
+        shard_shrink_locked(shard);
     else
         zepi_mutex_unlock(&shard->mutex);
 }
@@ -414,7 +414,7 @@ static void pool_open_shards(struct zepi_usm_pool *pool)
 }
 
 // From here on a slab is freed with its last block: it is not linked for another.
-static void pool_close_shards(struct zepi_usm_shard *shard)
+static void shard_close(struct zepi_usm_shard *shard)
 {
     struct zepi_usm_region *idle = NULL;
     zepi_mutex_lock(&shard->mutex);
@@ -440,7 +440,7 @@ static size_t least_size(size_t a, size_t b)
 }
 
 // One that is empty.
-static void usm_pool_init_heaps(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
+static void usm_pool_init_empty(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
 {
     pool->most_bytes =
         zepi_options()->usm_pool ? least_size(desc->most_bytes, POOLED_MOST_BYTES) : 0;
@@ -486,7 +486,7 @@ static struct zepi_usm_pool *usm_pool_create(struct zepi_context *context,
 }
 
 // One that was released and is empty, or NULL.
-static struct zepi_usm_pool *find_released_slab(struct zepi_context *context, uint32_t heap_count)
+static struct zepi_usm_pool *find_released_pool(struct zepi_context *context, uint32_t heap_count)
 {
     struct zepi_usm_pool *pool =
         atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
@@ -506,16 +506,16 @@ zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
                                    const struct zepi_usm_pool_desc *desc,
                                    struct zepi_usm_pool **out_pool)
 {
-    struct zepi_usm_pool *pool = find_released_slab(context, heap_count_of_pool(context, desc));
+    struct zepi_usm_pool *pool = find_released_pool(context, heap_count_of_pool(context, desc));
     if (pool) {
-        usm_pool_init_heaps(pool, desc);
+        usm_pool_init_empty(pool, desc);
         *out_pool = pool;
         return ZEPI_SUCCESS;
     }
     pool = usm_pool_create(context, desc);
     if (!pool)
         return zepi_fail_no_memory();
-    usm_pool_init_heaps(pool, desc);
+    usm_pool_init_empty(pool, desc);
     pool->next = atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_relaxed);
     // Release: a thread that walks along the list sees this one's writes.
     while (!atomic_compare_exchange_weak_explicit(&zepi_usm_pools_of(context)->first, &pool->next,
@@ -530,9 +530,9 @@ void zepi_usm_pool_release(struct zepi_usm_pool *pool)
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            pool_close_shards(&pool->heaps[i].shards[at]);
+            shard_close(&pool->heaps[i].shards[at]);
     }
-    // Release: as find_released_slab says.
+    // Release: as find_released_pool says.
     atomic_store_explicit(&pool->is_released, true, memory_order_release);
 }
 

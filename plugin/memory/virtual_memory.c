@@ -35,27 +35,27 @@ static struct zepi_mappings *mappings_of(const struct zepi_context *context)
 
 // ---- Places ----
 
-static void reservation_destroy(struct zepi_physical_place *place,
-                                const struct zepi_context *context)
+static void physical_place_destroy(struct zepi_physical_place *place,
+                                   const struct zepi_context *context)
 {
     zepi_ze.zePhysicalMemDestroy(context->ze, place->ze);
     zepi_free(place);
 }
 
-static void reservation_release(struct zepi_physical_place *place, struct zepi_context *context)
+static void physical_place_release(struct zepi_physical_place *place, struct zepi_context *context)
 {
     zepi_mutex_lock(&mappings_of(context)->mutex);
     const bool is_last = --place->references == 0;
     zepi_mutex_unlock(&mappings_of(context)->mutex);
     if (is_last)
-        reservation_destroy(place, context);
+        physical_place_destroy(place, context);
 }
 
 static void physical_memory_destroy(void *object)
 {
     struct zepi_physical_memory *memory = object;
     if (memory->place)
-        reservation_release(memory->place, memory->context);
+        physical_place_release(memory->place, memory->context);
     zepi_release(memory->context);
 }
 
@@ -101,7 +101,7 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
 {
     while (list) {
         struct zepi_mapping *next = list->next;
-        reservation_release(list->place, context);
+        physical_place_release(list->place, context);
         zepi_free(list);
         list = next;
     }

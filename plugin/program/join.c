@@ -189,8 +189,8 @@ static zepi_result_t check_kernels_of_join(const struct zepi_module *a, const st
                          : ZEPI_SUCCESS;
 }
 
-static bool part_exports_symbol(const struct zepi_module *module,
-                                const struct zepi_spirv_symbol *symbol)
+static bool module_has_symbol(const struct zepi_module *module,
+                              const struct zepi_spirv_symbol *symbol)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
@@ -219,7 +219,7 @@ static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const st
     for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(a->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
-            if (!part_exports_symbol(b, &spirv->symbols[at]))
+            if (!module_has_symbol(b, &spirv->symbols[at]))
                 return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                                  "modules %u and %u cannot be joined: only one has symbol '%s'",
                                  other, index, spirv->symbols[at].name);

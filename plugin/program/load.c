@@ -55,7 +55,7 @@ static zepi_result_t module_load_part(struct zepi_module *module, uint32_t index
     return result;
 }
 
-static bool is_module_loaded(const struct zepi_module *module, uint32_t part_index)
+static bool is_part_loaded(const struct zepi_module *module, uint32_t part_index)
 {
     for (uint32_t i = 0; i < module->context->device_count; i++) {
         if (module->parts[part_index].device_module[i])
@@ -72,7 +72,7 @@ static zepi_result_t module_keep_loaded(struct zepi_module *all, struct zepi_mod
     // Each part has room for all images of the module: the first one's list serves.
     struct zepi_device_image **images = all->parts[0].images;
     for (uint32_t i = 0; i < all->part_count; i++) {
-        if (is_module_loaded(all, i))
+        if (is_part_loaded(all, i))
             images[count++] = all->images[i];
     }
     const zepi_result_t result =
@@ -81,7 +81,7 @@ static zepi_result_t module_keep_loaded(struct zepi_module *all, struct zepi_mod
         return result;
     count = 0;
     for (uint32_t i = 0; i < all->part_count; i++) {
-        if (!is_module_loaded(all, i))
+        if (!is_part_loaded(all, i))
             continue;
         struct zepi_module_part *part = &module->parts[count];
         part->image_count = 1;

@@ -290,7 +290,7 @@ void zepi_module_for_each_kernel(const struct zepi_module *module,
     }
 }
 
-static bool append_image_name(void *user, const char *name)
+static bool append_kernel_name(void *user, const char *name)
 {
     bool *is_first = user;
     zepi_error_append("%s'%s'", *is_first ? ": there are " : ", ", name);
@@ -301,7 +301,7 @@ static bool append_image_name(void *user, const char *name)
 void zepi_module_append_kernel_names(const struct zepi_module *module)
 {
     bool is_first = true;
-    zepi_module_for_each_kernel(module, append_image_name, &is_first);
+    zepi_module_for_each_kernel(module, append_kernel_name, &is_first);
     if (is_first)
         zepi_error_append(": it has no kernels");
 }

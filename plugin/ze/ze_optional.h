@@ -162,7 +162,7 @@ struct zepi_ze_optional {
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
     // Of Intel's driver: zexKernelGetArgumentSize, with the driver's own handle. How many bytes the
-    // machine code reads of the argument at least.
+    // native code reads of the argument at least.
     ze_result_t(ZE_APICALL *kernel_get_argument_size)(ze_kernel_handle_t, uint32_t, uint32_t *);
     // 1.13
     ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,

@@ -13,7 +13,7 @@
 
 #define STORED 10000000 // far above the constants of the walks
 
-// The machine code comes from the disk: what is in memory is forgotten.
+// The native code comes from the disk: what is in memory is forgotten.
 static zepi_result_t load_and_run(void)
 {
     zepi_result_t result;

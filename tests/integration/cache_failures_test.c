@@ -202,7 +202,7 @@ Test(cache_failures, for_lack_of_memory_evict_what_is_unused_first)
     const uint64_t destroyed = ze_cpu.get_count("zeModuleDestroy");
     ze_cpu.reset_counts();
     // Each try is two, of which the second comes after a reclaim. Two tries in a row: what the
-    // machine code could give was not enough, handles go as well.
+    // native code could give was not enough, handles go as well.
     cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
                                  "zeModuleCreate:2:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
                                  "zeModuleCreate:3:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"

@@ -74,7 +74,7 @@ Test(cache_limits, the_least_recently_used_goes_first)
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), modules);
     TEST_OK(zepi.release(build_with(3)));
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), modules + 1);
-    // Its machine code was still there.
+    // Its native code was still there.
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), 3);
 }
 

@@ -7,7 +7,7 @@
 //
 //     result=0 builds=1 store_hits=0 build_us=51234 again_us=12 spirv=1 native=0 log=HASH
 //
-// builds and store_hits are the counters of machine code, spirv and native what ze_cpu counted,
+// builds and store_hits are the counters of native code, spirv and native what ze_cpu counted,
 // build_us the time of the first build, again_us of the second, log a hash of what the log callback
 // got with the length behind it.
 #include "test_env.h"

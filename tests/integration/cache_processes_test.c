@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one process leaves to the next: machine code on disk, and what happens to the folder.
+// What one process leaves to the next: native code on disk, and what happens to the folder.
 #include "test_env.h"
 #include "test_process.h"
 

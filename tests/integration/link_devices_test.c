@@ -86,7 +86,7 @@ Test(link_devices, all_of_them_share_one_link_of_spirv)
         zepi_module_t module;
         const uint64_t before = ze_cpu.get_count("compile:spirv");
         TEST_OK(zepi.module_link(2, objects, &desc, &module));
-        // Machine code is shared: one compile as a program, none dynamically.
+        // Native code is shared: one compile as a program, none dynamically.
         cr_assert_eq(ze_cpu.get_count("compile:spirv") - before, method == ZEPI_LINK_PROGRAM);
         for (int i = 0; i < 2; i++)
             cr_assert_eq(run(module, devices[i], 2), 106);

@@ -89,7 +89,7 @@ expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c
 expect 0 '8  f32  = 9' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
     --spec c=1,2,3,4,5,6,7,8,9:f32 --show
 
-# The machine code on disk. There is that of the builds above.
+# The native code on disk. There is that of the builds above.
 files() { find "$ZEPI_CACHE_DIR" -name '*.zepi1' | wc -l; }
 expect 2 'usage' "$zepi" cache
 expect 2 'usage' "$zepi" cache nothing

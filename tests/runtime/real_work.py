@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures a dpnp program on zepi and on OpenCL's CPU runtime, in turns: some hundred small
 operations in a warm process, and a process from its start to its first result, with and without
-machine code from the process before. Both compute with the same OpenCL runtime in the end. Times of
+native code from the process before. Both compute with the same OpenCL runtime in the end. Times of
 the processor are user and system time together, of all threads: other work disturbs them less.
 
   real_work.py --zepi build/release/bin/zepi --python build/venv/bin/python3 [--rounds N] [--json]

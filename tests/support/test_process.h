@@ -9,8 +9,8 @@
 
 struct test_process {
     int result;          // of the build
-    uint64_t builds;     // of machine code
-    uint64_t store_hits; // machine code that came from the disk
+    uint64_t builds;     // of native code
+    uint64_t store_hits; // native code that came from the disk
     uint64_t build_us;   // the first build
     uint64_t again_us;   // the second one
     uint64_t spirv;      // compiles from SPIR-V that ze_cpu counted

@@ -70,7 +70,7 @@ Test(device_global, of_programs_from_the_same_spirv_are_apart)
     ur_program_handle_t first = ur_executable("device_global");
     const uint64_t compiled = ze_cpu.get_count("compile:spirv");
     check_apart(first, ur_executable("device_global"));
-    // The machine code is one.
+    // The native code is one.
     cr_assert_eq(ze_cpu.get_count("compile:spirv"), compiled);
 }
 

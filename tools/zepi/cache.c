@@ -22,7 +22,7 @@ static const char usage[] =
     "usage: zepi cache show | verify | trim BYTES | clear | warm FILE... | export FILE | import "
     "FILE\n"
     "\n"
-    "The machine code that is kept on disk.\n"
+    "The native code that is kept on disk.\n"
     "  show           where it is, and how much there is\n"
     "  verify         reads every file; bad ones are removed, with --keep only counted. Names "
     "those\n"

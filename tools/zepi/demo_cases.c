@@ -42,7 +42,7 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
     }
     const uint64_t again_ns = host_now_ns();
     host_release(again);
-    // Neither handles nor machine code are left in memory.
+    // Neither handles nor native code are left in memory.
     if (zepi.cache_clear(demo->host->context) != ZEPI_SUCCESS ||
         zepi.cache_clear(NULL) != ZEPI_SUCCESS) {
         host_release(*out_executable);

@@ -16,7 +16,7 @@ static const struct {
     {"run", command_run, "build, set arguments, launch, print"},
     {"exec", command_exec, "run a program of the DPC++ runtime on zepi"},
     {"demo", command_demo, "three specialized kernels with checked results"},
-    {"cache", command_cache, "the machine code on disk: show, verify, trim, clear, warm, export, import"},
+    {"cache", command_cache, "the native code on disk: show, verify, trim, clear, warm, export, import"},
     {"bench", command_bench, "what operations cost, in time and instructions"},
     {"report", command_report, "a text file about this machine, to attach to an issue"},
     {"compare", command_compare, "a matrix multiply through zepi and through plain OpenCL"},

@@ -20,7 +20,7 @@ struct zepi_binary_source {
     void *user; // borrowed for the call
 };
 
-// A ze_module, owned, for the sealed key: loaded from the process' cache of machine code or the
+// A ze_module, owned, for the sealed key: loaded from the binary cache or the
 // disk, else made from the source, once in the process. Appends the maker's log, the same from
 // every level. *out_size_bytes is that of the native code, 0 if the driver answers none.
 zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,

@@ -9,7 +9,7 @@
 
 struct zepi_device;
 
-// The binary cache of the process: machine code and logs, with the disk as its second level.
+// The binary cache of the process: native code and logs, with the disk as its second level.
 // Contexts, and devices of one identity, share it. Any thread.
 
 // Native code: the payload of its results. No bytes if the driver has none; such a result says

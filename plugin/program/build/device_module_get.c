@@ -243,7 +243,7 @@ static zepi_result_t device_module_end_key(struct zepi_key *key)
     return zepi_key_seal(key) ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-// Code from SPIR-V, through the cache of machine code.
+// Code from SPIR-V, through the binary cache.
 static zepi_result_t device_module_make_from_spirv(struct code_request *request,
                                                    struct zepi_text *log,
                                                    struct zepi_device_module **out_device_module,

@@ -7,7 +7,7 @@
 #include "program/native/symbols.h"
 
 // Native code of an object does not name its imports and exports, and old drivers cannot be asked.
-// So the linkage table of the SPIR-V that it was made from is kept in the cache of machine code,
+// So the linkage table of the SPIR-V that it was made from is kept in the binary cache,
 // under the digest of the native code, when that is handed to the host. Any thread.
 
 // Keeps the table of an object's native code. A failure is not kept.

@@ -103,7 +103,7 @@ zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const str
 }
 
 // Whether the set defines none of the member's imports; false if there are none.
-static bool is_symbol_wholly_missing(const struct zepi_symbols *symbols, uint32_t member)
+static bool has_only_missing_imports(const struct zepi_symbols *symbols, uint32_t member)
 {
     bool has_imports = false;
     for (size_t i = 0; i < symbols->count; i++) {
@@ -129,7 +129,7 @@ zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
     }
     for (uint32_t i = 0; i < set->count && !is_unresolved; i++) {
         const struct zepi_link_member *member = &set->members[i];
-        if (!is_symbol_wholly_missing(symbols, i))
+        if (!has_only_missing_imports(symbols, i))
             continue;
         const zepi_result_t result = zepi_ze_module_has_imports(
             member->device_module->units[member->unit].ze, &is_unresolved);

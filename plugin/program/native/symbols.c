@@ -63,7 +63,7 @@ static int compare_symbols(const void *left, const void *right)
     return a->member < b->member ? -1 : a->member > b->member;
 }
 
-static bool is_exported_elf_symbol(const struct zepi_symbol *symbol)
+static bool is_symbol_exported(const struct zepi_symbol *symbol)
 {
     return symbol->linkage != ZEPI_SPIRV_IMPORT;
 }
@@ -75,7 +75,7 @@ static bool has_symbol_clash(const struct zepi_symbol *symbols, size_t count)
     bool has_other_member = false;
     bool is_odr = true;
     for (size_t i = 0; i < count; i++) {
-        if (!is_exported_elf_symbol(&symbols[i]))
+        if (!is_symbol_exported(&symbols[i]))
             continue;
         is_odr = is_odr && symbols[i].linkage == ZEPI_SPIRV_LINK_ONCE_ODR;
         has_other_member = has_other_member || (first && symbols[i].member != first->member);
@@ -90,7 +90,7 @@ static void append_symbol_clash(const struct zepi_symbol *symbols, size_t count)
     const struct zepi_symbol *last = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct zepi_symbol *symbol = &symbols[i];
-        if (!is_exported_elf_symbol(symbol) || (last && last->member == symbol->member))
+        if (!is_symbol_exported(symbol) || (last && last->member == symbol->member))
             continue;
         if (!last)
             zepi_error_append(" %s '%s' (object %u", zepi_symbol_kind_name(symbol->kind),
@@ -140,7 +140,7 @@ bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *nam
     while (found > symbols->list && strcmp(found[-1].name, name) == 0)
         found--;
     for (; found < end && strcmp(found->name, name) == 0; found++) {
-        if (is_exported_elf_symbol(found))
+        if (is_symbol_exported(found))
             return true;
     }
     return false;

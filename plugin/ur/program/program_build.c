@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compile, link, build. Each program has variables (device globals) of its own: code that has some
-// is loaded for the program alone, from the machine code that the cache has.
+// is loaded for the program alone, from the binary cache.
 #include "core/alloc.h"
 #include "ur/program/program.h"
 
