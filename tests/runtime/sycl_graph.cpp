@@ -154,6 +154,29 @@ STORY(queues_are_recorded)
     }
 }
 
+STORY(two_queues_are_recorded_and_execute_the_graph_at_once)
+{
+    fixture test;
+    const sycl::context context = test.queue.get_context();
+    sycl::queue first(context, test.queue.get_device()), second(context, test.queue.get_device());
+    test.graph.begin_recording({first, second});
+    sycl::event added = first.submit(test.launch(test.add(2), test.data));
+    second.submit([&](sycl::handler &handler) {
+        handler.depends_on(added);
+        handler.memcpy(test.data + 256, test.data, 256);
+    });
+    test.graph.end_recording();
+    executable_graph executable = test.graph.finalize();
+    for (int i = 0; i < 10; i++) {
+        first.ext_oneapi_graph(executable);
+        second.ext_oneapi_graph(executable);
+    }
+    first.wait();
+    second.wait();
+    EXPECT_EQ(test.data[63], 40);
+    EXPECT_EQ(test.data[256 + 63], 40);
+}
+
 STORY(executions_wait_and_are_waited_for)
 {
     fixture test;
