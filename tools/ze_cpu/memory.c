@@ -57,7 +57,7 @@ static bool insert(struct cpu_allocation allocation)
     bool done = false;
     pthread_rwlock_wrlock(&table_lock);
     if (table_count == table_capacity) {
-        size_t capacity = table_capacity != 0 ? table_capacity * 2 : 64;
+        size_t capacity = table_capacity != 0 ? table_capacity * 2 : 32;
         struct cpu_allocation *grown = realloc(table, capacity * sizeof(*grown));
         if (grown == NULL)
             goto out;
