@@ -21,7 +21,8 @@ void zepi_buffer_uses_init(struct zepi_buffer_uses *uses, struct zepi_queue *que
 
 void zepi_buffer_uses_finish(struct zepi_buffer_uses *uses)
 {
-    zepi_release(uses->capture);
+    if (__builtin_expect(uses->capture != NULL, 0))
+        zepi_release(uses->capture);
     if (!uses->events)
         return;
     for (uint32_t i = uses->host.count; i < uses->wait.count; i++)
@@ -284,9 +285,9 @@ static zepi_result_t choose_buffer_place(struct zepi_buffer_uses *uses,
 }
 
 // For a command in a graph: the device's place, whose contents come with each execution.
-static zepi_result_t use_in_capture(struct zepi_buffer_uses *uses,
-                                    const struct zepi_buffer_part *part,
-                                    enum zepi_buffer_where where, void **out_address)
+static __attribute__((cold, noinline)) zepi_result_t
+use_in_capture(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
+               enum zepi_buffer_where where, void **out_address)
 {
     struct zepi_buffer *buffer = part->buffer;
     void *address;

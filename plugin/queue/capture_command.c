@@ -24,8 +24,7 @@ void zepi_queue_set_capture_locked(struct zepi_queue *queue, struct zepi_capture
 {
     // Relaxed: what is behind it is read under the mutex.
     atomic_store_explicit(&queue->capture, capture, memory_order_relaxed);
-    atomic_store_explicit(&queue->is_plain, !queue->needs_barriers && !capture,
-                          memory_order_relaxed);
+    __atomic_store_n(&queue->is_plain, !queue->needs_barriers && !capture, __ATOMIC_RELAXED);
     queue->captured_last = 0;
     queue->captured_since = 0;
 }
@@ -90,12 +89,10 @@ zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wai
                    : zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED, "%s cannot be captured", what);
 }
 
-zepi_result_t zepi_capture_check_uncaptured(zepi_result_t result)
+zepi_result_t zepi_capture_fail_uncaptured(void)
 {
-    return result == ZEPI_CAPTURED
-               ? zepi_fail(ZEPI_ERROR_CAPTURE_INVALIDATED,
-                           "another thread began a capture while the command was enqueued")
-               : result;
+    return zepi_fail(ZEPI_ERROR_CAPTURE_INVALIDATED,
+                     "another thread began a capture while the command was enqueued");
 }
 
 void zepi_capture_invalidate(struct zepi_queue *queue)

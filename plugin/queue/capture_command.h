@@ -26,7 +26,11 @@ zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wai
 
 // For commands that cannot be captured any more, or whose callers looked before: the result, unless
 // that is ZEPI_CAPTURED, since another thread began a capture meanwhile.
-zepi_result_t zepi_capture_check_uncaptured(zepi_result_t result);
+zepi_result_t zepi_capture_fail_uncaptured(void) __attribute__((cold, noinline));
+static inline zepi_result_t zepi_capture_check_uncaptured(zepi_result_t result)
+{
+    return __builtin_expect(result == ZEPI_CAPTURED, 0) ? zepi_capture_fail_uncaptured() : result;
+}
 
 // Part of something was captured, and the rest failed: what is captured cannot be executed.
 void zepi_capture_invalidate(struct zepi_queue *queue);

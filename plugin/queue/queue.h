@@ -58,8 +58,9 @@ struct zepi_queue {
     // since a later wait cannot end before; taken before `mutex`.
     struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
-    // Commands are appended as they are: no barriers, no capture. Written under the mutex.
-    atomic_bool is_plain;
+    // Commands are appended as they are: no barriers, no capture. Not an atomic type: gcc reads one
+    // with an instruction more, in each launch.
+    bool is_plain;
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
     _Atomic(struct zepi_capture *) capture;
     uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
@@ -79,7 +80,7 @@ extern const struct zepi_type zepi_queue_type;
 // Relaxed, as the next: for a thread that began or ended a capture, or was told of it.
 static inline bool zepi_queue_is_plain(const struct zepi_queue *queue)
 {
-    return atomic_load_explicit(&queue->is_plain, memory_order_relaxed);
+    return __atomic_load_n(&queue->is_plain, __ATOMIC_RELAXED);
 }
 static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
 {

@@ -180,7 +180,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
     queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
-    atomic_init(&queue->is_plain, !queue->needs_barriers);
+    queue->is_plain = !queue->needs_barriers;
     queue->list_count = 1;
     const struct zepi_command_list_kind kind = {
         .device = device,
@@ -221,7 +221,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
-    atomic_init(&queue->is_plain, !queue->needs_barriers);
+    queue->is_plain = !queue->needs_barriers;
     result = queue_take_lists(queue);
     if (result == ZEPI_SUCCESS)
         result = queue_register_completion(queue);

@@ -96,7 +96,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
         submit->event = event;
         submit->signal = event->ze;
     }
-    return __builtin_expect(submit->has_lists || !zepi_queue_is_plain(queue), 0)
+    return __builtin_expect(submit->has_lists || !queue->is_plain, 0)
                ? zepi_submit_append_first_locked(submit)
                : ZEPI_SUCCESS;
 }

@@ -166,15 +166,21 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
 }
 
 // A graph keeps samplers and memory objects.
-static zepi_result_t keep_argument(struct zepi_capture *capture,
-                                   const ur_exp_kernel_arg_properties_t *argument)
+static __attribute__((cold, noinline)) zepi_result_t
+keep_arguments(struct zepi_capture *capture, uint32_t count,
+               const ur_exp_kernel_arg_properties_t *arguments)
 {
-    void *object = NULL;
-    if (argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
-        object = argument->value.memObjTuple.hMem;
-    else if (argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
-        object = argument->value.sampler;
-    return object ? capture->functions->keep(capture, object, NULL) : ZEPI_SUCCESS;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        void *object = NULL;
+        if (arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
+            object = arguments[i].value.memObjTuple.hMem;
+        else if (arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
+            object = arguments[i].value.sampler;
+        if (object)
+            result = capture->functions->keep(capture, object, NULL);
+    }
+    return result;
 }
 
 // Brings the buffers among the arguments to the device. The arguments have been read.
@@ -183,9 +189,7 @@ static zepi_result_t use_argument_buffers(struct zepi_buffer_uses *uses, uint32_
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        if (uses->capture)
-            result = keep_argument(uses->capture, &arguments[i]);
-        if (arguments[i].type != UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ || result != ZEPI_SUCCESS)
+        if (arguments[i].type != UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
             continue;
         result = zepi_ur_use_mem(uses, zepi_ur_mem(arguments[i].value.memObjTuple.hMem),
                                  arguments[i].value.memObjTuple.flags & UR_MEM_FLAG_READ_ONLY
@@ -249,6 +253,8 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
     zepi_result_t done =
         arguments.has_moving ? use_argument_buffers(&uses, count, records) : ZEPI_SUCCESS;
     launch->wait = uses.wait;
+    if (done == ZEPI_SUCCESS && __builtin_expect(uses.capture != NULL, 0))
+        done = keep_arguments(uses.capture, count, records);
     if (done == ZEPI_SUCCESS)
         done = uses.capture
                    ? zepi_launch_capture(queue, kernel, launch)
