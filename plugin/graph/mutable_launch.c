@@ -182,6 +182,15 @@ static bool change_argument(struct launch_changes *changes, uint32_t index,
     return true;
 }
 
+static bool has_only_fixed(const struct zepi_graph_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->desc.argument_count; i++) {
+        if (!is_fixed(launch, i))
+            return false;
+    }
+    return true;
+}
+
 // `old` may be NULL: all arguments are to be set.
 static bool change_arguments(struct launch_changes *changes,
                              const struct zepi_device_kernel *device_kernel,
@@ -196,8 +205,7 @@ static bool change_arguments(struct launch_changes *changes,
     for (uint32_t i = 0; i < count; i++) {
         if (old && is_same_argument(device_kernel, i, old, launch))
             continue;
-        if (!is_fixed(launch, i) || (old && !is_fixed(old, i)) ||
-            !change_argument(changes, i, launch))
+        if (!is_fixed(launch, i) || !change_argument(changes, i, launch))
             return false;
     }
     return true;
@@ -266,7 +274,7 @@ bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list
     const struct zepi_device *device = uses->device;
     const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
     struct launch_changes changes;
-    if (!instance || old->desc.flags != launch->desc.flags)
+    if (!instance || old->desc.flags != launch->desc.flags || !has_only_fixed(old))
         return false;
     const uint32_t index = zepi_context_device_index(uses->context, device);
     const struct zepi_device_kernel *device_kernel =
