@@ -219,8 +219,17 @@ static bool is_same_size(const zepi_launch_desc_t *old, const zepi_launch_desc_t
            memcmp(old->global_offset, desc->global_offset, sizeof(desc->global_offset)) == 0;
 }
 
+static bool has_offset(const zepi_launch_desc_t *desc)
+{
+    for (uint32_t i = 0; i < desc->work_dim; i++) {
+        if (desc->global_offset[i] > 0)
+            return true;
+    }
+    return false;
+}
+
 static bool change_offset(struct launch_changes *changes, const struct zepi_device *device,
-                          const zepi_launch_desc_t *desc)
+                          const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
 {
     uint32_t *offset = changes->offset.xyz;
     for (uint32_t i = 0; i < desc->work_dim; i++) {
@@ -229,7 +238,7 @@ static bool change_offset(struct launch_changes *changes, const struct zepi_devi
         offset[i] = (uint32_t)desc->global_offset[i];
     }
     if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
-        return (offset[0] | offset[1] | offset[2]) == 0;
+        return !has_offset(old) && !has_offset(desc);
     changes->offset.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC;
     changes->offset.id = changes->id;
     launch_changes_add(changes, &changes->offset, &changes->offset.next);
@@ -238,7 +247,7 @@ static bool change_offset(struct launch_changes *changes, const struct zepi_devi
 
 static bool change_sizes(struct launch_changes *changes, const struct zepi_device *device,
                          const struct zepi_device_kernel *device_kernel, ze_kernel_handle_t kernel,
-                         const zepi_launch_desc_t *desc)
+                         const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
 {
     struct zepi_work_size size;
     if (zepi_work_size_init(&size, device_kernel, device, kernel, desc->work_dim, desc->global_size,
@@ -255,7 +264,7 @@ static bool change_sizes(struct launch_changes *changes, const struct zepi_devic
         .id = changes->id,
         .counts = &changes->counts};
     launch_changes_add(changes, &changes->group_count, &changes->group_count.next);
-    return change_offset(changes, device, desc);
+    return change_offset(changes, device, old, desc);
 }
 
 static bool change_kernel(const struct zepi_device *device, ze_command_list_handle_t list,
@@ -279,12 +288,11 @@ bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list
     const uint32_t index = zepi_context_device_index(uses->context, device);
     const struct zepi_device_kernel *device_kernel =
         zepi_device_kernel_of(launch->kernel->device_kernels[index]);
-    if (launch->kernel->device_kernels[index] != old->kernel->device_kernels[index]) {
-        if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
-            !change_kernel(device, list, id, instance->ze))
-            return false;
-        old = NULL;
-    }
+    const bool is_other_kernel =
+        launch->kernel->device_kernels[index] != old->kernel->device_kernels[index];
+    if (is_other_kernel && (!(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
+                            !change_kernel(device, list, id, instance->ze)))
+        return false;
     changes.id = id;
     changes.commands = (struct zepi_ze_mutable_flags_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
@@ -292,9 +300,11 @@ bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list
     changes.group_size = (struct zepi_ze_mutable_triple_desc){0};
     changes.offset = (struct zepi_ze_mutable_triple_desc){0};
     changes.arguments = changes.inline_arguments;
-    bool is_changed = change_arguments(&changes, device_kernel, old, launch);
-    if (is_changed && !(old && is_same_size(&old->desc, &launch->desc)))
-        is_changed = change_sizes(&changes, device, device_kernel, instance->ze, &launch->desc);
+    bool is_changed =
+        change_arguments(&changes, device_kernel, is_other_kernel ? NULL : old, launch);
+    if (is_changed && (is_other_kernel || !is_same_size(&old->desc, &launch->desc)))
+        is_changed =
+            change_sizes(&changes, device, device_kernel, instance->ze, &old->desc, &launch->desc);
     *changes.end = NULL;
     if (is_changed)
         is_changed = mutable_optional_of(device)->update_mutable_commands(
