@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "device/platform.h"
 #include "launch/arguments.h"
 #include "launch/work_size.h"
 #include "memory/buffer.h"
@@ -230,20 +229,12 @@ static zepi_result_t instance_set_offset(struct zepi_kernel_instance *instance,
                                          const struct zepi_device *device,
                                          const struct zepi_launch *launch)
 {
-    uint32_t offset[3] = {0};
-    for (uint32_t i = 0; launch->global_offset && i < launch->work_dim; i++) {
-        if (launch->global_offset[i] > UINT32_MAX)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the global offset %zu is beyond 32 bits",
-                             launch->global_offset[i]);
-        offset[i] = (uint32_t)launch->global_offset[i];
-    }
-    if (memcmp(offset, instance->offset, sizeof(offset)) == 0)
-        return ZEPI_SUCCESS;
-    if (!device->platform->optional.has_global_offset)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "the driver lacks the extension for global offsets");
-    const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetGlobalOffsetExp, instance->ze, offset[0], offset[1], offset[2]);
+    uint32_t offset[3];
+    zepi_result_t result =
+        zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset);
+    if (result != ZEPI_SUCCESS || memcmp(offset, instance->offset, sizeof(offset)) == 0)
+        return result;
+    result = ZEPI_ZE(zeKernelSetGlobalOffsetExp, instance->ze, offset[0], offset[1], offset[2]);
     if (result == ZEPI_SUCCESS)
         memcpy(instance->offset, offset, sizeof(offset));
     return result;

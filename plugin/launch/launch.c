@@ -120,6 +120,7 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
     struct zepi_device_kernel *device_kernel;
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
+    uint32_t offset[3];
     zepi_result_t result = launch_get_device_kernel(kernel, context, device_index, &device_kernel);
     // Emulated constants are an argument that comes with the launch.
     if (result == ZEPI_SUCCESS && !kernel->is_emulated)
@@ -131,7 +132,9 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
     result = zepi_work_size_init(&size, device_kernel, device, instance->ze, launch->work_dim,
                                  launch->global_size, launch->group_size);
     zepi_kernel_instance_give(device_kernel, instance);
-    return result;
+    return result == ZEPI_SUCCESS && !size.is_empty
+               ? zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset)
+               : result;
 }
 
 // ---- A launch description ----

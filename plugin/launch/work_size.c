@@ -2,6 +2,7 @@
 #include "launch/work_size.h"
 
 #include "device/device.h"
+#include "device/platform.h"
 #include "launch/device_kernel.h"
 #include "ze/ze.h"
 
@@ -107,5 +108,21 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
     }
     size->count = (ze_group_count_t){global[0] / size->group[0], global[1] / size->group[1],
                                      global[2] / size->group[2]};
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device *device,
+                                    uint32_t work_dim, const size_t *global_offset)
+{
+    memset(offset, 0, 3 * sizeof(offset[0]));
+    for (uint32_t i = 0; global_offset && i < work_dim; i++) {
+        if (global_offset[i] > UINT32_MAX)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the global offset %zu is beyond 32 bits",
+                             global_offset[i]);
+        offset[i] = (uint32_t)global_offset[i];
+    }
+    if ((offset[0] | offset[1] | offset[2]) != 0 && !device->platform->optional.has_global_offset)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the driver lacks the extension for global offsets");
     return ZEPI_SUCCESS;
 }

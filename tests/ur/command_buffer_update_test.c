@@ -102,6 +102,17 @@ Test(command_buffer_update, takes_new_values_sizes_and_offsets)
     update.pNewLocalWorkSize = local;
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
              UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE);
+
+    // Beyond what a launch takes: the old offset stays.
+    offset[0] = (size_t)UINT32_MAX + 1;
+    update = cb_update(command);
+    update.newWorkDim = 2;
+    update.pNewGlobalWorkOffset = offset;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE);
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 100 && out[3] == 104);
     UR_OK(urCommandBufferReleaseExp(buffer));
     UR_OK(urKernelRelease(note));
     ur_free(out);

@@ -181,7 +181,8 @@ static bool has_old_sizes(const struct draft *draft, const struct zepi_graph_lau
     return draft->kernel == old->kernel && !old->kernel->is_emulated &&
            desc->work_dim == old->desc.work_dim &&
            memcmp(desc->global_size, old->desc.global_size, sizeof(desc->global_size)) == 0 &&
-           memcmp(desc->group_size, old->desc.group_size, sizeof(desc->group_size)) == 0;
+           memcmp(desc->group_size, old->desc.group_size, sizeof(desc->group_size)) == 0 &&
+           memcmp(desc->global_offset, old->desc.global_offset, sizeof(desc->global_offset)) == 0;
 }
 
 static ur_result_t draft_make_launch(const struct draft *draft, const struct zepi_graph *buffer,
