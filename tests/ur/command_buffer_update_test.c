@@ -386,6 +386,45 @@ static uint32_t references_to(ur_mem_handle_t mem)
     return count;
 }
 
+// A buffer on the host's memory moves: it is brought to the device before each execution.
+Test(command_buffer_update, gives_up_a_buffer_that_moves_with_its_kernel)
+{
+    float *a = cb_floats(ITEMS), host[ITEMS] = {0};
+    const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
+                                               .pHost = host};
+    const size_t items = ITEMS;
+    ur_kernel_handle_t negate = ur_kernel("negate", "negate");
+    ur_mem_handle_t mem;
+    UR_OK(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_USE_HOST_POINTER,
+                            sizeof(host), &properties, &mem));
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_MEM(2, mem)};
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 3,
+                                                       arguments, 1, &negate, 0, NULL, 0, NULL,
+                                                       NULL, NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+
+    const uint64_t appended = ze_cpu.get_count("zeCommandListAppendLaunchKernel");
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(0, &a);
+    update.hNewKernel = negate;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cr_assert_eq(references_to(mem), 1);
+    UR_OK(urMemRelease(mem));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(ze_cpu.get_count("zeCommandListAppendLaunchKernel") - appended, 1);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(negate));
+    ur_free(a);
+}
+
 Test(command_buffer_update, gives_up_what_it_replaced_once_that_is_not_used)
 {
     float *a = cb_floats(ITEMS), *sum = cb_floats(ITEMS);
