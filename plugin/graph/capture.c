@@ -402,11 +402,13 @@ static const struct zepi_capture_functions functions = {.command = capture_comma
                                                         .get_list = capture_get_list,
                                                         .leave = capture_leave};
 
-// The graph becomes part of a capture.
-static zepi_result_t capture_open_graph(struct zepi_graph *graph)
+// The graph becomes part of a capture. *out_state: what it was before.
+static zepi_result_t capture_open_graph(struct zepi_graph *graph,
+                                        enum zepi_graph_capture *out_state)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(&graph->mutex);
+    *out_state = graph->capture;
     if (graph->capture == ZEPI_GRAPH_CAPTURING)
         result = zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph is in another capture");
     else if (graph->commands.count > 0 || graph->is_finalized ||
@@ -462,7 +464,8 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
     if (graph->context != queue->context || graph->device != queue->device)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "the graph is of another context or device than the queue");
-    const zepi_result_t result = capture_open_graph(graph);
+    enum zepi_graph_capture before;
+    const zepi_result_t result = capture_open_graph(graph, &before);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_capture *capture = capture_create(queue, graph, owner);
@@ -476,7 +479,8 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
     }
     if (is_free)
         return ZEPI_SUCCESS;
-    capture_close_graph(graph, ZEPI_GRAPH_NOT_CAPTURED, false);
+    // Without commands it is in order as before.
+    capture_close_graph(graph, before, graph->commands.is_in_order);
     if (!capture)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     capture_give_up(capture);
