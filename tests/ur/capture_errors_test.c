@@ -368,6 +368,30 @@ Test(capture_devices, a_queue_of_another_device_takes_no_part)
     UR_OK(urQueueRelease(other));
 }
 
+// A capture that did not begin leaves a graph as it was: of no device yet, and without commands.
+Test(capture_devices, a_graph_is_of_the_device_where_its_capture_began)
+{
+    ur_queue_handle_t other = ur_queue(gear.devices[1], 0);
+    graph_t first = cap_begin(gear.queue), second;
+    UR_OK(urGraphCreateExp(gear.context, &second));
+    UR_FAILS(urQueueBeginCaptureIntoGraphExp(gear.queue, second),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_OK(urQueueBeginCaptureIntoGraphExp(other, second));
+    cap_end(other, second);
+    // What it captured, which is nothing, it still has.
+    UR_FAILS(urQueueBeginCaptureIntoGraphExp(gear.queue, first), UR_RESULT_ERROR_INVALID_OPERATION);
+    cap_end(gear.queue, first);
+    ur_queue_handle_t busy = ur_queue(gear.device, 0);
+    graph_t third = cap_begin(busy);
+    UR_FAILS(urQueueBeginCaptureIntoGraphExp(busy, first), UR_RESULT_ERROR_INVALID_OPERATION);
+    cap_end(busy, third);
+    cap_destroy(first, cap_instantiate(first));
+    cap_destroy(second, cap_instantiate(second));
+    UR_OK(urGraphDestroyExp(third));
+    UR_OK(urQueueRelease(busy));
+    UR_OK(urQueueRelease(other));
+}
+
 // ---- Dumps ----
 
 Test(capture_errors, a_dump_names_kernels_sizes_and_edges)

@@ -87,22 +87,20 @@ static enum zepi_graph_capture get_capture(struct zepi_ur_graph *graph)
 
 // ---- Capturing ----
 
-// The graph of the core for a queue's device: a new one as long as there are no commands.
-static zepi_result_t prepare_core_graph(struct zepi_ur_graph *graph, struct zepi_queue *queue)
+// The first capture that begins makes the graph of the core, for its queue's device.
+static zepi_result_t begin_capture_locked(struct zepi_queue *queue, struct zepi_ur_graph *graph)
 {
-    if (get_core_graph(graph))
-        return ZEPI_SUCCESS;
+    if (graph->graph)
+        return zepi_capture_begin(queue, graph->graph, graph);
     struct zepi_graph *core = zepi_graph_create(queue->context, queue->device);
     if (!core)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_mutex_lock(&graph->mutex);
-    const bool is_first = !graph->graph;
-    if (is_first)
+    const zepi_result_t result = zepi_capture_begin(queue, core, graph);
+    if (result == ZEPI_SUCCESS)
         graph->graph = core;
-    zepi_mutex_unlock(&graph->mutex);
-    if (!is_first)
+    else
         zepi_release(core);
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 static ur_result_t begin_capture(struct zepi_queue *queue, struct zepi_ur_graph *graph)
@@ -110,9 +108,9 @@ static ur_result_t begin_capture(struct zepi_queue *queue, struct zepi_ur_graph 
     if (graph->context != queue->context)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT,
                               "the graph is of another context than the queue");
-    zepi_result_t result = prepare_core_graph(graph, queue);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_capture_begin(queue, graph->graph, graph);
+    zepi_mutex_lock(&graph->mutex);
+    const zepi_result_t result = begin_capture_locked(queue, graph);
+    zepi_mutex_unlock(&graph->mutex);
     const ur_result_t ur = zepi_ur_result(result);
     return result == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_ARGUMENT : ur;
 }
