@@ -80,8 +80,6 @@ static zepi_result_t begin_graph_add(struct zepi_graph *graph, enum zepi_graph_c
     if (wait.count > 0 && !wait.numbers)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
-    if (zepi_graph_get_capture(graph) != ZEPI_GRAPH_NOT_CAPTURED)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph gets its commands from queues");
     result = zepi_graph_check_add(graph, wait.count, wait.numbers);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -49,9 +49,11 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
     return ZEPI_ZE(zeCommandListClose, command->native->ze);
 }
 
-static zepi_result_t graph_check_add_locked(const struct zepi_graph *graph, uint32_t wait_count,
-                                            const uint32_t *waits)
+static zepi_result_t graph_check_add_locked(const struct zepi_graph *graph, bool is_captured,
+                                            uint32_t wait_count, const uint32_t *waits)
 {
+    if (!is_captured && graph->capture != ZEPI_GRAPH_NOT_CAPTURED)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph gets its commands from queues");
     if (graph->is_finalized)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized: nothing can be added any more");
     if (graph->commands.count == UINT32_MAX)
@@ -68,7 +70,7 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
                                    const uint32_t *waits)
 {
     zepi_mutex_lock(&graph->mutex);
-    const zepi_result_t result = graph_check_add_locked(graph, wait_count, waits);
+    const zepi_result_t result = graph_check_add_locked(graph, false, wait_count, waits);
     zepi_mutex_unlock(&graph->mutex);
     return result;
 }
@@ -84,8 +86,9 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
 static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
                                               struct zepi_graph_command *command)
 {
-    // The graph may have been finalized meanwhile.
-    const zepi_result_t result = graph_check_add_locked(graph, command->wait_count, command->waits);
+    // The graph may have been finalized meanwhile, or a capture begun.
+    const zepi_result_t result =
+        graph_check_add_locked(graph, command->queue != NULL, command->wait_count, command->waits);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_graph_commands *commands = &graph->commands;

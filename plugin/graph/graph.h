@@ -53,8 +53,8 @@ extern const struct zepi_type zepi_graph_type;
 // A graph for a device of a context, which have been checked. NULL without memory (noted).
 struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_device *device);
 
-// Whether a command that waits for these may be added: the graph is not finalized, and has them.
-// ZEPI_ERROR_WRONG_STATE: it is; ZEPI_ERROR_INVALID_VALUE: it lacks one.
+// Whether a command that waits for these may be added: the graph is neither finalized nor captured,
+// and has them. ZEPI_ERROR_WRONG_STATE: it is; ZEPI_ERROR_INVALID_VALUE: it lacks one.
 zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count,
                                    const uint32_t *waits);
 // A command that waits for these, to be filled in and added. NULL without memory (noted).
