@@ -29,13 +29,14 @@ struct ipc_export {
 struct ipc_import {
     struct zepi_deferred deferred;
     struct ipc_import *next;
-    ze_context_handle_t ze; // borrowed
-    void *base;             // of the driver's allocation
-    void *memory;           // in it
+    struct zepi_context *context; // borrowed
+    void *base;                   // as the driver opened it
+    void *memory;                 // in it
+    bool is_closed;               // by the host: it goes once no command can use it
 };
 
 struct zepi_ipc {
-    struct zepi_mutex mutex;    // guards the lists; nothing is called under it
+    struct zepi_mutex mutex;    // guards the lists; under it the driver opens and closes
     struct ipc_export *exports; // owned
     struct ipc_import *imports; // owned
 };
@@ -57,22 +58,36 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     zepi_free(shared);
 }
 
+// A driver may answer a second opening with the same memory: the last one closes it.
+static void close_base_locked(const struct zepi_context *context, void *base)
+{
+    const struct ipc_import *other = ipc_of(context)->imports;
+    while (other && other->base != base)
+        other = other->next;
+    if (!other)
+        zepi_ze.zeMemCloseIpcHandle(context->ze, base);
+}
+
 static void import_destroy(struct zepi_deferred *deferred)
 {
     struct ipc_import *import =
         (struct ipc_import *)((char *)deferred - offsetof(struct ipc_import, deferred));
-    zepi_ze.zeMemCloseIpcHandle(import->ze, import->base);
+    struct zepi_ipc *ipc = ipc_of(import->context);
+    zepi_mutex_lock(&ipc->mutex);
+    struct ipc_import **link = &ipc->imports;
+    while (*link != import)
+        link = &(*link)->next;
+    *link = import->next;
+    close_base_locked(import->context, import->base);
+    zepi_mutex_unlock(&ipc->mutex);
     zepi_free(import);
 }
 
 static void ipc_finish(struct zepi_context *context)
 {
     struct zepi_ipc *ipc = ipc_of(context);
-    while (ipc->imports) {
-        struct ipc_import *import = ipc->imports;
-        ipc->imports = import->next;
-        import_destroy(&import->deferred);
-    }
+    while (ipc->imports)
+        import_destroy(&ipc->imports->deferred);
     while (ipc->exports) {
         struct ipc_export *shared = ipc->exports;
         ipc->exports = shared->next;
@@ -265,17 +280,25 @@ static zepi_result_t take_descriptor(const struct zepi_ipc_handle *handle, int *
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t open_handle(struct zepi_context *context, const struct zepi_device *device,
-                                 struct zepi_ipc_handle *handle, void **out_base)
+static zepi_result_t open_locked(struct zepi_context *context, const struct zepi_device *device,
+                                 const struct zepi_ipc_handle *handle, struct ipc_import *import,
+                                 void **out_memory)
 {
-    int descriptor = -1;
-    zepi_result_t result = take_descriptor(handle, &descriptor);
+    struct zepi_ipc *ipc = ipc_of(context);
+    void *base = NULL;
+    const zepi_result_t result =
+        ZEPI_ZE(zeMemOpenIpcHandle, context->ze, device->ze, handle->ze, 0, &base);
     if (result != ZEPI_SUCCESS)
         return result;
-    memcpy(handle->ze.data, &descriptor, sizeof(descriptor));
-    result = ZEPI_ZE(zeMemOpenIpcHandle, context->ze, device->ze, handle->ze, 0, out_base);
-    close(descriptor); // the driver has its own
-    return result;
+    *import = (struct ipc_import){
+        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
+        .next = ipc->imports,
+        .context = context,
+        .base = base,
+        .memory = (char *)base + handle->offset_bytes};
+    ipc->imports = import;
+    *out_memory = import->memory;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *device,
@@ -283,7 +306,7 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
 {
     struct zepi_ipc *ipc = ipc_of(context);
     struct zepi_ipc_handle handle;
-    void *base = NULL;
+    int descriptor = -1;
     zepi_result_t result = check_is_offered(context);
     if (result == ZEPI_SUCCESS)
         result = check_handle(device, bytes, size_bytes, &handle);
@@ -292,45 +315,35 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
     struct ipc_import *import = zepi_allocate(1, sizeof(*import));
     if (!import)
         return zepi_fail_no_memory();
-    result = open_handle(context, device, &handle, &base);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(import);
-        return result;
-    }
-    *import = (struct ipc_import){
-        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
-        .ze = context->ze,
-        .base = base,
-        .memory = (char *)base + handle.offset_bytes};
+    result = take_descriptor(&handle, &descriptor);
+    if (result != ZEPI_SUCCESS)
+        goto fail;
+    memcpy(handle.ze.data, &descriptor, sizeof(descriptor));
     zepi_mutex_lock(&ipc->mutex);
-    import->next = ipc->imports;
-    ipc->imports = import;
+    result = open_locked(context, device, &handle, import, out_memory);
     zepi_mutex_unlock(&ipc->mutex);
-    *out_memory = import->memory;
-    return ZEPI_SUCCESS;
+    close(descriptor); // the driver has its own
+    if (result == ZEPI_SUCCESS)
+        return ZEPI_SUCCESS;
+
+fail:
+    zepi_free(import);
+    return result;
 }
 
 zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    struct ipc_import **link = &ipc->imports;
-    while (*link && (*link)->memory != memory)
-        link = &(*link)->next;
-    struct ipc_import *found = *link;
+    struct ipc_import *found = ipc->imports;
+    while (found && (found->is_closed || found->memory != memory))
+        found = found->next;
     if (found)
-        *link = found->next;
-    // A driver may answer a second opening with the same memory: the last one closes it.
-    const struct ipc_import *other = ipc->imports;
-    while (found && other && other->base != found->base)
-        other = other->next;
+        found->is_closed = true;
     zepi_mutex_unlock(&ipc->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory that was opened by a handle",
                          memory);
-    if (other)
-        zepi_free(found);
-    else
-        zepi_defer_free(context, &found->deferred);
+    zepi_defer_free(context, &found->deferred);
     return ZEPI_SUCCESS;
 }
