@@ -118,15 +118,28 @@ static zepi_result_t check_is_offered(const struct zepi_context *context)
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver shares no memory with other processes");
 }
 
-// When the process began; 0: it is gone, or the system does not tell.
-static uint64_t start_of_process(pid_t process)
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+static zepi_result_t fail_shortage(int error)
+{
+    return zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY,
+                     "memory or file descriptors do not suffice to share memory (error %d)", error);
+}
+
+// When the process began; 0: it is gone, or the system does not tell. Returns 0, or the error that
+// is a shortage.
+static int start_of_process(pid_t process, uint64_t *out_start)
 {
     char path[64];
     char text[1024];
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    *out_start = 0;
     FILE *file = fopen(path, "re");
     if (!file)
-        return 0;
+        return is_shortage(errno) ? errno : 0;
     const size_t length = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[length] = '\0';
@@ -136,7 +149,9 @@ static uint64_t start_of_process(pid_t process)
         field = strchr(field, ' ');
         field = field ? field + 1 : NULL;
     }
-    return field ? strtoull(field, NULL, 10) : 0;
+    if (field)
+        *out_start = strtoull(field, NULL, 10);
+    return 0;
 }
 
 static void set_checksum(struct zepi_ipc_handle *handle)
@@ -162,6 +177,9 @@ static zepi_result_t fill_handle(struct zepi_context *context, const void *memor
         return result;
     if (info.kind != ZEPI_USM_DEVICE || !info.device)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no device memory of the context", memory);
+    const int error = start_of_process(getpid(), &handle->process_start);
+    if (error)
+        return fail_shortage(error);
     result = ZEPI_ZE(zeMemGetAddressRange, context->ze, memory, &base, &size_bytes);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeMemGetIpcHandle, context->ze, base, &handle->ze);
@@ -169,7 +187,6 @@ static zepi_result_t fill_handle(struct zepi_context *context, const void *memor
         return result;
     handle->magic = MAGIC;
     handle->process = (uint32_t)getpid();
-    handle->process_start = start_of_process(getpid());
     handle->offset_bytes = (uint64_t)((const char *)memory - (const char *)base);
     memcpy(handle->device, info.device->properties.uuid.id, sizeof(handle->device));
     set_checksum(handle);
@@ -234,23 +251,16 @@ static zepi_result_t check_handle(const struct zepi_device *device, const void *
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t fail_process_gone(const struct zepi_ipc_handle *handle)
-{
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                     "process %" PRIu32 ", which has the memory of the handle, is gone",
-                     handle->process);
-}
-
 static zepi_result_t fail_take(const struct zepi_ipc_handle *handle, int error)
 {
     if (error == ESRCH)
-        return fail_process_gone(handle);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "process %" PRIu32 ", which has the memory of the handle, is gone",
+                         handle->process);
     if (error == EBADF)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the handle was put back");
-    if (error == EMFILE || error == ENFILE || error == ENOMEM)
-        return zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY,
-                         "memory or file descriptors do not suffice to open a handle (error %d)",
-                         error);
+    if (is_shortage(error))
+        return fail_shortage(error);
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                      "the system does not let this process take a file descriptor of process "
                      "%" PRIu32 " (error %d): that needs Linux 5.6, the same user, and of "
@@ -268,12 +278,16 @@ static zepi_result_t take_descriptor(const struct zepi_ipc_handle *handle, int *
     if (process < 0)
         return fail_take(handle, errno);
     // Its number is that of the process from here on, so it is the right one if its start is.
-    const bool is_same = start_of_process((pid_t)handle->process) == handle->process_start;
-    const int own = is_same ? (int)syscall(SYS_pidfd_getfd, process, theirs, 0) : -1;
-    const int error = errno;
+    uint64_t start;
+    int own = -1;
+    int error = start_of_process((pid_t)handle->process, &start);
+    if (!error && handle->process_start && start != handle->process_start)
+        error = ESRCH;
+    if (!error) {
+        own = (int)syscall(SYS_pidfd_getfd, process, theirs, 0);
+        error = errno;
+    }
     close(process);
-    if (!is_same)
-        return fail_process_gone(handle);
     if (own < 0)
         return fail_take(handle, error);
     *out_descriptor = own;

@@ -13,7 +13,8 @@
 struct zepi_ipc_handle {
     uint32_t magic;
     uint32_t process;       // that has the memory
-    uint64_t process_start; // in ticks after the system's: process numbers are used again
+    uint64_t process_start; // in ticks after the system's: process numbers are used again; 0: not
+                            // known
     uint64_t offset_bytes;  // of the memory in the driver's allocation: blocks share one
     uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
     ze_ipc_mem_handle_t ze; // begins with a file descriptor of that process
@@ -27,7 +28,8 @@ extern const struct zepi_context_part zepi_ipc_part;
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
 
 // The handle of the allocation of device memory at `memory`, or of what follows there. It is the
-// context's until it is put back.
+// context's until it is put back. ZEPI_ERROR_OUT_OF_HOST_MEMORY, as of the opening: memory or file
+// descriptors do not suffice.
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
                            const struct zepi_ipc_handle **out_handle);
 // Not a handle of the context: ZEPI_ERROR_INVALID_VALUE. What was opened by it stays.

@@ -4,9 +4,16 @@
 // fails in turn.
 #include "walk_ur.h"
 
+#include "cache/digest.h"
+#include "memory/ipc.h"
 #include "ze/ze.h"
 
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static struct test_gear gear;
 static int32_t *memory;
@@ -111,6 +118,65 @@ static void walk_with_one_memory(void)
     zepi_ze.zeMemCloseIpcHandle = driver_close;
 }
 
+// ---- File descriptors
+
+static int lowest_free_descriptor(void)
+{
+    const int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    WALK_EXPECT(descriptor >= 0);
+    close(descriptor);
+    return descriptor;
+}
+
+// More and more of them are free, until the story gets by.
+static void walk_descriptors(void)
+{
+    struct rlimit limit;
+    WALK_EXPECT(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const rlim_t all = limit.rlim_cur;
+    const rlim_t none = (rlim_t)lowest_free_descriptor();
+    zepi_result_t result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    for (limit.rlim_cur = none; result != ZEPI_SUCCESS; limit.rlim_cur++) {
+        WALK_EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+        result = share_and_open();
+        WALK_EXPECT(result == ZEPI_SUCCESS || result == ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    // One for the export, and two at once for the opening.
+    WALK_EXPECT(limit.rlim_cur > none + 2);
+    limit.rlim_cur = all;
+    WALK_EXPECT(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+// ---- Handles from outside
+
+static ur_result_t open_sealed(struct zepi_ipc_handle handle, char **out_opened)
+{
+    const struct zepi_digest digest =
+        zepi_digest_of(&handle, offsetof(struct zepi_ipc_handle, checksum));
+    memcpy(handle.checksum, &digest, sizeof(handle.checksum));
+    return zepi_urIPCOpenMemHandleExp((ur_context_handle_t)gear.context,
+                                      (ur_device_handle_t)gear.device, &handle, sizeof(handle),
+                                      (void **)out_opened);
+}
+
+static void open_handles_from_outside(void)
+{
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    struct zepi_ipc_handle handle;
+    void *own;
+    char *opened = NULL;
+    size_t size;
+    WALK_EXPECT(zepi_urIPCGetMemHandleExp(context, memory, &own, &size) == UR_RESULT_SUCCESS);
+    memcpy(&handle, own, sizeof(handle));
+    const uint64_t start = handle.process_start;
+    handle.process_start = start + 1;
+    WALK_EXPECT(start && open_sealed(handle, &opened) == UR_RESULT_ERROR_INVALID_VALUE);
+    handle.process_start = 0; // not known
+    WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urIPCCloseMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urIPCPutMemHandleExp(context, own) == UR_RESULT_SUCCESS);
+}
+
 int main(void)
 {
     setenv("ZE_CPU_IPC", "1", 1);
@@ -124,6 +190,8 @@ int main(void)
     walk_calls("IPC, device lost", share_and_open, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("IPC, allocations", share_and_open);
     walk_with_one_memory();
+    walk_descriptors();
+    open_handles_from_outside();
     TEST_OK(zepi.usm_free(gear.context, memory));
     test_gear_destroy(&gear);
     return 0;
