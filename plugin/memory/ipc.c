@@ -294,16 +294,40 @@ static zepi_result_t take_descriptor(const struct zepi_ipc_handle *handle, int *
     return ZEPI_SUCCESS;
 }
 
+// A driver may open a piece of a larger allocation.
+static zepi_result_t check_offset(const struct zepi_context *context, const char *base,
+                                  uint64_t offset_bytes)
+{
+    void *start = NULL;
+    size_t size_bytes = 0;
+    const zepi_result_t result =
+        ZEPI_ZE(zeMemGetAddressRange, context->ze, base, &start, &size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint64_t rest_bytes = size_bytes - (uint64_t)(base - (const char *)start);
+    return offset_bytes < rest_bytes
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "the handle's offset, %" PRIu64 ", is beyond the end of the memory, "
+                           "%" PRIu64 " bytes",
+                           offset_bytes, rest_bytes);
+}
+
 static zepi_result_t open_locked(struct zepi_context *context, const struct zepi_device *device,
                                  const struct zepi_ipc_handle *handle, struct ipc_import *import,
                                  void **out_memory)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     void *base = NULL;
-    const zepi_result_t result =
+    zepi_result_t result =
         ZEPI_ZE(zeMemOpenIpcHandle, context->ze, device->ze, handle->ze, 0, &base);
     if (result != ZEPI_SUCCESS)
         return result;
+    result = check_offset(context, base, handle->offset_bytes);
+    if (result != ZEPI_SUCCESS) {
+        close_base_locked(context, base);
+        return result;
+    }
     *import = (struct ipc_import){
         .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
         .next = ipc->imports,

@@ -37,7 +37,8 @@ zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle);
 
 // Opens a handle of any process, this one too. `device` is the one that has the memory.
 // ZEPI_ERROR_INVALID_SIZE: `size_bytes` is not that of a handle. ZEPI_ERROR_INVALID_VALUE: the
-// bytes are no handle, it is another device's, it was put back, or its process is gone.
+// bytes are no handle, it is another device's, it was put back, its process is gone, or its offset
+// is beyond the end of the memory.
 // ZEPI_ERROR_UNSUPPORTED: the system does not let this process take a file descriptor of the other.
 zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *device,
                             const void *handle, size_t size_bytes, void **out_memory);

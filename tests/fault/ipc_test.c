@@ -5,6 +5,7 @@
 #include "walk_ur.h"
 
 #include "cache/digest.h"
+#include "device/context.h"
 #include "memory/ipc.h"
 #include "ze/ze.h"
 
@@ -165,6 +166,7 @@ static void open_handles_from_outside(void)
     struct zepi_ipc_handle handle;
     void *own;
     char *opened = NULL;
+    void *base;
     size_t size;
     WALK_EXPECT(zepi_urIPCGetMemHandleExp(context, memory, &own, &size) == UR_RESULT_SUCCESS);
     memcpy(&handle, own, sizeof(handle));
@@ -172,6 +174,17 @@ static void open_handles_from_outside(void)
     handle.process_start = start + 1;
     WALK_EXPECT(start && open_sealed(handle, &opened) == UR_RESULT_ERROR_INVALID_VALUE);
     handle.process_start = 0; // not known
+    WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urIPCCloseMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
+    handle.process_start = start;
+    WALK_EXPECT(zepi_ze.zeMemGetAddressRange(gear.context->ze, memory, &base, &size) ==
+                ZE_RESULT_SUCCESS);
+    const uint64_t beyond[] = {size, size + 1, UINT64_C(1) << 63, UINT64_MAX};
+    for (int i = 0; i < 4; i++) {
+        handle.offset_bytes = beyond[i];
+        WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_ERROR_INVALID_VALUE);
+    }
+    handle.offset_bytes = size - 1;
     WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_SUCCESS);
     WALK_EXPECT(zepi_urIPCCloseMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
     WALK_EXPECT(zepi_urIPCPutMemHandleExp(context, own) == UR_RESULT_SUCCESS);
@@ -186,12 +199,12 @@ int main(void)
                               (void **)&memory));
     TEST_OK(share_and_open());
     walk_keep();
+    open_handles_from_outside(); // what it leaves behind, the walks find
     walk_calls("IPC, calls", share_and_open, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_calls("IPC, device lost", share_and_open, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("IPC, allocations", share_and_open);
     walk_with_one_memory();
     walk_descriptors();
-    open_handles_from_outside();
     TEST_OK(zepi.usm_free(gear.context, memory));
     test_gear_destroy(&gear);
     return 0;
