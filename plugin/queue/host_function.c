@@ -17,7 +17,8 @@ bool zepi_device_has_host_functions(const struct zepi_device *device)
 // driver's events.
 static zepi_result_t host_function_append(const struct zepi_submit *submit,
                                           const struct zepi_ze_optional *optional,
-                                          zepi_host_function *function, void *data)
+                                          zepi_host_function *function, void *data,
+                                          bool *out_is_appended)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     if (submit->wait_count > 0)
@@ -29,6 +30,7 @@ static zepi_result_t host_function_append(const struct zepi_submit *submit,
                                                                   : submit->list,
                                                               function, data, NULL, NULL, 0, NULL),
                                "zeCommandListAppendHostFunction");
+    *out_is_appended = result == ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS && submit->signal)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, 0, NULL);
     return result;
@@ -52,6 +54,12 @@ zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function *funct
             zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE));
     if (result != ZEPI_SUCCESS)
         return result;
-    result = host_function_append(&submit, &queue->device->platform->optional, function, data);
-    return zepi_submit_end(&submit, result, out_event);
+    bool is_appended;
+    result = host_function_append(&submit, &queue->device->platform->optional, function, data,
+                                  &is_appended);
+    result = zepi_submit_end(&submit, result, out_event);
+    // The function has run before its host hears of a failure, and frees the data.
+    if (result != ZEPI_SUCCESS && is_appended)
+        zepi_queue_look(queue, UINT64_MAX);
+    return result;
 }

@@ -6,13 +6,29 @@
 
 #include "queue/host_function.h"
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 static struct test_gear gear;
 static int32_t *memory;
 static zepi_queue_t queue;
 
+// A host may free the data as soon as it hears of an error.
+static atomic_bool is_data_freed;
+static atomic_bool is_freed_data_used;
+
 static void add_one(void *data)
 {
+    usleep(1000);
+    if (atomic_load(&is_data_freed))
+        atomic_store(&is_freed_data_used, true);
     ++*(int32_t *)data;
+}
+
+static zepi_result_t free_after_error(zepi_result_t result)
+{
+    atomic_store(&is_data_freed, result != ZEPI_SUCCESS);
+    return result;
 }
 
 static zepi_result_t call_host(void)
@@ -23,12 +39,14 @@ static zepi_result_t call_host(void)
     memory[0] = 0;
     STEP(zepi.queue_fill(queue, memory, &number, sizeof(number), sizeof(number), TEST_NO_WAIT,
                          &events[0]));
-    STEP(zepi_queue_call_host(queue, add_one, memory, (zepi_wait_list_t){&events[0], 1},
-                              &events[1]));
+    STEP(free_after_error(zepi_queue_call_host(queue, add_one, memory,
+                                               (zepi_wait_list_t){&events[0], 1}, &events[1])));
     STEP(zepi.event_wait(1, &events[1], UINT64_MAX));
     WALK_EXPECT(memory[0] == 8);
 out:
     walk_settle(queue);
+    WALK_EXPECT(!atomic_load(&is_freed_data_used));
+    atomic_store(&is_data_freed, false);
     walk_release(events[0]);
     walk_release(events[1]);
     return result;
