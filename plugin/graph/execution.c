@@ -69,31 +69,13 @@ static zepi_result_t execution_append(const struct execution_part *part, struct 
 
 // ---- Events of single commands ----
 
-// As if no execution had been yet. An event that was signalled gets another one of the driver's:
-// Intel's leaves those of in-order lists complete when it resets them.
-static zepi_result_t execution_renew_event(struct zepi_event *event)
-{
-    struct zepi_event_slot *old = event->slot;
-    struct zepi_event_slot *slot;
-    if (!old->list && !zepi_event_is_known_complete(event))
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        zepi_event_slot_take(zepi_event_pools_of(event->context), ZEPI_EVENT_PLAIN, &slot);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    event->slot = slot;
-    event->ze = slot->ze;
-    atomic_store_explicit(&event->is_complete, false, memory_order_release);
-    zepi_event_slot_defer(old);
-    return ZEPI_SUCCESS;
-}
-
+// As if no execution had been yet.
 static zepi_result_t execution_renew_events(const struct zepi_recording *recording)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->segment_count && result == ZEPI_SUCCESS; i++) {
         if (recording->segments[i].signaling)
-            result = execution_renew_event(recording->segments[i].signaling->signal);
+            result = zepi_event_renew(recording->segments[i].signaling->signal);
     }
     return result;
 }

@@ -113,18 +113,62 @@ zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
                      "the event is of a command that is being captured, and does not complete");
 }
 
+zepi_result_t zepi_event_renew(struct zepi_event *event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    struct zepi_event_slot *old = event->slot;
+    struct zepi_event_slot *slot;
+    if (!old->list && !zepi_event_is_known_complete(event))
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_event_slot_take(pools, ZEPI_EVENT_PLAIN, &slot);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_mutex_lock(&pools->mutex);
+    event->slot = slot;
+    event->ze = slot->ze;
+    atomic_store_explicit(&event->is_complete, false, memory_order_release);
+    const bool is_waited_for = old->host_waits > 0;
+    zepi_mutex_unlock(&pools->mutex);
+    if (!is_waited_for)
+        zepi_event_slot_defer(old);
+    return ZEPI_SUCCESS;
+}
+
+// For an event without a queue, which may be renewed meanwhile: then it is not noted as complete.
+static ze_result_t event_wait_renewable(struct zepi_event *event, uint64_t timeout_ns)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event_slot *slot = event->slot;
+    slot->host_waits++;
+    zepi_mutex_unlock(&pools->mutex);
+    const ze_result_t ze = timeout_ns == 0 ? zepi_event_slot_ask(slot)
+                                           : zepi_ze.zeEventHostSynchronize(slot->ze, timeout_ns);
+    zepi_mutex_lock(&pools->mutex);
+    slot->host_waits--;
+    const bool is_renewed = event->slot != slot;
+    const bool is_spare = is_renewed && slot->host_waits == 0;
+    if (ze == ZE_RESULT_SUCCESS && !is_renewed)
+        event_note_complete(event);
+    zepi_mutex_unlock(&pools->mutex);
+    if (is_spare)
+        zepi_event_slot_defer(slot);
+    return ze;
+}
+
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
     if (__builtin_expect(event->capture != NULL, 0))
         return zepi_event_fail_captured(event);
-    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
+    const ze_result_t ze = event->queue ? zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns)
+                                        : event_wait_renewable(event, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
                          (unsigned long long)timeout_ns);
     const zepi_result_t result = zepi_check_ze(ze, "zeEventHostSynchronize");
-    if (result == ZEPI_SUCCESS)
+    if (result == ZEPI_SUCCESS && event->queue)
         event_note_complete(event);
     return result;
 }
@@ -160,12 +204,14 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (!zepi_event_is_known_complete(event) && !event->capture) {
-        const ze_result_t ze = zepi_event_slot_ask(event->slot);
+        const ze_result_t ze =
+            event->queue ? zepi_event_slot_ask(event->slot) : event_wait_renewable(event, 0);
         if (ze != ZE_RESULT_NOT_READY) {
             result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
                 return result;
-            event_note_complete(event);
+            if (event->queue)
+                event_note_complete(event);
         }
     }
     *out_status = zepi_event_is_known_complete(event) ? ZEPI_EVENT_COMPLETE : ZEPI_EVENT_SUBMITTED;

@@ -19,7 +19,7 @@ struct zepi_event {
     uint64_t number;                // of the command in its queue, or in what it is captured to
     union {
         struct {
-            atomic_bool is_complete; // was seen; never goes back
+            atomic_bool is_complete; // was seen; goes back in zepi_event_renew alone
             atomic_bool is_awaited;  // a command was told to wait for it
             bool has_failed;         // its command may never signal it
         };
@@ -67,6 +67,10 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event);
 zepi_result_t zepi_event_signal(zepi_event_t event);
+// An event without a queue, which commands signal more than once, is incomplete again. If it was
+// signalled, it gets another event of the driver's: Intel's leaves those of in-order lists complete
+// when it resets them. Waits of the host for the earlier one end with that.
+zepi_result_t zepi_event_renew(struct zepi_event *event);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);

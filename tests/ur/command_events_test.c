@@ -3,6 +3,8 @@
 #include "command_buffer_fixture.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
 
 TestSuite(command_events, .init = cb_set_up, .fini = cb_tear_down);
 
@@ -120,6 +122,35 @@ Test(command_events, are_of_the_execution_at_hand_and_can_be_replaced)
     UR_OK(urQueueFinish(gear.queue));
     end(&story);
     UR_OK(urEventRelease(copied));
+    host_event_release(&next);
+}
+
+static void *wait_for(void *event)
+{
+    UR_OK(urEventWait(1, (ur_event_handle_t *)event));
+    return NULL;
+}
+
+// A thread waits for the first execution, while the second one is enqueued.
+Test(command_events, end_waits_of_an_earlier_execution_alone)
+{
+    struct story story = record(UPDATABLE);
+    struct host_event next = host_event_make();
+    pthread_t thread;
+    cb_run(gear.queue, story.buffer);
+    const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
+    pthread_create(&thread, NULL, wait_for, &story.copied);
+    while (ze_cpu.get_count("zeEventHostSynchronize") == waits)
+        sched_yield();
+    UR_OK(urCommandBufferUpdateWaitEventsExp(story.copy, 1, &next.event));
+    cb_run(gear.queue, story.buffer);
+    host_event_signal(&story.gate);
+    pthread_join(thread, NULL);
+    cr_assert_not(is_complete(story.copied));
+    host_event_signal(&next);
+    UR_OK(urEventWait(1, &story.copied));
+    UR_OK(urQueueFinish(gear.queue));
+    end(&story);
     host_event_release(&next);
 }
 
