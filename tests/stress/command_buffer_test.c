@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One command buffer, replayed by several threads on queues of all kinds while another one updates
-// it; each thread also records, replays and releases a command buffer of its own.
+// it; each thread also records, replays and releases a command buffer of its own. One replays a
+// command buffer whose command has an event, which the others wait for meanwhile.
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 
@@ -22,6 +23,9 @@ static ur_exp_command_buffer_command_handle_t command;
 static float *inputs[2]; // ones, tens
 static float *sum;
 static float *copy; // of the sum, by the host's command
+static float *filled;
+static ur_exp_command_buffer_handle_t signalling;
+static ur_event_handle_t signalled; // NULL: the driver has no such events
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 extern zepi_plugin_init_fn *const plugin_init;
@@ -102,6 +106,10 @@ static void *replay(void *user)
         OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, buffer, 1, &event, NULL));
         OK(zepi_urCommandBufferReleaseExp(buffer)); // waits
         OK(zepi_urEventRelease(event));
+        if (number == 1 && signalled)
+            OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, signalling, 0, NULL, NULL));
+        else if (signalled)
+            OK(zepi_urEventWait(1, &signalled));
         expect(own[0] == 2 && own[ITEMS - 1] == 2, "a wrong number");
     }
     TEST_OK(zepi.release(queue));
@@ -137,8 +145,8 @@ static void set_up(void)
     const zepi_device_image_desc_t image = test_spirv_image("vector_add");
     const ur_context_handle_t context = (ur_context_handle_t)gear.context;
     ur_program_handle_t program;
-    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy};
-    for (int i = 0; i < 4; i++)
+    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy, &filled};
+    for (int i = 0; i < 5; i++)
         TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, ITEMS * sizeof(float),
                                   0, (void **)memory[i]));
     for (int i = 0; i < ITEMS; i++) {
@@ -154,16 +162,27 @@ static void set_up(void)
     const ur_exp_command_buffer_sync_point_t added = append(shared, inputs[0], sum, &command);
     OK(zepi_urCommandBufferAppendNativeCommandExp(shared, record, shared, NULL, 1, &added, NULL));
     OK(zepi_urCommandBufferFinalizeExp(shared));
+    signalling = make(false);
+    const ur_result_t result = zepi_urCommandBufferAppendUSMFillExp(
+        signalling, filled, inputs[0], sizeof(float), ITEMS * sizeof(float), 0, NULL, 0, NULL, NULL,
+        &signalled, NULL);
+    expect(result == (signalled ? UR_RESULT_SUCCESS : UR_RESULT_ERROR_UNSUPPORTED_FEATURE),
+           "a fill with an event");
+    OK(zepi_urCommandBufferFinalizeExp(signalling));
 }
 
 static void tear_down(void)
 {
     OK(zepi_urCommandBufferReleaseExp(shared));
+    OK(zepi_urCommandBufferReleaseExp(signalling));
+    if (signalled)
+        OK(zepi_urEventRelease(signalled));
     OK(zepi_urKernelRelease(kernel));
     TEST_OK(zepi.usm_free(gear.context, inputs[0]));
     TEST_OK(zepi.usm_free(gear.context, inputs[1]));
     TEST_OK(zepi.usm_free(gear.context, sum));
     TEST_OK(zepi.usm_free(gear.context, copy));
+    TEST_OK(zepi.usm_free(gear.context, filled));
     test_gear_destroy(&gear);
 }
 
