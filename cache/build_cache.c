@@ -57,15 +57,21 @@ static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_k
     return is_loaded;
 }
 
+// The end of a build: stores its result, or lets the store know that there is none.
 static void build_cache_save(struct zepi_build_cache *cache, const struct zepi_key *key,
                              const struct zepi_build_result *result)
 {
     const struct zepi_build_store *store = &cache->store;
     const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_bytes bytes = {0};
-    if (!store->ops || !zepi_build_result_has_succeeded(result) ||
-        !codec->serialise(zepi_build_result_payload(result), &bytes))
+    if (!store->ops)
         return;
+    if (!zepi_build_result_has_succeeded(result) ||
+        !codec->serialise(zepi_build_result_payload(result), &bytes)) {
+        if (store->ops->abandon)
+            store->ops->abandon(store->self, key);
+        return;
+    }
     const struct zepi_build_record record = {.payload = bytes.bytes,
                                              .payload_size = bytes.size,
                                              .log = zepi_build_result_log(result),

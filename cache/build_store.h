@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 // The second level below a build cache: keeps successes as bytes, beyond the life of the process. A
-// store never fails a build: an error in it is a miss, or a result that is not stored. disk.h is
-// one.
+// store never fails a build: an error in it is a miss, or a result that is not stored. disk.h and
+// shared/shared.h are such stores.
 
 // A success as bytes; failures are not stored: one that had a cause outside the key (a broken
 // installation, say) must not outlive the process. Which member owns what depends on the direction:
@@ -35,10 +35,14 @@ static inline void zepi_build_record_finish(struct zepi_build_record *record)
 
 // The operations of a store. Thread-safe, called under no lock of the cache; `self` is the store.
 struct zepi_build_store_ops {
-    // Returns whether the store had the whole key and its record is sound.
+    // Returns whether the store had the whole key and its record is sound. May wait for a record
+    // that another process is making. After false the result is built, and `store` or `abandon`
+    // follows.
     bool (*load)(void *self, const struct zepi_key *key, struct zepi_build_record *out_record);
     // Keeps the record if it can.
     void (*store)(void *self, const struct zepi_key *key, const struct zepi_build_record *record);
+    // There will be no record: the build failed, or its result cannot be stored. May be NULL.
+    void (*abandon)(void *self, const struct zepi_key *key);
     // Forgets the key.
     void (*remove)(void *self, const struct zepi_key *key);
 };

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Private to the disk store: the bytes of one file, and their verification. README.md has the
+// Private to the stores: the bytes of one file, and their verification. README.md has the
 // format.
 
 #define ZEPI_DISK_FORMAT_VERSION 1

@@ -3,14 +3,16 @@
 #define ZEPI_CACHE_SYS_H
 
 #include <dirent.h>
+#include <poll.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// All calls of the allocator and the file system, with fault injection: a test sets a hook and
-// makes the n-th call fail. Without a hook a call costs one load and one branch more than the call
-// itself. cache/ makes no allocation and no file operation in another way.
+// All calls of the allocator, the file system and the network, with fault injection: a test sets a
+// hook and makes the n-th call fail. Without a hook a call costs one load and one branch more than
+// the call itself. cache/ makes no allocation, no file operation and no connection in another way.
 
 enum zepi_sys_call {
     ZEPI_SYS_ALLOCATE,
@@ -24,6 +26,11 @@ enum zepi_sys_call {
     ZEPI_SYS_LOCK,
     ZEPI_SYS_TOUCH,
     ZEPI_SYS_LIST,
+    ZEPI_SYS_SOCKET,
+    ZEPI_SYS_CONNECT,
+    ZEPI_SYS_SEND,
+    ZEPI_SYS_RECEIVE,
+    ZEPI_SYS_POLL,
 };
 
 // Returns 0 for "make the call" or the errno that the call shall fail with instead of being made.
@@ -53,5 +60,11 @@ int zepi_sys_mkdir(const char *path, mode_t mode);
 int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: another has it
 int zepi_sys_touch(int fd);     // last modification becomes now, to the nanosecond
 DIR *zepi_sys_list(int folder); // a listing with a descriptor of its own; closedir() it
+
+int zepi_sys_socket(int family); // a stream that does not block
+int zepi_sys_connect(int socket, const struct sockaddr *to, socklen_t size);
+ssize_t zepi_sys_send(int socket, const void *bytes, size_t size); // raises no SIGPIPE
+ssize_t zepi_sys_receive(int socket, void *bytes, size_t size);
+int zepi_sys_poll(struct pollfd *what, int timeout_ms); // not made again
 
 #endif

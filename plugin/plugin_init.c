@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The function table, and the one exported function that hands it out.
+#include "copy/buffer_use.h"
+#include "copy/checked_copy.h"
 #include "core/list.h"
 #include "core/object.h"
 #include "core/options.h"
@@ -10,7 +12,9 @@
 #include "launch/dispatch.h"
 #include "launch/kernel.h"
 #include "launch/launch.h"
+#include "memory/foreign/checked_ipc.h"
 #include "memory/buffer.h"
+#include "memory/pool.h"
 #include "memory/usm.h"
 #include "program/build/handle_caches.h"
 #include "program/built_image.h"
@@ -19,8 +23,7 @@
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 #include "program/this_module.h"
-#include "queue/buffer_use.h"
-#include "queue/checked_copy.h"
+#include "queue/allocate.h"
 #include "queue/event.h"
 #include "queue/event_times.h"
 #include "queue/queue.h"
@@ -137,6 +140,20 @@ static const zepi_plugin_t table = {
     .graph_update = zepi_graph_update_launches,
     .queue_execute = zepi_queue_execute,
     .graph_dump = zepi_graph_dump_checked,
+
+    .queue_create_on_engine = zepi_queue_create_on_engine,
+    .pool_create = zepi_pool_create,
+    .pool_get_info = zepi_pool_get_info,
+    .pool_set_limits = zepi_pool_set_limits,
+    .pool_trim = zepi_pool_trim,
+    .queue_allocate = zepi_queue_allocate,
+    .queue_free = zepi_queue_free,
+
+
+    .ipc_get_handle = zepi_ipc_get_handle,
+    .ipc_put_handle = zepi_ipc_put_handle,
+    .ipc_open_handle = zepi_ipc_open_handle,
+    .ipc_close_memory = zepi_ipc_close_memory,
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

@@ -116,6 +116,7 @@ typedef struct zepi_device_image *zepi_device_image_t; // code of a module; no i
 typedef struct zepi_module *zepi_module_t;
 typedef struct zepi_kernel *zepi_kernel_t;
 typedef struct zepi_graph *zepi_graph_t;
+typedef struct zepi_pool *zepi_pool_t;
 
 // ---- Platforms and devices ----
 
@@ -175,6 +176,7 @@ typedef struct zepi_device_info {
     // Of its memory, at the moment, for new allocations; 0: the driver does not tell, or the process
     // ends.
     uint64_t free_memory_bytes;
+    uint32_t compute_engine_count; // that queues may ask for
 } zepi_device_info_t;
 
 // ---- Memory ----
@@ -206,6 +208,25 @@ typedef enum zepi_advice {
     ZEPI_ADVICE_BIAS_UNCACHED = 7,
 } zepi_advice_t;
 
+// A pool of memory of one context. Members may be appended: `size` is sizeof.
+typedef struct zepi_pool_desc {
+    size_t size;
+    size_t maximum_bytes; // of the driver's memory, in use or not; 0: no limit
+    size_t kept_bytes;    // up to here, memory that is not in use stays in the pool
+    bool is_zeroed;       // memory is, when it comes from the driver
+} zepi_pool_desc_t;
+
+typedef struct zepi_pool_info {
+    size_t size;
+    zepi_context_t context; // borrowed
+    size_t maximum_bytes;   // SIZE_MAX: no limit
+    size_t kept_bytes;
+    size_t used_bytes; // in allocations that are not freed
+    size_t used_high_bytes;
+    size_t reserved_bytes; // of the driver's memory, in use or not
+    size_t reserved_high_bytes;
+} zepi_pool_info_t;
+
 // ---- Queues and events ----
 
 typedef uint32_t zepi_queue_flags_t;
@@ -214,13 +235,16 @@ typedef uint32_t zepi_queue_flags_t;
 #define ZEPI_QUEUE_PRIORITY_LOW 0x4u
 #define ZEPI_QUEUE_PRIORITY_HIGH 0x8u
 
+#define ZEPI_COMPUTE_ENGINE_ANY UINT32_MAX
+
 typedef struct zepi_queue_info {
     size_t size;
     zepi_context_t context; // borrowed
     zepi_device_t device;   // borrowed
     zepi_queue_flags_t flags;
-    bool is_empty;          // every command is known to be complete
-    bool has_in_order_list; // the driver keeps the order; else barriers do
+    bool is_empty;           // every command is known to be complete
+    bool has_in_order_list;  // the driver keeps the order; else barriers do
+    uint32_t compute_engine; // that was asked for; ZEPI_COMPUTE_ENGINE_ANY: none was
 } zepi_queue_info_t;
 
 typedef enum zepi_event_status {
@@ -532,7 +556,7 @@ typedef struct zepi_cache_counters {
     uint64_t builds;
     uint64_t failures;
     uint64_t evictions;
-    uint64_t store_hits; // misses that the next level (disk) answered
+    uint64_t store_hits; // misses that the next level (disk, shared store) answered
     uint64_t store_misses;
     uint64_t build_ns; // spent building
     uint64_t bytes;    // kept now
@@ -551,6 +575,8 @@ typedef struct zepi_cache_location {
     bool is_disk_on;          // and on disk
     const char *folder;       // "" if there is none; borrowed until unload
     const char *folder_state; // "usable", or why not; static
+    const char *shared;       // the store that machines share; "": none; borrowed until unload
+    char shared_state[512];   // "usable", or why not: its server is asked
 } zepi_cache_location_t;
 
 // An option as the environment set it, for people to see.
@@ -890,17 +916,18 @@ typedef struct zepi_plugin {
     // all later ones of such a queue, until the capture ends. Commands are numbered from 0 on, in
     // the order in which they were enqueued. They wait for the one before if their queue is in
     // order, for the last barrier else, and for their wait list; executions wait for events in it
-    // that are not of the capture. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and nothing is captured: waits
-    // by the host (queue_finish, event_wait), launches without a kernel object, queue_execute,
-    // queue_get_native. Events of captured commands never complete, and belong to the graph:
-    // ZEPI_ERROR_CAPTURED_EVENT once the capture is over. ZEPI_ERROR_WRONG_STATE: queue or graph is
-    // in a capture.
+    // that are not of the capture. An execution of another graph is captured as that graph's
+    // commands at this moment, between two without effect. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and
+    // nothing is captured: waits by the host (queue_finish, event_wait), launches without a kernel
+    // object (which choose their kernel each time), queue_get_native. Events of captured commands
+    // never complete, and belong to the graph: ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
+    // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture.
     zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
     // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another
     // one, ZEPI_ERROR_NOT_CAPTURING where there is none. A command of this queue has to wait,
     // directly or not, for each one of the others (ZEPI_ERROR_CAPTURE_UNJOINED); after this failure
     // and ZEPI_ERROR_CAPTURE_INVALIDATED the capture is over, and the graph cannot be finalized.
-    // The release of the queue ends the capture as well, with failure.
+    // The release of the queue ends the capture as well.
     zepi_result_t (*queue_end_capture)(zepi_queue_t queue);
     // Adds a command that waits for earlier ones. It is checked as by queue_launch, queue_copy and
     // queue_fill, and as much is copied; memory and pattern are of USM, and the pattern of any
@@ -929,6 +956,61 @@ typedef struct zepi_plugin {
     // Writes the graph to a file for Graphviz: commands with their sizes and arguments, and what
     // they wait for. ZEPI_ERROR_UNKNOWN: the file cannot be written.
     zepi_result_t (*graph_dump)(zepi_graph_t graph, const char *path);
+
+    // ---- Queues on one of several compute engines ----
+
+    // As queue_create, and all kernels of the queue run on one compute engine, below the device's
+    // compute_engine_count. Other queues are spread over the engines.
+    zepi_result_t (*queue_create_on_engine)(zepi_context_t context, zepi_device_t device,
+                                            zepi_queue_flags_t flags, uint32_t compute_engine,
+                                            zepi_queue_t *out_queue);
+
+    // ---- Memory in the order of a queue ----
+
+    // `desc` NULL: no limits. Memory of a pool shares no page with other memory. What is in use
+    // when the pool is released stays so until it is freed.
+    zepi_result_t (*pool_create)(zepi_context_t context, const zepi_pool_desc_t *desc,
+                                 zepi_pool_t *out_pool);
+    zepi_result_t (*pool_get_info)(zepi_pool_t pool, zepi_pool_info_t *out_info);
+    // As in zepi_pool_desc_t. Memory above a new limit goes back when it is freed or trimmed.
+    zepi_result_t (*pool_set_limits)(zepi_pool_t pool, size_t maximum_bytes, size_t kept_bytes);
+    // Gives the driver memory that is not in use, until the pool has at most `keep_bytes` or has
+    // nothing to give.
+    zepi_result_t (*pool_trim)(zepi_pool_t pool, size_t keep_bytes);
+    // Memory as of usm_allocate, of the queue's device, for commands that begin after this one: the
+    // address is there at once, the memory when the command is complete. `pool`: of the queue's
+    // context; NULL: a pool that the context has for this. The command waits for its wait list and
+    // in an in-order queue for the command before. So it may take memory that queue_free freed
+    // earlier in the order of the same in-order queue, or whose event of queue_free is in the wait
+    // list (or a later one of the same in-order queue), while commands still use that memory.
+    // Memory is freed by queue_free or usm_free. ZEPI_ERROR_OUT_OF_DEVICE_MEMORY: of the driver, or
+    // below the limit of the pool. A queue in capture mode refuses
+    // (ZEPI_ERROR_CAPTURE_UNSUPPORTED), here and below.
+    zepi_result_t (*queue_allocate)(zepi_queue_t queue, zepi_pool_t pool, zepi_usm_kind_t kind,
+                                    size_t size_bytes, size_t alignment_bytes,
+                                    zepi_wait_list_t wait, void **out_memory,
+                                    zepi_event_t *out_event);
+    // Frees memory of any pool or of usm_allocate once the wait list is complete and, in an in-order
+    // queue, every command before, or in another one, if the wait list is empty, everything enqueued
+    // before. No later command may use it, and the host may not. Errors as of usm_free.
+    zepi_result_t (*queue_free)(zepi_queue_t queue, void *memory, zepi_wait_list_t wait,
+                                zepi_event_t *out_event);
+
+    // ---- Device memory that two processes share (IPC) ----
+
+    // The handle of device memory: bytes that another process opens, and that are given to it in
+    // any way. They are the context's until they are put back, and *out_size_bytes long.
+    // ZEPI_ERROR_UNSUPPORTED, as of the opening: the driver or the system does not share memory.
+    zepi_result_t (*ipc_get_handle)(zepi_context_t context, const void *memory,
+                                    const void **out_handle, size_t *out_size_bytes);
+    // What was opened by it stays.
+    zepi_result_t (*ipc_put_handle)(zepi_context_t context, const void *handle);
+    // Opens the handle of a process, on the device that has the memory. ZEPI_ERROR_INVALID_VALUE:
+    // it is no handle, was put back, is another device's, or its process is gone.
+    zepi_result_t (*ipc_open_handle)(zepi_context_t context, zepi_device_t device,
+                                     const void *handle, size_t size_bytes, void **out_memory);
+    // Once for each opening. Commands that use the memory may be under way.
+    zepi_result_t (*ipc_close_memory)(zepi_context_t context, void *memory);
 } zepi_plugin_t;
 
 // Bytes of the head that every caller has.

@@ -6,7 +6,7 @@
 
 void *zepi_exports_get(zepi_exports_t *exports, uint32_t index)
 {
-    // Acquire, here and below: the list, and what its items point to, are seen whole.
+    // Acquire, here and below: the list and its items are seen whole.
     struct zepi_exports *list = atomic_load_explicit(exports, memory_order_acquire);
     return list ? atomic_load_explicit(&list->slots[index], memory_order_acquire) : NULL;
 }

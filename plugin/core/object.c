@@ -205,7 +205,7 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
     for (; slab; slab = slab->next) {
         for (size_t i = 0; i < SLAB_OBJECTS; i++) {
             struct zepi_object *object = (struct zepi_object *)(slab->objects + i * stride);
-            // Memory of a type stays with it: whatever has a reference is of this type.
+            // Memory of a type stays with it: any object with a reference is of this type.
             if (zepi_try_retain(object))
                 visit(user, object);
         }

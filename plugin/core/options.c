@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #define MIB (UINT64_C(1) << 20)
-#define OPTION_COUNT 14
+#define MOST_SHARED_SECONDS 3600
+#define OPTION_COUNT 20
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -120,6 +121,35 @@ static uint64_t read_number(const char *name, const char *description, uint64_t 
     return number;
 }
 
+static const char *read_text(const char *name, const char *description)
+{
+    const char *text = read_variable(name, description);
+    text = text ? strdup(text) : NULL;
+    list[list_count++].value = text ? text : "";
+    return text ? text : "";
+}
+
+static void read_shared(void)
+{
+    options.shared = read_text(
+        "ZEPI_CACHE_SHARED", "server that keeps native code for many machines: "
+                             "redis://HOST[:PORT][/DATABASE] or redis+unix:///PATH[?db=DATABASE]");
+    options.shared_key_file =
+        read_text("ZEPI_CACHE_SHARED_KEY_FILE",
+                  "file with the key of its records, of 32 bytes or more; needed over TCP");
+    options.shared_password_file =
+        read_text("ZEPI_CACHE_SHARED_PASSWORD_FILE", "file with its password");
+    options.shared_seconds = read_number(
+        "ZEPI_CACHE_SHARED_SECONDS", "how long one process builds while others wait for it", 60);
+    if (options.shared_seconds == 0 || options.shared_seconds > MOST_SHARED_SECONDS) {
+        list_count--;
+        refuse_variable("ZEPI_CACHE_SHARED_SECONDS", list[list_count].value,
+                        "a number from 1 to 3600");
+        options.shared_seconds = 60;
+        note_variable_value("60");
+    }
+}
+
 static void read_folder(void)
 {
     read_variable("ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else "
@@ -153,6 +183,7 @@ static void read_environment(void)
 {
     static const char *const levels[] = {"off", "error", "info", "debug"};
     static const char *const methods[] = {"auto", "program", "dynamic"};
+    static const char *const places[] = {"library", "process"};
     static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2"};
     options.log_level = (enum zepi_log_level)read_word(
         "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
@@ -168,11 +199,19 @@ static void read_environment(void)
                                        "native code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =
         read_number("ZEPI_CACHE_DISK_BYTES", "native code kept on disk", 1024 * MIB);
+    read_shared();
     options.newer_functions =
         read_switch("ZEPI_NEWER_FUNCTIONS",
                     "use functions of Level Zero after 1.4 where they are: on or off", ON);
     options.link_method = (zepi_link_method_t)read_word(
         "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
+    options.has_compiler_processes =
+        read_word("ZEPI_COMPILER",
+                  "where device code is compiled: library, in this process, or process, in one of "
+                  "its own, which may crash",
+                  2, places, 0) == 1;
+    options.compiler_seconds = read_number(
+        "ZEPI_COMPILER_SECONDS", "how long a build in a process of its own may take", 600);
     options.usm_pool =
         read_switch("ZEPI_USM_POOL",
                     "cut small allocations of USM from larger ones and reuse them: on or off", ON);

@@ -27,11 +27,19 @@ struct zepi_options {
     uint64_t disk_bytes;            // ZEPI_CACHE_DISK_BYTES
     bool newer_functions;           // ZEPI_NEWER_FUNCTIONS: use Level Zero after 1.4
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
+    bool has_compiler_processes;    // ZEPI_COMPILER=process, see program/compiler/compiler.h
+    uint64_t compiler_seconds;      // ZEPI_COMPILER_SECONDS, for a build in such a process
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md
     bool has_sysman_devices;        // ZES_ENABLE_SYSMAN, Level Zero's: devices manage the system
     char stats[4096];               // ZEPI_STATS: "stderr" or a path that is absolute; "": none
     const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
+
+    // The store that machines share, see cache/shared/shared.h; "": none.
+    const char *shared;               // ZEPI_CACHE_SHARED
+    const char *shared_key_file;      // ZEPI_CACHE_SHARED_KEY_FILE
+    const char *shared_password_file; // ZEPI_CACHE_SHARED_PASSWORD_FILE
+    uint64_t shared_seconds;          // ZEPI_CACHE_SHARED_SECONDS
 };
 
 // Never NULL. A value that is not understood is reported on stderr, once, and the default counts.

@@ -129,8 +129,9 @@ static void report_init(struct report *report)
 {
     for (int i = 0; i < ZEPI_STATS; i++)
         report->numbers[i] = stats_sum((enum zepi_stat)i);
-    const uint64_t others =
-        report->numbers[ZEPI_STAT_BINARIES_DISK] + report->numbers[ZEPI_STAT_BINARIES_MADE];
+    const uint64_t others = report->numbers[ZEPI_STAT_BINARIES_DISK] +
+                            report->numbers[ZEPI_STAT_BINARIES_SHARED] +
+                            report->numbers[ZEPI_STAT_BINARIES_MADE];
     const uint64_t binaries = report->numbers[ZEPI_STAT_BINARIES];
     report->binaries_in_memory = binaries > others ? binaries - others : 0;
     report->memory_peak_bytes = atomic_load_explicit(&memory_peak_bytes, memory_order_relaxed);
@@ -158,10 +159,11 @@ static void report_print_text(const struct report *report, FILE *file)
             program_invocation_short_name);
     fprintf(file,
             "  programs       %" PRIu64 " asked for: %" PRIu64 " known, %" PRIu64
-            " in memory, %" PRIu64 " from disk, %" PRIu64 " compiled\n",
+            " in memory, %" PRIu64 " from disk, %" PRIu64 " from the shared store, %" PRIu64
+            " compiled\n",
             numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
             report->binaries_in_memory, numbers[ZEPI_STAT_BINARIES_DISK],
-            report->compile_count - report->compile_failures);
+            numbers[ZEPI_STAT_BINARIES_SHARED], report->compile_count - report->compile_failures);
     fprintf(file, "  compiler       ");
     print_seconds(file, report->compile_ns);
     fprintf(file, " s in %" PRIu64 " builds, %" PRIu64 " failed\n", report->compile_count,
@@ -169,8 +171,8 @@ static void report_print_text(const struct report *report, FILE *file)
     for (int i = 0; i < SLOWEST_COUNT && report->slowest[i].duration_ns > 0; i++) {
         fprintf(file, "                 ");
         print_seconds(file, report->slowest[i].duration_ns);
-        fprintf(file, " s %s\n",
-                report->slowest[i].is_good ? report->slowest[i].kernels : "failed");
+        fprintf(file, " s %s%s\n", report->slowest[i].is_good ? "" : "failed: ",
+                report->slowest[i].kernels);
     }
     fprintf(file, "  launches       %" PRIu64 ", executions of graphs %" PRIu64 "\n",
             numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS]);
@@ -205,10 +207,11 @@ static void report_print_json(const struct report *report, FILE *file)
     print_json_string(file, program_invocation_short_name);
     fprintf(file,
             ", \"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64 ", \"memory\": %" PRIu64
-            ", \"disk\": %" PRIu64 ", \"compiled\": %" PRIu64 "}, \"compiler\": {\"seconds\": ",
+            ", \"disk\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"compiled\": %" PRIu64
+            "}, \"compiler\": {\"seconds\": ",
             numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
             report->binaries_in_memory, numbers[ZEPI_STAT_BINARIES_DISK],
-            report->compile_count - report->compile_failures);
+            numbers[ZEPI_STAT_BINARIES_SHARED], report->compile_count - report->compile_failures);
     print_seconds(file, report->compile_ns);
     fprintf(file, ", \"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": [",
             report->compile_count, report->compile_failures);

@@ -19,7 +19,8 @@ enum zepi_stat {
     ZEPI_STAT_PROGRAMS_KNOWN, // of these: the context had them
     ZEPI_STAT_BINARIES,       // lookups of native code, for the rest of the programs
     ZEPI_STAT_BINARIES_DISK,
-    ZEPI_STAT_BINARIES_MADE, // neither memory nor the disk had it
+    ZEPI_STAT_BINARIES_SHARED,
+    ZEPI_STAT_BINARIES_MADE, // neither memory nor a store had it
     ZEPI_STAT_CALL_FAILURES, // calls of Level Zero
     ZEPI_STATS,
 };

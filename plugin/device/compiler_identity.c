@@ -22,6 +22,8 @@ struct zepi_compiler_identity {
     bool is_noted;           // in the log, that the compiler cannot be identified
     struct zepi_digest digest;
     struct zepi_compiler_libraries libraries;
+    bool is_elsewhere;                        // the compiler is in another process, and has
+    struct zepi_compiler_libraries elsewhere; // loaded these
 };
 
 struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_path,
@@ -94,7 +96,7 @@ static bool load_record_locked(struct zepi_compiler_identity *identity, struct z
     const size_t one = sizeof(libraries->list[0]);
     struct zepi_build_record record = {0};
     struct zepi_key key;
-    if (!identity_make_key(&key, identity))
+    if (!disk || !identity_make_key(&key, identity))
         return false;
     bool is_good = zepi_disk_store_ops.load(disk, &key, &record) &&
                    record.payload_size % one == 0 && record.payload_size > one &&
@@ -116,7 +118,7 @@ static void store_record_locked(const struct zepi_compiler_identity *identity,
     const struct zepi_build_record record = {
         .payload = libraries->list, .payload_size = libraries->count * sizeof(libraries->list[0])};
     struct zepi_key key;
-    if (!identity_make_key(&key, identity))
+    if (!disk || !identity_make_key(&key, identity))
         return;
     zepi_disk_store_ops.store(disk, &key, &record);
     zepi_key_finish(&key);
@@ -124,10 +126,13 @@ static void store_record_locked(const struct zepi_compiler_identity *identity,
 
 // ---- The identity ----
 
-static bool list_loaded(const struct zepi_compiler_identity *identity,
-                        struct zepi_compiler_libraries *out_loaded)
+static bool list_loaded_locked(const struct zepi_compiler_identity *identity,
+                               struct zepi_compiler_libraries *out_loaded)
 {
-    return zepi_compiler_libraries_list(out_loaded, identity->driver_path, identity->kind);
+    if (!identity->is_elsewhere)
+        return zepi_compiler_libraries_list(out_loaded, identity->driver_path, identity->kind);
+    *out_loaded = identity->elsewhere;
+    return true;
 }
 
 static void set_libraries_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
@@ -143,7 +148,7 @@ static void set_libraries_locked(struct zepi_compiler_identity *identity, struct
 static void identity_find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
 {
     struct zepi_compiler_libraries loaded;
-    if (identity->is_known || !list_loaded(identity, &loaded))
+    if (identity->is_known || !list_loaded_locked(identity, &loaded))
         return;
     identity->is_known = load_record_locked(identity, disk) &&
                          zepi_compiler_libraries_are_unchanged(&identity->libraries) &&
@@ -160,7 +165,7 @@ static void identity_make_locked(struct zepi_compiler_identity *identity, struct
     struct zepi_compiler_libraries loaded;
     // Another process may have written a record meanwhile.
     identity_find_locked(identity, disk);
-    identity->is_seen = list_loaded(identity, &loaded) && loaded.count > 1;
+    identity->is_seen = list_loaded_locked(identity, &loaded) && loaded.count > 1;
     if (identity->is_seen &&
         !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded)))
         set_libraries_locked(identity, disk, &loaded);
@@ -181,6 +186,21 @@ bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);
     return is_known;
+}
+
+void zepi_compiler_identity_note(struct zepi_compiler_identity *identity,
+                                 const struct zepi_compiler_libraries *libraries)
+{
+    const size_t size_bytes = libraries->count * sizeof(libraries->list[0]);
+    zepi_mutex_lock(&identity->mutex);
+    if (!identity->is_elsewhere || identity->elsewhere.count != libraries->count ||
+        memcmp(identity->elsewhere.list, libraries->list, size_bytes) != 0) {
+        identity->elsewhere = *libraries;
+        identity->is_elsewhere = true;
+        identity->is_known = false;
+        identity->is_seen = false;
+    }
+    zepi_mutex_unlock(&identity->mutex);
 }
 
 bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct zepi_disk *disk,

@@ -26,10 +26,17 @@ struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_
                                                              enum zepi_compiler_kind kind);
 void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity); // NULL is fine
 
+// `disk` has the record; NULL: there is none.
+//
 // Before a compile: the identity that this process knows already, that of the record in `disk`, or
 // that of a compiler which is loaded. False: there is none.
 bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest);
+
+// The libraries that compiled in another process (program/compiler/compiler.h): from now on they
+// count in place of those that are loaded here. Copies.
+void zepi_compiler_identity_note(struct zepi_compiler_identity *identity,
+                                 const struct zepi_compiler_libraries *libraries);
 
 // After a compile: the identity of the loaded libraries. The first call compares the record with
 // that, and writes it anew if it differs. False: the compiler cannot be identified.

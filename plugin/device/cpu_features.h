@@ -6,8 +6,9 @@
 
 #define ZEPI_CPU_FEATURE_WORDS 20
 
-// The properties that a compiler for this processor goes by: maker, model, instruction sets, and
-// the registers that the system saves. The same on every core. Unused words are zero. Any thread.
+// The properties of this processor that decide a compiler's code: vendor, model, instruction sets,
+// and the registers that the system saves. The same on every core. Unused words are zero. Any
+// thread.
 void zepi_cpu_features(uint32_t out_words[ZEPI_CPU_FEATURE_WORDS]);
 
 #endif

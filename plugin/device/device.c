@@ -56,8 +56,8 @@ static uint64_t bandwidth_of(const ze_device_memory_ext_properties_t *details)
     return details->bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC ? most * 1000000000u : 0;
 }
 
-// A limit below the device's memory is that of code which addresses allocations by 32 bits. What
-// lies beyond needs a relaxed limit and code that was compiled for it.
+// A limit below the device's memory is that of code which addresses allocations by 32 bits. A
+// larger allocation needs a relaxed limit and code that was compiled for it.
 static void set_allocation_limit(struct zepi_device *device)
 {
     const bool is_relaxed = zepi_options()->large_allocations &&

@@ -24,7 +24,7 @@ struct zepi_device {
     ze_device_image_properties_t images; // limits; of no use without images
     bool has_shared_usm;
     uint32_t ip_version;      // 0: unknown
-    uint32_t mutable_flags;   // what of commands in closed lists can be changed; 0: nothing
+    uint32_t mutable_flags;   // the fields of commands in closed lists that can be changed; 0: none
     uint32_t compute_ordinal; // of the command queue group for everything
     uint32_t compute_count;   // of queues in that group
     uint32_t copy_ordinal;    // of a group for copies alone, UINT32_MAX: none
@@ -34,7 +34,10 @@ struct zepi_device {
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
-    atomic_uint partition;     // of a sub-device: how the front door divided its parent last
+    atomic_uint next_engine;      // for compute, of the next command list that may be on any
+    atomic_uint partition;        // of a sub-device: how the front door divided its parent last
+    atomic_int host_registration; // whether USM can be made of the host's memory, once it was
+                                  // asked for (memory/foreign/host_memory.c)
     atomic_int virtual_memory; // whether it has it, once it was asked for (memory/virtual_memory.c)
 };
 

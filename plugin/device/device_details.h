@@ -7,7 +7,7 @@
 struct zepi_device;
 
 // Properties that drivers tell by extensions of Level Zero, queried each time. A driver without the
-// extension, or that does not know, is no error: the answer is 0 then.
+// extension, or without a value, is no error: the value is 0 then. Any thread.
 
 zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
 // By the driver's extension, else by the system management (sysman.h).

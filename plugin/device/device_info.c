@@ -47,6 +47,7 @@ static void fill_limits(const struct zepi_device *device, zepi_device_info_t *in
         info->sub_group_sizes[i] = compute->subGroupSizes[i];
     info->global_memory_bytes = device->global_memory_bytes;
     info->max_allocation_bytes = device->max_allocation_bytes;
+    info->compute_engine_count = device->compute_count;
     info->timer_resolution_ns = zepi_device_timer_resolution_ns(device);
 }
 

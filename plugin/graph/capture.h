@@ -26,14 +26,9 @@ zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner);
 // The owner of the queue's capture, a new reference; NULL: there is none.
 void *zepi_capture_get_owner(struct zepi_queue *queue);
 
-// Has a function of the host's record to a command list, which zepi_queue_get_native answers
-// meanwhile. For a command that is to be captured.
-zepi_result_t zepi_capture_native(struct zepi_queue *queue, void (*function)(void *data),
-                                  void *data, zepi_wait_list_t wait, zepi_event_t *out_event);
-
 enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 
-// zepi_graph_execute of a graph that was captured.
+// zepi_graph_execute of any graph. A queue in capture mode captures the commands of the graph.
 zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "graph/dump.h"
 
+#include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "launch/kernel.h"
 
@@ -76,6 +77,13 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
     case ZEPI_GRAPH_COPY_RECT:
         fprintf(file, "copy of %zu x %zu x %zu bytes\\nto %p\\nfrom %p", command->box[0],
                 command->box[1], command->box[2], (void *)command->to, (const void *)command->from);
+        break;
+    case ZEPI_GRAPH_COPY_IMAGE:
+        fprintf(file, "copy of an image\\nto %p\\nfrom %p",
+                command->image_copy->to ? (void *)command->image_copy->to
+                                        : command->image_copy->to_memory,
+                command->image_copy->from ? (const void *)command->image_copy->from
+                                          : command->image_copy->from_memory);
         break;
     case ZEPI_GRAPH_FILL:
         fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", command->size_bytes,

@@ -89,8 +89,7 @@ static zepi_result_t execution_signal(struct zepi_queue *queue, zepi_event_t aft
         zepi_submit_begin(&submit, queue, (zepi_wait_list_t){&after, 1}, NULL, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_event_slot_note_list(event->slot, submit.queue_list);
-    event->slot->list_ownership = ZEPI_OWNERSHIP_KEEP; // so that it is not reset, but made anew
+    zepi_event_note_list(event, submit.queue_list);
     result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, event->ze, submit.wait_count,
                      submit.waits);
     return zepi_submit_end(&submit, result, NULL);

@@ -185,8 +185,7 @@ static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
     return changes;
 }
 
-// The launches at this moment, one reference each, by command. NULL without memory (noted).
-static struct zepi_graph_launch **take_launches(struct zepi_graph *graph, uint64_t *out_version)
+struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uint64_t *out_version)
 {
     const size_t count = graph->commands.count;
     struct zepi_graph_launch **launches = zepi_allocate(count, sizeof(launches[0]));
@@ -205,7 +204,7 @@ static struct zepi_graph_launch **take_launches(struct zepi_graph *graph, uint64
 static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
 {
     uint64_t version;
-    struct zepi_graph_launch **launches = take_launches(graph, &version);
+    struct zepi_graph_launch **launches = zepi_graph_get_launches(graph, &version);
     return launches ? zepi_recording_record(recording, &graph->commands, launches, version)
                     : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -404,13 +403,8 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (wait.count > 0 || zepi_queue_is_capturing(queue))
-        result = zepi_capture_refuse(queue, wait, "an execution of a graph");
-    if (result != ZEPI_SUCCESS)
-        return result;
     zepi_mutex_lock(&graph->turn);
-    result = graph_execute_locked(graph, queue, wait, out_event);
+    const zepi_result_t result = graph_execute_locked(graph, queue, wait, out_event);
     zepi_mutex_unlock(&graph->turn);
     return zepi_capture_check_uncaptured(result);
 }

@@ -93,8 +93,12 @@ void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_ev
 
 // The state of a launch at this moment, a new reference.
 struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command);
+// The same of all commands of a finalized graph, an owned list by command; NULL for commands of
+// other kinds. NULL without memory (noted).
+struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uint64_t *out_version);
 
-// Enqueues an execution to a queue of the graph's context and device. It follows the one before it.
+// Enqueues an execution to a queue of the graph's context and device that is not in capture mode
+// (zepi_capture_execute). It follows the one before it.
 // If all recordings run, this waits for the oldest. ZEPI_ERROR_WRONG_STATE: the graph is not
 // finalized.
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,

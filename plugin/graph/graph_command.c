@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "graph/graph_command.h"
 
+#include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "graph/closed_list.h"
@@ -50,6 +51,7 @@ static void command_destroy(void *object)
         zepi_release(command->memory[i].object);
     release_awaited(command);
     zepi_release(command->signal);
+    zepi_free(command->image_copy);
     zepi_free(command->pattern);
     zepi_free(command->waits);
 }
@@ -77,6 +79,41 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
     }
     command->wait_count = wait_count;
     return command;
+}
+
+struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
+                                                   const struct zepi_graph_command *from,
+                                                   struct zepi_graph_launch *launch)
+{
+    struct zepi_graph_command *command =
+        zepi_graph_command_create(graph, from->context, from->kind, 0, NULL);
+    if (!command) {
+        zepi_graph_launch_release(launch);
+        return NULL;
+    }
+    command->launch = launch;
+    for (int i = 0; i < 2; i++) {
+        command->memory[i] = from->memory[i];
+        if (from->memory[i].object)
+            zepi_retain(from->memory[i].object);
+    }
+    command->to = from->to;
+    command->from = from->from;
+    command->size_bytes = from->size_bytes;
+    memcpy(command->box, from->box, sizeof(command->box));
+    command->to_rect = from->to_rect;
+    command->from_rect = from->from_rect;
+    command->advice = from->advice;
+    command->pattern_size_bytes = from->pattern_size_bytes;
+    if (from->pattern)
+        command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
+    if (from->image_copy)
+        command->image_copy = zepi_duplicate(from->image_copy, sizeof(*from->image_copy));
+    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy)
+        return command;
+    zepi_fail_no_memory();
+    zepi_release(command);
+    return NULL;
 }
 
 zepi_result_t zepi_graph_command_await(struct zepi_graph_command *command, uint32_t count,

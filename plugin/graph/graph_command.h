@@ -5,10 +5,12 @@
 #include "graph/graph_launch.h"
 
 struct zepi_graph;
+struct zepi_image_copy;
 
 enum zepi_graph_command_kind {
     ZEPI_GRAPH_COPY,
     ZEPI_GRAPH_COPY_RECT,
+    ZEPI_GRAPH_COPY_IMAGE,
     ZEPI_GRAPH_FILL,
     ZEPI_GRAPH_PREFETCH,
     ZEPI_GRAPH_ADVISE,
@@ -40,7 +42,8 @@ struct zepi_graph_command {
     size_t box[3]; // rectangles
     zepi_rect_t to_rect;
     zepi_rect_t from_rect;
-    void *pattern; // owned
+    struct zepi_image_copy *image_copy; // owned; its images are in `memory`
+    void *pattern;                      // owned
     size_t pattern_size_bytes;
     uint32_t advice; // a bit for each zepi_advice_t
     // Launches. Replaced by updates, under the graph's turn and mutex: either is enough to read it.
@@ -84,6 +87,11 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
                                                      struct zepi_context *context,
                                                      enum zepi_graph_command_kind kind,
                                                      uint32_t wait_count, const uint32_t *waits);
+// The same in another graph: neither native nor with events of its own. It waits for nothing yet,
+// and has the launch, a reference of which is consumed. NULL without memory (noted).
+struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
+                                                   const struct zepi_graph_command *from,
+                                                   struct zepi_graph_launch *launch);
 // Events outside the graph that it waits for from now on, in place of the ones before.
 zepi_result_t zepi_graph_command_await(struct zepi_graph_command *command, uint32_t count,
                                        const zepi_event_t *events);

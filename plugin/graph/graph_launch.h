@@ -2,8 +2,8 @@
 #ifndef ZEPI_GRAPH_GRAPH_LAUNCH_H
 #define ZEPI_GRAPH_GRAPH_LAUNCH_H
 
+#include "copy/buffer_use.h"
 #include "launch/launch.h"
-#include "queue/buffer_use.h"
 
 // Memory, or another object, that a recorded command uses.
 struct zepi_graph_memory {

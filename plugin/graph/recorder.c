@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "graph/recorder.h"
 
+#include "copy/copy.h"
+#include "copy/fill.h"
+#include "copy/hint.h"
+#include "copy/image_copy.h"
 #include "device/context.h"
 #include "graph/mutable_launch.h"
 #include "launch/emulation.h"
 #include "launch/kernel_instance.h"
 #include "memory/usm.h"
-#include "queue/copy.h"
 #include "ze/ze.h"
 
 static zepi_result_t record_barrier_command(const struct zepi_recorder *recorder)
@@ -182,6 +185,9 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
         return record_copy(recorder, command->to, command->from, command->size_bytes);
     case ZEPI_GRAPH_COPY_RECT:
         return record_rect(recorder, command);
+    case ZEPI_GRAPH_COPY_IMAGE:
+        return zepi_append_image_copy(recorder->list, command->image_copy, recorder->signal,
+                                      recorder->wait_count, recorder->waits);
     case ZEPI_GRAPH_FILL:
         return record_fill(recorder, command);
     case ZEPI_GRAPH_PREFETCH:

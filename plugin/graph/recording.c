@@ -398,9 +398,10 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
         waits ? recording_list_moves(recording, commands) : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
         result = recording_make_parts(recording, commands);
-    if (result == ZEPI_SUCCESS)
+    const bool has_parts = result == ZEPI_SUCCESS;
+    if (has_parts)
         result = recording_record_all(recording, commands, waits);
-    if (recording_is_refused(recording, result)) {
+    if (has_parts && recording_is_refused(recording, result)) {
         recording->is_mutable = false;
         recording_destroy_lists(recording);
         result = recording_record_all(recording, commands, waits);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launch.h"
 
+#include "copy/buffer_use.h"
 #include "core/list.h"
 #include "device/context.h"
 #include "launch/dispatch.h"
 #include "launch/emulation.h"
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"
-#include "queue/buffer_use.h"
 #include "queue/capture_command.h"
 #include "ze/ze.h"
 

@@ -7,8 +7,8 @@
 #include "program/this_module.h"
 #include "queue/queue.h"
 
-// A launch by name, checked: the names, values and selector that dispatch goes by. Lives on the
-// stack of one call.
+// A launch by name, checked: the names, values and selector for dispatch. Lives on the stack of one
+// call.
 
 #define ZEPI_REQUEST_INLINE_VALUES 8
 

@@ -13,9 +13,9 @@ struct zepi_device;
 // devices use the same one: the device's own memory in a context of one device with memory apart,
 // host memory where no device has any. Else it lives where it is used: in host memory, in the
 // memory of each device that has used it, and in the host's own memory if that is the buffer's
-// storage. This header says which place has which bytes; queue/buffer_use.h makes the copies. The
+// storage. This header says which place has which bytes; copy/buffer_use.h makes the copies. The
 // memory of a device's place, once made, stays until the buffer goes, as do addresses of it. All of
-// it is freed when no command can use it any more.
+// it is freed when no command can use it any more. Any thread.
 
 // Places of buffers that move. A device with memory of its own is ZEPI_PLACE_DEVICES plus its
 // number in the context.

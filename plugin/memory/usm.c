@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/list.h"
+#include "core/options.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -116,7 +117,7 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
-    // Memory that commands are done with comes before more of the driver's.
+    // Freed memory whose commands are complete comes before more of the driver's.
     if (!memory && zepi_deferred_drain(heap->pool->context, 0))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_shard_grow(own, size_class))
@@ -126,11 +127,28 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     return memory;
 }
 
-zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
-                                     zepi_usm_kind_t kind, size_t size_bytes,
-                                     size_t alignment_bytes, void **out_memory)
+// Memory that was freed in the order of a queue, or is kept. NULL: there is none.
+static void *usm_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                 struct zepi_completion_moment *out_freed)
 {
-    zepi_result_t result = check_device(pool->context, device, kind);
+    // Without earlier moments: blocks whose moment is over have gone back, unless the pool keeps
+    // them.
+    if (!wish->past && atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed) == 0)
+        return NULL;
+    void *memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
+    // Before more of the driver's, as in usm_heap_take_block.
+    if (!memory && wish->past && wish->size_bytes > pool->most_bytes &&
+        zepi_deferred_drain(pool->context, 0))
+        memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
+    return memory;
+}
+
+zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                      void **out_memory, struct zepi_completion_moment *out_freed)
+{
+    const size_t size_bytes = wish->size_bytes;
+    const size_t alignment_bytes = wish->alignment_bytes;
+    zepi_result_t result = check_device(pool->context, wish->device, wish->kind);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_memory)
@@ -140,11 +158,15 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
     if (alignment_bytes & (alignment_bytes - 1))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the alignment is %zu, expected a power of two or 0", alignment_bytes);
+    *out_freed = (struct zepi_completion_moment){NULL, 0};
+    void *memory = usm_take_from_order(pool, wish, out_freed);
     // Blocks are aligned to their length.
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
-    struct zepi_usm_heap *heap =
-        block_bytes <= pool->most_bytes ? zepi_usm_pool_heap(pool, device, kind) : NULL;
-    void *memory = heap ? usm_heap_take_block(heap, block_bytes, size_bytes) : NULL;
+    struct zepi_usm_heap *heap = !memory && block_bytes <= pool->most_bytes
+                                     ? zepi_usm_pool_heap(pool, wish->device, wish->kind)
+                                     : NULL;
+    if (heap)
+        memory = usm_heap_take_block(heap, block_bytes, size_bytes);
     if (memory) {
         *out_memory = memory;
         return ZEPI_SUCCESS;
@@ -152,10 +174,23 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
     struct zepi_usm_region *region = zepi_usm_region_take(1);
     if (!region)
         return zepi_fail_no_memory();
-    result = allocate_alone(pool, device, kind, size_bytes, alignment_bytes, region, out_memory);
+    result = allocate_alone(pool, wish->device, wish->kind, size_bytes, alignment_bytes, region,
+                            out_memory);
     if (result != ZEPI_SUCCESS)
         zepi_usm_region_give(region);
     return result;
+}
+
+zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
+                                     zepi_usm_kind_t kind, size_t size_bytes,
+                                     size_t alignment_bytes, void **out_memory)
+{
+    const struct zepi_usm_wish wish = {.device = device,
+                                       .kind = kind,
+                                       .size_bytes = size_bytes,
+                                       .alignment_bytes = alignment_bytes};
+    struct zepi_completion_moment freed;
+    return zepi_usm_allocate_after(pool, &wish, out_memory, &freed);
 }
 
 static __attribute__((noinline)) zepi_result_t
@@ -191,8 +226,8 @@ allocate_more(struct zepi_usm_shard *shard, size_t size_bytes, void **out_memory
     return allocate_slowly(shard, size_bytes, out_memory);
 }
 
-// Whatever is not as usual goes elsewhere, here and in zepi_usm_free, before anything has happened,
-// and as the last call: so neither has registers to keep.
+// Unusual cases leave here and in zepi_usm_free by a tail call before anything has happened, so
+// that both save no registers.
 zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                                 size_t size_bytes, size_t alignment_bytes, void **out_memory)
 {
@@ -222,24 +257,46 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
                                                      : ZEPI_SUCCESS;
 }
 
+static zepi_result_t fail_no_allocation(const void *memory)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is not where an allocation begins, or was freed",
+                     memory);
+}
+
+// No command uses it.
+static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
+{
+    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    if (!zepi_options()->usm_pool ||
+        atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
+            atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
+        return zepi_usm_region_free(region);
+    zepi_usm_pool_add_to_order(pool, &region->blocks[0], (struct zepi_completion_moment){NULL, 0});
+    return ZEPI_SUCCESS;
+}
+
 static void free_deferred_region(struct zepi_deferred *deferred)
 {
-    zepi_usm_region_free(
+    region_free_or_keep(
         (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred)));
 }
 
-static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory)
+static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
+                                struct zepi_completion_moment moment)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
     struct zepi_context *context = pool->context;
     const size_t size_bytes = zepi_usm_region_room(region, memory);
     if (!zepi_usm_region_claim(region, (uintptr_t)memory))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "%p is not where an allocation begins, or was freed", memory);
+        return fail_no_allocation(memory);
     if (pool != zepi_usm_pools_of(context)->own)
         zepi_usm_pool_discount(pool, size_bytes);
+    if (moment.point) {
+        zepi_usm_pool_add_to_order(pool, &region->blocks[0], moment);
+        return ZEPI_SUCCESS;
+    }
     if (zepi_completion_is_unused(zepi_completion_points_of(context), region->blocks[0].stamp))
-        return zepi_usm_region_free(region);
+        return region_free_or_keep(region);
     region->deferred.weight = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
     region->deferred.destroy = free_deferred_region;
     zepi_defer_free(context, &region->deferred);
@@ -280,21 +337,44 @@ static zepi_result_t give_unknown_address(struct zepi_context *context, void *me
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
+bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memory)
+{
+    const struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
+    zepi_usm_info_t info = {.kind = ZEPI_USM_UNKNOWN};
+    if (!region || !zepi_usm_region_has(region, memory) ||
+        atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
+        return true;
+    return atomic_load_explicit(&region->ze, memory_order_relaxed) == context->ze &&
+           zepi_usm_region_describe(region, memory, &info) && info.base == memory;
+}
+
+zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory,
+                               struct zepi_completion_moment moment)
 {
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
     if (!region || !zepi_usm_region_has(region, memory) ||
         atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
         return give_unknown_address(context, memory);
+    if (!zepi_options()->usm_pool || zepi_completion_moment_is_over(moment))
+        moment.point = NULL;
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
     struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
     if (!shard)
-        return free_alone(region, memory);
-    return zepi_usm_shard_give(shard, region, (uintptr_t)memory)
-               ? ZEPI_SUCCESS
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                           "%p is not where an allocation begins, or was freed", memory);
+        return free_alone(region, memory, moment);
+    if (!moment.point)
+        return zepi_usm_shard_give(shard, region, (uintptr_t)memory) ? ZEPI_SUCCESS
+                                                                     : fail_no_allocation(memory);
+    struct zepi_usm_block *block = zepi_usm_shard_end(shard, region, (uintptr_t)memory);
+    if (!block)
+        return fail_no_allocation(memory);
+    zepi_usm_pool_add_to_order(shard->heap->pool, block, moment);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
+{
+    return zepi_usm_give_at(context, memory, (struct zepi_completion_moment){NULL, 0});
 }
 
 static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, void *memory)

@@ -15,10 +15,21 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
 zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
                                      zepi_usm_kind_t kind, size_t size_bytes,
                                      size_t alignment_bytes, void **out_memory);
+// The same, of memory that was freed before in the order of a queue, too, if the wish has a past.
+// *out_freed: when it was freed, for zepi_usm_give_at should it not be used; of no queue for other
+// memory.
+zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                      void **out_memory, struct zepi_completion_moment *out_freed);
 // The `user` of the pool that the address is from, borrowed; NULL: none.
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.
 zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory);
+// The same at a moment of a queue: allocations that come after it have the memory at once.
+zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory,
+                               struct zepi_completion_moment moment);
+// Whether memory may be freed as far as the table knows: false inside an allocation of zepi's, or
+// where one was freed, or of another context.
+bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memory);
 
 // The bytes from the address to the end of the allocation that it is in, as far as `size_bytes` ask
 // for them; 0 where one was, SIZE_MAX of memory that zepi did not make.

@@ -13,7 +13,7 @@ typedef zepi_result_t zepi_usm_write(struct zepi_context *context, struct zepi_d
 
 // A context's.
 struct zepi_usm_driver {
-    zepi_usm_write *write; // queue/ sets it: it takes a command
+    zepi_usm_write *write; // copy/ sets it: a write is a command
 };
 
 extern const struct zepi_context_part zepi_usm_driver_part;

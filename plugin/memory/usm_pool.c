@@ -8,12 +8,7 @@
 
 #define SLAB_BLOCKS 64
 #define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer
-#define OWN_MOST_BYTES                                                                             \
-    ((size_t)64 << 10)               // above, the driver's call costs less than using the memory
-#define IDLE_BYTES ((size_t)4 << 20) // of a shard, kept without a block in use
-#define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
-// A slab's blocks are counted in 32 bits, and known one by one.
-#define DRIVER_MOST_BYTES ((size_t)1 << 30)
+#define IDLE_BYTES ((size_t)4 << 20)      // of a shard, kept without a block in use
 
 // ---- Slabs ----
 
@@ -248,11 +243,72 @@ static bool shard_trim(struct zepi_usm_shard *shard, size_t *excess_bytes)
     return idle != NULL;
 }
 
-bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
+// Of the driver's, over what is to be kept.
+static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)
 {
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
-    size_t excess_bytes = reserved > keep_bytes ? reserved - keep_bytes : 0;
-    bool is_any = false;
+    return reserved > keep_bytes ? reserved - keep_bytes : 0;
+}
+
+static void shard_unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+{
+    if (zepi_usm_slab_is_unsettled(slab))
+        zepi_usm_shard_settle_locked(shard, slab);
+    else
+        zepi_mutex_unlock(&shard->mutex);
+}
+
+static void settle_deferred_order(struct zepi_deferred *deferred);
+
+static void defer_order(struct zepi_usm_pool *pool)
+{
+    pool->order.deferred.destroy = settle_deferred_order;
+    zepi_defer_free(pool->context, &pool->order.deferred);
+}
+
+// Blocks that were freed in the order of queues that have got there go back to their slabs;
+// allocations alone go to the driver while the pool has more than `keep_bytes`. False: none do.
+static bool pool_settle_order(struct zepi_usm_pool *pool, size_t keep_bytes)
+{
+    struct zepi_usm_block *blocks;
+    struct zepi_usm_block *alone;
+    const bool is_left = zepi_usm_order_take_over(&pool->order, pool_excess_bytes(pool, keep_bytes),
+                                                  &blocks, &alone);
+    const bool is_any = blocks || alone;
+    while (blocks) {
+        struct zepi_usm_block *block = blocks;
+        struct zepi_usm_region *slab = zepi_usm_table_find((uintptr_t)block->address);
+        struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
+        blocks = block->next;
+        zepi_mutex_lock(&shard->mutex);
+        zepi_usm_slab_push_locked(slab, block);
+        shard_unlock_settled(shard, slab);
+    }
+    while (alone) {
+        struct zepi_usm_region *region = zepi_usm_order_region(alone);
+        alone = alone->next;
+        zepi_usm_region_free(region);
+    }
+    if (is_left)
+        defer_order(pool);
+    return is_any;
+}
+
+// Queues have got to where they were when memory was freed.
+static void settle_deferred_order(struct zepi_deferred *deferred)
+{
+    struct zepi_usm_order *order =
+        (struct zepi_usm_order *)((char *)deferred - offsetof(struct zepi_usm_order, deferred));
+    struct zepi_usm_pool *pool =
+        (struct zepi_usm_pool *)((char *)order - offsetof(struct zepi_usm_pool, order));
+    zepi_usm_order_end_deferred(order);
+    pool_settle_order(pool, atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed));
+}
+
+bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
+{
+    bool is_any = pool_settle_order(pool, keep_bytes);
+    size_t excess_bytes = pool_excess_bytes(pool, keep_bytes);
     for (uint32_t i = 0; i < pool->heap_count; i++) {
         for (unsigned at = 0; at < ZEPI_USM_SHARDS && excess_bytes > 0; at++)
             is_any = shard_trim(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
@@ -271,6 +327,36 @@ static void shard_shrink_locked(struct zepi_usm_shard *shard)
     else if (reserved - threshold < excess_bytes)
         excess_bytes = reserved - threshold;
     struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, &excess_bytes);
+    zepi_mutex_unlock(&shard->mutex);
+    usm_regions_free(idle);
+}
+
+// ---- The life of a shard ----
+
+void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted)
+{
+    shard->heap = heap;
+    shard->is_counted = is_counted;
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
+        shard->first[size_class] = &no_slab;
+}
+
+void zepi_usm_shard_close(struct zepi_usm_shard *shard)
+{
+    struct zepi_usm_region *idle = NULL;
+    zepi_mutex_lock(&shard->mutex);
+    shard->is_closed = true;
+    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
+        while (shard->first[size_class] != &no_slab) {
+            struct zepi_usm_region *slab = shard->first[size_class];
+            shard_unlink_slab_locked(shard, slab);
+            if (slab->hold_count != ZEPI_USM_UNLINKED)
+                continue;
+            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
+            slab->next = idle;
+            idle = slab;
+        }
+    }
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
 }
@@ -294,14 +380,6 @@ void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_
         shard->idle_bytes += slab_idle_bytes(slab);
     if (shard->idle_bytes > IDLE_BYTES)
         shard_shrink_locked(shard);
-    else
-        zepi_mutex_unlock(&shard->mutex);
-}
-
-static void shard_unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
-{
-    if (zepi_usm_slab_is_unsettled(slab))
-        zepi_usm_shard_settle_locked(shard, slab);
     else
         zepi_mutex_unlock(&shard->mutex);
 }
@@ -338,6 +416,18 @@ bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *s
         zepi_usm_pool_discount(pool, size_bytes);
     zepi_usm_shard_push_or_defer_locked(shard, slab, block);
     return true;
+}
+
+struct zepi_usm_block *zepi_usm_shard_end(struct zepi_usm_shard *shard,
+                                          struct zepi_usm_region *slab, uintptr_t address)
+{
+    zepi_mutex_lock(&shard->mutex);
+    const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
+    struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, slab, address);
+    zepi_mutex_unlock(&shard->mutex);
+    if (block && shard->is_counted)
+        zepi_usm_pool_discount(shard->heap->pool, size_bytes);
+    return block;
 }
 
 // The commands that might use the sealed blocks are complete. Those that were freed since wait in
@@ -397,199 +487,48 @@ void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct ze
         zepi_defer_free(context, &slab->deferred);
 }
 
-// ---- Pools ----
+// ---- In the order of queues ----
 
-static uint32_t heap_count_of_pool(const struct zepi_context *context,
-                                   const struct zepi_usm_pool_desc *desc)
+void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
+                                struct zepi_completion_moment moment)
 {
-    return 1 + context->device_count * (desc->has_shared ? 2 : 1);
+    const struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)block->address);
+    const unsigned shift = atomic_load_explicit(&region->shift, memory_order_relaxed);
+    const bool is_alone = shift == ZEPI_USM_WHOLE_SHIFT;
+    const size_t size_bytes = is_alone
+                                  ? atomic_load_explicit(&region->size_bytes, memory_order_relaxed)
+                                  : (size_t)1 << shift;
+    block->freed = moment;
+    if (zepi_usm_order_add(&pool->order,
+                           is_alone ? ZEPI_USM_ORDER_ALONE : shift - ZEPI_USM_LEAST_SHIFT, block,
+                           size_bytes))
+        defer_order(pool);
 }
 
-static void pool_open_shards(struct zepi_usm_pool *pool)
+void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                    struct zepi_completion_moment *out_freed)
 {
-    for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            pool->heaps[i].shards[at].is_closed = false;
-    }
-}
-
-// From here on a slab is freed with its last block: it is not linked for another.
-static void shard_close(struct zepi_usm_shard *shard)
-{
-    struct zepi_usm_region *idle = NULL;
-    zepi_mutex_lock(&shard->mutex);
-    shard->is_closed = true;
-    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        while (shard->first[size_class] != &no_slab) {
-            struct zepi_usm_region *slab = shard->first[size_class];
-            shard_unlink_slab_locked(shard, slab);
-            if (slab->hold_count != ZEPI_USM_UNLINKED)
-                continue;
-            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-            slab->next = idle;
-            idle = slab;
-        }
-    }
-    zepi_mutex_unlock(&shard->mutex);
-    usm_regions_free(idle);
-}
-
-static size_t least_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-// One that is empty.
-static void usm_pool_init_empty(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
-{
-    pool->most_bytes =
-        zepi_options()->usm_pool ? least_size(desc->most_bytes, POOLED_MOST_BYTES) : 0;
-    pool->least_driver_bytes = least_size(desc->least_driver_bytes, DRIVER_MOST_BYTES);
-    pool->contents = desc->contents;
-    // Relaxed: no other thread knows it yet.
-    atomic_store_explicit(&pool->user, desc->user, memory_order_relaxed);
-    atomic_store_explicit(&pool->used_high_bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->maximum_bytes, SIZE_MAX, memory_order_relaxed);
-    atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    pool_open_shards(pool);
-}
-
-static struct zepi_usm_pool *usm_pool_create(struct zepi_context *context,
-                                             const struct zepi_usm_pool_desc *desc)
-{
-    const uint32_t heap_count = heap_count_of_pool(context, desc);
-    const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
-    struct zepi_usm_pool *pool = zepi_sys_allocate_lines(size);
-    if (!pool)
+    const size_t block_bytes =
+        wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;
+    const bool is_pooled =
+        block_bytes <= pool->most_bytes && zepi_usm_pool_heap(pool, wish->device, wish->kind);
+    struct zepi_usm_block *block = zepi_usm_order_take(
+        &pool->order, is_pooled ? zepi_usm_class_of(block_bytes) : ZEPI_USM_ORDER_ALONE, wish);
+    if (!block)
         return NULL;
-    memset(pool, 0, size);
-    pool->context = context;
-    pool->heap_count = heap_count;
-    for (uint32_t i = 0; i < heap_count; i++) {
-        struct zepi_usm_heap *heap = &pool->heaps[i];
-        heap->pool = pool;
-        const uint32_t device_count = context->device_count;
-        heap->kind = i < device_count    ? ZEPI_USM_DEVICE
-                     : i == device_count ? ZEPI_USM_HOST
-                                         : ZEPI_USM_SHARED;
-        if (heap->kind != ZEPI_USM_HOST)
-            heap->device = context->devices[i < device_count ? i : i - device_count - 1];
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++) {
-            heap->shards[at].heap = heap;
-            heap->shards[at].is_counted = desc->is_counted;
-            for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
-                heap->shards[at].first[size_class] = &no_slab;
-        }
+    *out_freed = block->freed;
+    if (!is_pooled) {
+        zepi_usm_region_unclaim(zepi_usm_order_region(block), wish->size_bytes);
+        if (pool != zepi_usm_pools_of(pool->context)->own)
+            zepi_usm_pool_count(pool, wish->size_bytes);
+        return block->address;
     }
-    return pool;
+    const struct zepi_usm_region *slab = zepi_usm_table_find((uintptr_t)block->address);
+    struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
+    zepi_mutex_lock(&shard->mutex);
+    zepi_usm_block_begin_locked(block, wish->size_bytes);
+    zepi_mutex_unlock(&shard->mutex);
+    if (shard->is_counted)
+        zepi_usm_pool_count(pool, wish->size_bytes);
+    return block->address;
 }
-
-// One that was released and is empty, or NULL.
-static struct zepi_usm_pool *find_released_pool(struct zepi_context *context, uint32_t heap_count)
-{
-    struct zepi_usm_pool *pool =
-        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
-    for (; pool; pool = pool->next) {
-        bool is_released = true;
-        // Acquire: its last user's writes. Of two threads that find it one takes it.
-        if (pool->heap_count == heap_count &&
-            atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0 &&
-            atomic_compare_exchange_strong_explicit(&pool->is_released, &is_released, false,
-                                                    memory_order_acquire, memory_order_relaxed))
-            return pool;
-    }
-    return NULL;
-}
-
-zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
-                                   const struct zepi_usm_pool_desc *desc,
-                                   struct zepi_usm_pool **out_pool)
-{
-    struct zepi_usm_pool *pool = find_released_pool(context, heap_count_of_pool(context, desc));
-    if (pool) {
-        usm_pool_init_empty(pool, desc);
-        *out_pool = pool;
-        return ZEPI_SUCCESS;
-    }
-    pool = usm_pool_create(context, desc);
-    if (!pool)
-        return zepi_fail_no_memory();
-    usm_pool_init_empty(pool, desc);
-    pool->next = atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_relaxed);
-    // Release: a thread that walks along the list sees this one's writes.
-    while (!atomic_compare_exchange_weak_explicit(&zepi_usm_pools_of(context)->first, &pool->next,
-                                                  pool, memory_order_release, memory_order_relaxed))
-        ;
-    *out_pool = pool;
-    return ZEPI_SUCCESS;
-}
-
-void zepi_usm_pool_release(struct zepi_usm_pool *pool)
-{
-    atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
-    for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            shard_close(&pool->heaps[i].shards[at]);
-    }
-    // Release: as find_released_pool says.
-    atomic_store_explicit(&pool->is_released, true, memory_order_release);
-}
-
-// ---- The context's part ----
-
-static zepi_result_t usm_init(struct zepi_context *context)
-{
-    return zepi_usm_pool_create(context, &(struct zepi_usm_pool_desc){.most_bytes = OWN_MOST_BYTES},
-                                &zepi_usm_pools_of(context)->own);
-}
-
-// Gives the driver all slabs without a block in use.
-static bool usm_reclaim(struct zepi_context *context, uint64_t patience_ns)
-{
-    struct zepi_usm_pool *pool =
-        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
-    bool is_any = false;
-    (void)patience_ns;
-    for (; pool; pool = pool->next)
-        is_any = zepi_usm_pool_trim(pool, 0) || is_any;
-    return is_any;
-}
-
-// Memory that the host did not free goes with the context, unless each allocation is to be the
-// driver's alone: then tools that look for leaks find it there.
-static void finish_regions(struct zepi_context *context)
-{
-    for (struct zepi_usm_region *region = zepi_usm_regions(); region;
-         region = region->next_of_all) {
-        if (atomic_load_explicit(&region->context, memory_order_relaxed) != context)
-            continue;
-        if (zepi_options()->usm_pool) {
-            zepi_usm_region_free(region);
-            continue;
-        }
-        zepi_usm_table_remove(atomic_load_explicit(&region->base, memory_order_relaxed),
-                              atomic_load_explicit(&region->size_bytes, memory_order_relaxed));
-        zepi_usm_region_give(region);
-    }
-}
-
-static void usm_finish(struct zepi_context *context)
-{
-    struct zepi_usm_pool *next =
-        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
-    if (next)
-        finish_regions(context);
-    while (next) {
-        struct zepi_usm_pool *pool = next;
-        next = pool->next;
-        zepi_sys_free(pool);
-    }
-}
-
-const struct zepi_context_part zepi_usm_part = {
-    .size_bytes = sizeof(struct zepi_usm_pools),
-    .init = usm_init,
-    .finish = usm_finish,
-    .reclaim = usm_reclaim,
-};

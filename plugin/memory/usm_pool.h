@@ -5,13 +5,14 @@
 #include "cache/mutex.h"
 #include "core/object.h"
 #include "memory/usm_driver.h"
-#include "memory/usm_region.h"
+#include "memory/usm_order.h"
 
-// Where USM comes from. Small allocations are blocks of slabs that the driver allocated: a power of
+// The source of USM. Small allocations are blocks of slabs that the driver allocated: a power of
 // two long, and aligned to their length. A block that is given back serves the next allocation of
-// its class at once, or, if commands may use it, once they are complete. Slabs without a block in
-// use stay up to a limit, until the driver has no memory left, or until a host trims. Larger
-// allocations go to the driver one by one.
+// its class at once, or, if commands may use it, once they are complete; one that is freed in the
+// order of a queue serves allocations that come later in that order at once (usm_order.h). Slabs
+// without a block in use stay up to a limit, until the driver has no memory left, or until a host
+// trims. Larger allocations go to the driver one by one, unless the pool's threshold keeps them.
 //
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
@@ -21,9 +22,10 @@
 #define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
 #define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
+static_assert(ZEPI_USM_CLASSES == ZEPI_USM_ORDER_ALONE, "one list for each class");
 
-// A shard's memory of one kind and device. Blocks go back to the shard that they are from,
-// whichever thread frees them.
+// A shard's memory of one kind and device. Blocks go back to the shard that they are from, also
+// from other threads.
 struct zepi_usm_shard {
     // Guards what is below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
@@ -43,15 +45,6 @@ struct zepi_usm_heap {
     struct zepi_usm_shard shards[ZEPI_USM_SHARDS];
 };
 
-struct zepi_usm_pool_desc {
-    size_t most_bytes;               // longer allocations are not pooled
-    size_t least_driver_bytes;       // what the driver is asked for at least
-    bool is_counted;                 // the bytes in use
-    bool has_shared;                 // shared memory is pooled, too
-    enum zepi_usm_contents contents; // of memory that comes from the driver
-    void *user;                      // for zepi_usm_pool_user_of
-};
-
 struct zepi_usm_pool {
     struct zepi_context *context; // borrowed
     struct zepi_usm_pool *next;   // of the context
@@ -66,6 +59,7 @@ struct zepi_usm_pool {
     atomic_size_t reserved_high_bytes;
     atomic_size_t maximum_bytes;   // of reserved_bytes
     atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
+    struct zepi_usm_order order;
     uint32_t heap_count;
     struct zepi_usm_heap
         heaps[]; // each device's, the host's, and maybe each device's shared memory
@@ -73,25 +67,30 @@ struct zepi_usm_pool {
 
 // A context's pools.
 struct zepi_usm_pools {
-    struct zepi_usm_pool *own;             // of the context
-    _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
+    struct zepi_usm_pool *own;              // of the context
+    _Atomic(struct zepi_usm_pool *) first;  // owned; every one that was made
+    struct zepi_mutex mutex;                // guards what is below; nothing is called under it
+    struct zepi_device_pools *device_pools; // owned list; see pool.h
 };
-
-extern const struct zepi_context_part zepi_usm_part;
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_USM];
 }
 
-zepi_result_t zepi_usm_pool_create(struct zepi_context *context,
-                                   const struct zepi_usm_pool_desc *desc,
-                                   struct zepi_usm_pool **out_pool);
-// What is in use stays so until it is freed.
-void zepi_usm_pool_release(struct zepi_usm_pool *pool);
-// Gives back slabs without a block in use while the pool has more than `keep_bytes` of the
-// driver's. False: none.
+// Gives back memory that is not in use while the pool has more than `keep_bytes` of the driver's.
+// False: none.
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
+
+// Adds the memory of an allocation that was just ended, in one of the pool's blocks: free in the
+// order of a queue, or, if `moment.point` is NULL, an allocation alone that is kept for the next
+// one.
+void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
+                                struct zepi_completion_moment moment);
+// Memory that fits the wish and was freed in the order of a queue, or kept. Counted; its stamp is
+// the old one. NULL: there is none. *out_freed: when it was freed.
+void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                    struct zepi_completion_moment *out_freed);
 
 // Takes a region of the context, which is in no shard, out of the table, and frees its memory.
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
@@ -103,14 +102,18 @@ void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
 
-// A slab more. False: there is none to be had; what is needed may still be.
+// A zeroed shard has no slab.
+void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted);
+// From here on a slab is freed with its last block: it is not linked for another.
+void zepi_usm_shard_close(struct zepi_usm_shard *shard);
+// One more slab. False: there is no memory for one; a single allocation may still succeed.
 bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class);
-// Puts a slab that was given a block where it belongs now, gives back what is too much, and unlocks
-// the shard.
+// Puts a slab that was given a block where it belongs now, gives back idle slabs beyond the limit,
+// and unlocks the shard.
 void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
     __attribute__((cold, noinline));
 
-// Where memory of the kind is pooled, or NULL.
+// The heap for memory of the kind, or NULL.
 static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *pool,
                                                        const struct zepi_device *device,
                                                        zepi_usm_kind_t kind)
@@ -130,6 +133,17 @@ static inline unsigned zepi_usm_class_of(size_t size_bytes)
            ZEPI_USM_LEAST_SHIFT;
 }
 
+// An allocation begins in a block of a shard.
+static inline void zepi_usm_block_begin_locked(struct zepi_usm_block *block, size_t size_bytes)
+{
+    // Relaxed: a thread that asks about the block got its address from here.
+    atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
+                          memory_order_relaxed);
+    atomic_store_explicit(&block->serial,
+                          atomic_load_explicit(&block->serial, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
 // A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
 static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, unsigned size_class,
                                                size_t size_bytes, uint64_t stamp)
@@ -139,12 +153,7 @@ static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, uns
     if (__builtin_expect(!block, 0))
         return NULL;
     slab->first_free = block->next;
-    // Relaxed: a thread that asks about the block got its address from here.
-    atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
-                          memory_order_relaxed);
-    atomic_store_explicit(&block->serial,
-                          atomic_load_explicit(&block->serial, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    zepi_usm_block_begin_locked(block, size_bytes);
     block->stamp = stamp;
     slab->hold_count++;
     if (!block->address)
@@ -194,5 +203,8 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
 // False: no allocation begins there.
 bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                          uintptr_t address);
+// Ends the allocation and no more: zepi_usm_pool_add_to_order. NULL: none begins there.
+struct zepi_usm_block *zepi_usm_shard_end(struct zepi_usm_shard *shard,
+                                          struct zepi_usm_region *slab, uintptr_t address);
 
 #endif

@@ -119,6 +119,14 @@ bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
     return is_claimed;
 }
 
+void zepi_usm_region_unclaim(struct zepi_usm_region *region, size_t size_bytes)
+{
+    zepi_mutex_lock(&mutex);
+    SET(blocks[0].serial, GET(blocks[0].serial) + 1);
+    SET(blocks[0].end, GET(base) + size_bytes);
+    zepi_mutex_unlock(&mutex);
+}
+
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
                               zepi_usm_info_t *out_info)
 {

@@ -12,25 +12,26 @@ struct zepi_platform;
 struct zepi_usm_pool;
 struct zepi_usm_shard;
 
-// What is known of one allocation of the driver: a slab that is cut into blocks of a power of two
+// The record of one allocation of the driver: a slab that is cut into blocks of a power of two
 // bytes, or one allocation of the host's, which is then the only block. It lies beside the memory,
 // which the host may not be able to reach, and is itself never given back before the plugin is
 // unloaded: a thread that finds a pointer to it may look.
 
-#define ZEPI_USM_UNLINKED INT32_MIN // what a slab that is not among those of its class counts more
+#define ZEPI_USM_UNLINKED INT32_MIN // counted more in a slab that is in no class
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
     _Atomic uintptr_t end;   // of what was asked for; 0: free
     _Atomic uint32_t serial; // of the allocation; written under the shard's mutex
     // Under the shard's mutex.
-    struct zepi_usm_block *next; // free one, or one that waits for commands
+    struct zepi_usm_block *next; // free one, or one that waits for commands, or in usm_order.h
     void *address;
-    uint64_t stamp; // of the allocation (zepi_completion_stamp)
+    uint64_t stamp;                      // of the allocation (zepi_completion_stamp)
+    struct zepi_completion_moment freed; // of a block in a list of usm_order.h
 };
 
 struct zepi_usm_region {
-    // What readers see without a lock. It changes only while the region is in no table.
+    // The fields that readers see without a lock. They change only while the region is in no table.
     _Atomic uintptr_t base; // 0: no memory
     atomic_size_t size_bytes;
     atomic_uint shift;               // of a block's length
@@ -59,7 +60,8 @@ struct zepi_usm_region {
     struct zepi_usm_block blocks[]; // each in its slot
 };
 
-// Of the block that the address is in. What is not the region's is in one of its slots, too.
+// The slot of the block that the address is in. An address outside of the region gets one of its
+// slots, too.
 static inline uint32_t zepi_usm_region_slot(const struct zepi_usm_region *region, uintptr_t address)
 {
     // Relaxed: the table, or the shard's mutex, ordered it.
@@ -73,8 +75,8 @@ struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count);
 // Gives back one that is in no table.
 void zepi_usm_region_give(struct zepi_usm_region *region);
 
-// Says what memory it is, `region->size_bytes` and all; its blocks are free. `shard` NULL: the only
-// block is in use, with `used_bytes`.
+// Sets the memory of the region, `region->size_bytes` and all; its blocks are free. `shard` NULL:
+// the only block is in use, with `used_bytes`.
 struct zepi_usm_region_desc {
     uintptr_t base;
     size_t size_bytes;
@@ -93,6 +95,9 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
 // Frees the only block of a region without a shard, for the caller to do the rest. False: `address`
 // is not where it begins, or another thread freed it.
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
+
+// Begins an allocation of `size_bytes` in a region that was claimed, with the stamp as it was.
+void zepi_usm_region_unclaim(struct zepi_usm_region *region, size_t size_bytes);
 
 // The newest region that was ever made: the others follow by `next_of_all`.
 struct zepi_usm_region *zepi_usm_regions(void);
@@ -116,7 +121,7 @@ static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi
                : NULL;
 }
 
-// Where the allocation ends that the address is in, or one before it; 0: none.
+// The end of the allocation that the address is in, or of the one before it; 0: none.
 static inline uintptr_t zepi_usm_region_end(const struct zepi_usm_region *region,
                                             const void *address)
 {
@@ -138,7 +143,7 @@ static inline bool zepi_usm_region_has(const struct zepi_usm_region *region, con
            atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
 }
 
-// What usm_get_info says of the address. False: it is in no allocation.
+// The values of usm_get_info for the address. False: it is in no allocation.
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
                               zepi_usm_info_t *out_info);
 

@@ -61,12 +61,14 @@ static void physical_memory_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
 
-zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes,
+// `chain` says whether other processes may import it, or what is imported.
+static zepi_result_t physical_memory_make(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes, enum zepi_physical_sharing sharing,
+                                          const void *chain,
                                           struct zepi_physical_memory **out_memory)
 {
-    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
-                                   .size = size_bytes};
+    ze_physical_mem_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = chain, .size = size_bytes};
     ze_physical_mem_handle_t ze = NULL;
     struct zepi_physical_memory *memory = zepi_object_create(&zepi_physical_memory_type);
     if (!memory)
@@ -74,6 +76,7 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->context = zepi_retain(context);
     memory->device = device;
     memory->size_bytes = size_bytes;
+    memory->sharing = sharing;
     struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
     zepi_result_t result = place ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS) {
@@ -93,6 +96,83 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->place = place;
     *out_memory = memory;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes, enum zepi_physical_sharing sharing,
+                                          struct zepi_physical_memory **out_memory)
+{
+    const ze_external_memory_export_desc_t shared = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    const bool is_shared = sharing == ZEPI_PHYSICAL_SHARED;
+    const zepi_result_t result =
+        is_shared ? zepi_physical_memory_check_shares(device) : ZEPI_SUCCESS;
+    return result == ZEPI_SUCCESS ? physical_memory_make(context, device, size_bytes, sharing,
+                                                         is_shared ? &shared : NULL, out_memory)
+                                  : result;
+}
+
+zepi_result_t zepi_physical_memory_import(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes, int descriptor,
+                                          struct zepi_physical_memory **out_memory)
+{
+    const ze_external_memory_import_fd_t imported = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+        .fd = descriptor};
+    return physical_memory_make(context, device, size_bytes, ZEPI_PHYSICAL_IMPORTED, &imported,
+                                out_memory);
+}
+
+zepi_result_t zepi_physical_memory_export(struct zepi_physical_memory *memory, int *out_descriptor)
+{
+    const struct zepi_ze_optional *optional = &memory->context->platform->optional;
+    const bool is_drivers = optional->is_physical_mem_properties_drivers;
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+                                               .fd = -1};
+    struct zepi_ze_physical_properties properties = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES,
+        .next = &exported};
+    if (memory->sharing != ZEPI_PHYSICAL_SHARED)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the physical memory was not created to be shared with other processes");
+    const zepi_result_t result = zepi_check_ze(
+        optional->physical_mem_get_properties(
+            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, memory->context->ze)
+                       : memory->context->ze,
+            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_PHYSICAL_MEM, memory->place->ze)
+                       : memory->place->ze,
+            &properties),
+        "zePhysicalMemGetProperties");
+    if (result == ZEPI_SUCCESS)
+        *out_descriptor = exported.fd;
+    return result;
+}
+
+zepi_result_t zepi_physical_memory_shares(const struct zepi_device *device, bool *out_shares)
+{
+    ze_device_external_memory_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
+    *out_shares = false;
+    if (!device->platform->optional.physical_mem_get_properties)
+        return ZEPI_SUCCESS;
+    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
+    *out_shares = ze == ZE_RESULT_SUCCESS &&
+                  (properties.memoryAllocationExportTypes & properties.memoryAllocationImportTypes &
+                   ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
+    return zepi_check_ze_answer(ze, "zeDeviceGetExternalMemoryProperties");
+}
+
+zepi_result_t zepi_physical_memory_check_shares(const struct zepi_device *device)
+{
+    bool shares;
+    const zepi_result_t result = zepi_physical_memory_shares(device, &shares);
+    if (result != ZEPI_SUCCESS || shares)
+        return result;
+    return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                     "the driver shares no physical memory with other processes");
 }
 
 // ---- Mappings ----

@@ -3,7 +3,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "program/build/ze_module.h"
+#include "program/build/device_module_batch.h"
 #include "program/module.h"
 #include "program/native_fit.h"
 
@@ -32,17 +32,32 @@ struct build {
     struct zepi_module *output; // one part an image
 };
 
-// Whether the device already has everything that a SPIR-V image offers.
-static bool is_covered(const struct build *build, uint32_t device_index, uint32_t image_index)
+// Images of SPIR-V that are built for a device.
+struct chosen {
+    struct zepi_device_module_wanted *wanted; // owned
+    uint32_t count;
+};
+
+static bool is_chosen(const struct chosen *chosen, const char *kernel)
 {
-    const struct zepi_spirv *spirv = zepi_device_image_spirv(build->input->images[image_index]);
-    if (!spirv || spirv->kernel_count == 0)
-        return false;
+    bool is = false;
+    for (uint32_t i = 0; i < chosen->count && !is; i++)
+        is = zepi_spirv_find_kernel(&chosen->wanted[i].image->blob->spirv, kernel) != NULL;
+    return is;
+}
+
+// Whether the device has everything that a SPIR-V image offers, or gets it from those chosen.
+static bool is_covered(const struct build *build, uint32_t device_index,
+                       const struct chosen *chosen, uint32_t image_index)
+{
+    const struct zepi_spirv *spirv = &build->input->images[image_index]->blob->spirv;
     for (uint32_t i = 0; i < spirv->kernel_count; i++) {
-        if (!zepi_module_find_code(build->output, device_index, spirv->kernels[i].name))
+        const char *kernel = spirv->kernels[i].name;
+        if (!zepi_module_find_code(build->output, device_index, kernel) &&
+            !is_chosen(chosen, kernel))
             return false;
     }
-    return true;
+    return spirv->kernel_count > 0;
 }
 
 static zepi_result_t fail_without_image(const struct build *build, uint32_t device_index)
@@ -122,6 +137,26 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
     return ZEPI_SUCCESS;
 }
 
+static zepi_result_t build_spirv(const struct build *build, uint32_t device_index, bool *is_served)
+{
+    const struct zepi_module *input = build->input;
+    const struct zepi_device_module_batch batch = {input->context, device_index, build->values,
+                                                   build->options, build->kind};
+    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.wanted)), 0};
+    if (!chosen.wanted)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        if (input->images[i]->format == ZEPI_DEVICE_IMAGE_SPIRV &&
+            !is_covered(build, device_index, &chosen, i))
+            chosen.wanted[chosen.count++] = (struct zepi_device_module_wanted){
+                input->images[i], &build->output->parts[i].device_module[device_index]};
+    }
+    const zepi_result_t result = zepi_device_module_get_all(&batch, chosen.count, chosen.wanted);
+    *is_served = *is_served || (result == ZEPI_SUCCESS && chosen.count > 0);
+    zepi_free(chosen.wanted);
+    return result;
+}
+
 // First native code that was made with the values; then, as the policy says, emulation or SPIR-V;
 // then the other of the two.
 static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
@@ -134,15 +169,14 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
         native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
-    for (uint32_t i = 0; i < input->image_count; i++) {
-        if (input->images[i]->format != ZEPI_DEVICE_IMAGE_SPIRV ||
-            (input->image_count > 1 && is_covered(build, device_index, i)))
-            continue;
-        const zepi_result_t result = build_get_device_module(build, device_index, i);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        is_served = true;
-    }
+    // One image of SPIR-V is the usual case.
+    const bool is_alone =
+        input->image_count == 1 && input->images[0]->format == ZEPI_DEVICE_IMAGE_SPIRV;
+    const zepi_result_t result = is_alone ? build_get_device_module(build, device_index, 0)
+                                          : build_spirv(build, device_index, &is_served);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    is_served = is_served || is_alone;
     if (!is_served && !emulates)
         native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)

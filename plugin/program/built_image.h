@@ -7,9 +7,10 @@
 struct zepi_module;
 
 // The images of objects and executables, as hosts see them: one for each image that a part was
-// built from, if the part serves a device. Inside, parts know the images that they were built from;
-// a built image is made of it when a host first asks for the module's images, and lives as long as
-// a host holds it or the module. What was declared in the module's state is its own built image.
+// built from, if the part serves a device. Inside, parts know the images that they were built from.
+// A built image is made of one when a host first asks for the module's images, and lives as long as
+// a host holds it or the module. An image that was declared in the module's state is its own built
+// image. Any thread.
 
 struct zepi_built_images; // a module's; opaque
 
@@ -26,7 +27,7 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
 
 void zepi_built_images_destroy(struct zepi_built_images *images);
 
-// Of any image. The native code of a built one is asked for when it is first wanted.
+// Of any image. The native code of a built one is queried when it is first needed.
 zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
                                          zepi_device_image_info_t *out_info);
 

@@ -8,6 +8,7 @@
 struct zepi_buffer_part;
 struct zepi_capture;
 struct zepi_graph;
+struct zepi_image_copy;
 struct zepi_kernel;
 struct zepi_launch;
 struct zepi_queue;
@@ -23,6 +24,7 @@ struct zepi_queue;
 enum zepi_captured_kind {
     ZEPI_CAPTURED_COPY,
     ZEPI_CAPTURED_COPY_RECT,
+    ZEPI_CAPTURED_COPY_IMAGE,
     ZEPI_CAPTURED_FILL,
     ZEPI_CAPTURED_PREFETCH,
     ZEPI_CAPTURED_ADVISE,
@@ -40,6 +42,7 @@ struct zepi_captured_command {
     const zepi_rect_t *to_rect;
     const zepi_rect_t *from_rect;
     const size_t *region;
+    const struct zepi_image_copy *image_copy;
     const void *pattern; // of any size
     size_t pattern_size_bytes;
     zepi_advice_t advice;

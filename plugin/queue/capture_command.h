@@ -7,7 +7,8 @@
 
 // Commands of queues in capture mode. Any thread, under no lock.
 
-// What a command of the queue with this wait list belongs to, a new reference; NULL: to none.
+// The capture that a command of the queue with this wait list belongs to, a new reference; NULL:
+// none.
 struct zepi_capture *zepi_capture_find(struct zepi_queue *queue, zepi_wait_list_t wait);
 
 // Captures a command. Like enqueuing, with the same wait list and event. A failure leaves the
@@ -32,13 +33,13 @@ static inline zepi_result_t zepi_capture_check_uncaptured(zepi_result_t result)
     return __builtin_expect(result == ZEPI_CAPTURED, 0) ? zepi_capture_fail_uncaptured() : result;
 }
 
-// Part of something was captured, and the rest failed: what is captured cannot be executed.
+// Part of something was captured, and the rest failed: the captured part cannot be executed.
 void zepi_capture_invalidate(struct zepi_queue *queue);
 
 // An event of a captured command of the queue. NULL without memory (noted).
 struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct zepi_queue *queue);
 
-// Under the queue's mutex: what decides whether commands are appended as they are.
+// Under the queue's mutex: sets the queue's capture, and whether commands are appended as they are.
 void zepi_queue_set_capture_locked(struct zepi_queue *queue, struct zepi_capture *capture);
 
 #endif

@@ -39,8 +39,9 @@ static bool list_is_of_kind(const struct zepi_command_list *list,
                             const struct zepi_command_list_kind *kind)
 {
     return list->kind.device == kind->device && list->kind.ordinal == kind->ordinal &&
-           list->kind.index == kind->index && list->kind.flags == kind->flags &&
-           list->kind.priority == kind->priority && list->kind.events == kind->events;
+           (list->kind.index == kind->index || kind->index == ZEPI_COMPUTE_ENGINE_ANY) &&
+           list->kind.flags == kind->flags && list->kind.priority == kind->priority &&
+           list->kind.events == kind->events;
 }
 
 static struct zepi_command_list *take_free_list(struct zepi_command_lists *lists,
@@ -97,26 +98,37 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
+// The engines of the device in turn.
+static uint32_t choose_engine(struct zepi_device *device)
+{
+    // Relaxed: only the number matters.
+    return atomic_fetch_add_explicit(&device->next_engine, 1, memory_order_relaxed) %
+           device->compute_count;
+}
+
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
-                                     const struct zepi_command_list_kind *kind,
+                                     const struct zepi_command_list_kind *request,
                                      struct zepi_command_list **out_list)
 {
     ze_command_list_handle_t ze;
-    struct zepi_command_list *list = take_free_list(command_lists_of(context), kind);
+    struct zepi_command_list_kind kind = *request;
+    struct zepi_command_list *list = take_free_list(command_lists_of(context), &kind);
     if (list) {
         *out_list = list;
         return ZEPI_SUCCESS;
     }
-    zepi_result_t result = create_ze_list(context, kind, &ze);
+    if (kind.index == ZEPI_COMPUTE_ENGINE_ANY)
+        kind.index = choose_engine(kind.device);
+    zepi_result_t result = create_ze_list(context, &kind, &ze);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_command_list_adopt(context, kind, ze, ZEPI_OWNERSHIP_TRANSFER, &list);
+    result = zepi_command_list_adopt(context, &kind, ze, ZEPI_OWNERSHIP_TRANSFER, &list);
     if (result != ZEPI_SUCCESS) {
         zepi_ze.zeCommandListDestroy(ze);
         return result;
     }
     atomic_init(&list->is_exported, false);
-    if (kind->events & ZEPI_EVENT_COUNTER)
+    if (kind.events & ZEPI_EVENT_COUNTER)
         result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_COUNTER,
                                       &list->wait_event);
     if (result != ZEPI_SUCCESS) {

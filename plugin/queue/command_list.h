@@ -17,7 +17,7 @@ struct zepi_device;
 struct zepi_command_list_kind {
     struct zepi_device *device; // borrowed
     uint32_t ordinal;           // of the command queue group
-    uint32_t index;             // in the group
+    uint32_t index;             // in the group; ZEPI_COMPUTE_ENGINE_ANY, in requests alone
     ze_command_queue_flags_t flags;
     ze_command_queue_priority_t priority;
     enum zepi_event_kind events;
@@ -54,6 +54,14 @@ static inline void zepi_event_slot_note_list(struct zepi_event_slot *slot,
     slot->list_ownership = list->ownership;
 }
 
+// The list has got a command that signals an event without a queue. The driver's event is made anew
+// before another one has it: Intel's driver leaves it complete when it is reset.
+static inline void zepi_event_note_list(struct zepi_event *event, struct zepi_command_list *list)
+{
+    zepi_event_slot_note_list(event->slot, list);
+    event->slot->list_ownership = ZEPI_OWNERSHIP_KEEP;
+}
+
 // Under the queue's mutex: the list for the next command.
 static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *queue)
 {
@@ -64,7 +72,7 @@ static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *
 
 // A free list of this kind, or a new one, with one reference.
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
-                                     const struct zepi_command_list_kind *kind,
+                                     const struct zepi_command_list_kind *request,
                                      struct zepi_command_list **out_list);
 // Around a list of the host's.
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,

@@ -127,32 +127,56 @@ zepi_result_t zepi_event_renew(struct zepi_event *event)
     event->slot = slot;
     event->ze = slot->ze;
     atomic_store_explicit(&event->is_complete, false, memory_order_release);
-    const bool is_waited_for = old->host_waits > 0;
+    const bool is_in_call = old->call_count > 0;
+    old->is_replaced = is_in_call;
     zepi_mutex_unlock(&pools->mutex);
-    if (!is_waited_for)
+    if (!is_in_call)
         zepi_event_slot_defer(old);
     return ZEPI_SUCCESS;
 }
 
-// For an event without a queue, which may be renewed meanwhile: then it is not noted as complete.
-static ze_result_t event_wait_renewable(struct zepi_event *event, uint64_t timeout_ns)
+struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event)
 {
     struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
     zepi_mutex_lock(&pools->mutex);
     struct zepi_event_slot *slot = event->slot;
-    slot->host_waits++;
+    slot->call_count++;
     zepi_mutex_unlock(&pools->mutex);
-    const ze_result_t ze = timeout_ns == 0 ? zepi_event_slot_ask(slot)
-                                           : zepi_ze.zeEventHostSynchronize(slot->ze, timeout_ns);
+    return slot;
+}
+
+static void event_note_complete_slot(struct zepi_event *event, const struct zepi_event_slot *slot)
+{
+    struct zepi_event_pools *pools = slot->pools;
     zepi_mutex_lock(&pools->mutex);
-    slot->host_waits--;
-    const bool is_renewed = event->slot != slot;
-    const bool is_spare = is_renewed && slot->host_waits == 0;
-    if (ze == ZE_RESULT_SUCCESS && !is_renewed)
+    if (!slot->is_replaced)
         event_note_complete(event);
+    zepi_mutex_unlock(&pools->mutex);
+}
+
+void zepi_event_give_slot(struct zepi_event_slot *slot)
+{
+    struct zepi_event_pools *pools = slot->pools;
+    zepi_mutex_lock(&pools->mutex);
+    slot->call_count--;
+    const bool is_spare = slot->is_replaced && slot->call_count == 0;
+    if (is_spare)
+        slot->is_replaced = false;
     zepi_mutex_unlock(&pools->mutex);
     if (is_spare)
         zepi_event_slot_defer(slot);
+}
+
+// For an event without a queue, which may be renewed meanwhile: then it is not noted as complete.
+static __attribute__((noinline)) ze_result_t event_wait_renewable(struct zepi_event *event,
+                                                                  uint64_t timeout_ns)
+{
+    struct zepi_event_slot *slot = zepi_event_take_slot(event);
+    const ze_result_t ze = timeout_ns == 0 ? zepi_event_slot_ask(slot)
+                                           : zepi_ze.zeEventHostSynchronize(slot->ze, timeout_ns);
+    if (ze == ZE_RESULT_SUCCESS)
+        event_note_complete_slot(event, slot);
+    zepi_event_give_slot(slot);
     return ze;
 }
 
@@ -227,6 +251,10 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
     if (event->capture)
         return zepi_event_fail_captured(event);
+    // It may be renewed meanwhile.
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    zepi_mutex_lock(&pools->mutex);
     *out_native_handle = event->ze;
+    zepi_mutex_unlock(&pools->mutex);
     return ZEPI_SUCCESS;
 }

@@ -71,6 +71,9 @@ zepi_result_t zepi_event_signal(zepi_event_t event);
 // signalled, it gets another event of the driver's: Intel's leaves those of in-order lists complete
 // when it resets them. Waits of the host for the earlier one end with that.
 zepi_result_t zepi_event_renew(struct zepi_event *event);
+// The slot of such an event, which is not given back before zepi_event_give_slot.
+struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event);
+void zepi_event_give_slot(struct zepi_event_slot *slot);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);

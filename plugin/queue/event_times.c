@@ -91,7 +91,7 @@ zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_t
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_device *device = event->queue->device;
-    // Nothing starts before it is submitted, whatever the clocks say.
+    // No command starts before it is submitted; the two clocks may differ.
     if (submit > start)
         submit = start;
     const zepi_event_times_t times = {.submit_ns = zepi_device_ticks_to_ns(device, submit),

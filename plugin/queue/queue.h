@@ -34,7 +34,7 @@ struct zepi_completion_events {
     atomic_bool is_in_use; // by a thread, which owns the fields below
     uint32_t count;        // of events; 0: none is appended
     struct zepi_event_slot *slots[ZEPI_COMPLETION_EVENTS];
-    struct zepi_completion_mark mark; // what will be complete when they are
+    struct zepi_completion_mark mark; // the commands that will be complete when they are
 };
 
 // A queue. Filled at creation; fields that change have a lock.
@@ -44,6 +44,7 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
+    uint32_t compute_engine;                           // asked for, or ZEPI_COMPUTE_ENGINE_ANY
     bool has_in_order_list;                            // the driver keeps the order
     bool needs_barriers;                               // which keep it in its place
     uint32_t number;                                   // in the context (completion_point.h)
@@ -116,6 +117,9 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
 
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
                                 zepi_queue_flags_t flags, zepi_queue_t *out_queue);
+zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
+                                          zepi_queue_flags_t flags, uint32_t compute_engine,
+                                          zepi_queue_t *out_queue);
 zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info);
 zepi_result_t zepi_queue_finish(zepi_queue_t queue);
 zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,

@@ -34,7 +34,8 @@ static void queue_destroy(void *object)
         is_idle = zepi_completion_point_is_idle(queue->completion);
         zepi_deferred_remove_point(queue->context, queue->completion);
     }
-    for (uint32_t i = 0; i < ZEPI_QUEUE_LISTS; i++)
+    // The next queue gets the one that was given last first, and then the one after it.
+    for (uint32_t i = ZEPI_QUEUE_LISTS; i-- > 0;)
         queue_give_list(queue->lists[i], is_idle);
     queue_give_list(queue->copy_list, is_idle);
     if (queue->requests)
@@ -117,12 +118,15 @@ static zepi_result_t queue_take_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
+    uint32_t engine = queue->compute_engine;
     queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
     for (uint32_t i = 0; i < queue->list_count; i++) {
-        const zepi_result_t result = queue_take_list(queue, device->compute_ordinal,
-                                                     i % device->compute_count, &queue->lists[i]);
+        const zepi_result_t result =
+            queue_take_list(queue, device->compute_ordinal, engine, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
+        if (queue->compute_engine == ZEPI_COMPUTE_ENGINE_ANY)
+            engine = (queue->lists[i]->kind.index + 1) % device->compute_count;
     }
     queue_link_lists(queue);
     if (is_in_order || device->copy_ordinal == UINT32_MAX)
@@ -141,6 +145,7 @@ static struct zepi_queue *queue_create_empty(struct zepi_context *context,
     queue->device = device;
     queue->device_index = device_index;
     queue->flags = flags;
+    queue->compute_engine = ZEPI_COMPUTE_ENGINE_ANY;
     return queue;
 }
 
@@ -202,8 +207,17 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
-                                zepi_queue_flags_t flags, zepi_queue_t *out_queue)
+static zepi_result_t check_engine(const struct zepi_device *device, uint32_t compute_engine)
+{
+    if (compute_engine == ZEPI_COMPUTE_ENGINE_ANY || compute_engine < device->compute_count)
+        return ZEPI_SUCCESS;
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "compute engine %u: device '%s' has %u",
+                     compute_engine, device->properties.name, device->compute_count);
+}
+
+zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
+                                          zepi_queue_flags_t flags, uint32_t compute_engine,
+                                          zepi_queue_t *out_queue)
 {
     uint32_t index;
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
@@ -211,6 +225,8 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
         result = zepi_context_check_device(context, device, &index);
     if (result == ZEPI_SUCCESS)
         result = check_queue_flags(flags);
+    if (result == ZEPI_SUCCESS)
+        result = check_engine(device, compute_engine);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!out_queue)
@@ -218,6 +234,7 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     struct zepi_queue *queue = queue_create_empty(context, device, index, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    queue->compute_engine = compute_engine;
     queue->has_in_order_list =
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
@@ -236,6 +253,12 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
+                                zepi_queue_flags_t flags, zepi_queue_t *out_queue)
+{
+    return zepi_queue_create_on_engine(context, device, flags, ZEPI_COMPUTE_ENGINE_ANY, out_queue);
+}
+
 zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
@@ -245,7 +268,8 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
                                     .device = queue->device,
                                     .flags = queue->flags,
                                     .is_empty = zepi_completion_point_is_idle(queue->completion),
-                                    .has_in_order_list = queue->has_in_order_list};
+                                    .has_in_order_list = queue->has_in_order_list,
+                                    .compute_engine = queue->compute_engine};
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 

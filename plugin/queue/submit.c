@@ -10,9 +10,25 @@
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
+    for (uint32_t i = 0; i < submit->slot_count; i++)
+        zepi_event_give_slot(submit->slots[i]);
+    zepi_free(submit->slots);
     for (uint32_t i = 0; i < submit->stranger_count; i++)
-        zepi_queue_hold(submit->queue, submit->strangers[i]);
+        zepi_queue_hold(submit->queue, submit->strangers[i].event);
     zepi_free(submit->strangers);
+}
+
+// Most wait lists need none of these.
+static void need_lists(struct zepi_submit *submit)
+{
+    if (submit->has_lists)
+        return;
+    submit->has_lists = true;
+    submit->owned_waits = NULL;
+    submit->slots = NULL;
+    submit->slot_count = 0;
+    submit->strangers = NULL;
+    submit->stranger_count = 0;
 }
 
 // Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
@@ -25,21 +41,55 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
             zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
 }
 
-static __attribute__((cold, noinline)) zepi_result_t
-add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait, uint32_t index)
+static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                      struct zepi_event *event, const struct zepi_event_slot *slot)
 {
-    struct zepi_event *event = wait.events[index];
-    if (event->context->platform != submit->queue->context->platform)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "event %u of the wait list is of another platform than the queue", index);
-    if (zepi_event_is_known_complete(event))
-        return ZEPI_SUCCESS;
     if (!submit->strangers)
         submit->strangers = zepi_allocate(wait.count, sizeof(submit->strangers[0]));
     if (!submit->strangers)
         return zepi_fail_no_memory();
+    submit->strangers[submit->stranger_count++] = (struct zepi_stranger){event, slot};
+    return ZEPI_SUCCESS;
+}
+
+// An event without a queue may be renewed meanwhile: its slot stays until the command is appended.
+// NULL without memory (noted).
+static const struct zepi_event_slot *take_slot(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                               const struct zepi_event *event)
+{
+    if (event->queue)
+        return event->slot;
+    if (!submit->slots)
+        submit->slots = zepi_allocate(wait.count, sizeof(submit->slots[0]));
+    if (submit->slots)
+        return submit->slots[submit->slot_count++] = zepi_event_take_slot(event);
+    zepi_fail_no_memory();
+    return NULL;
+}
+
+// An event that has no queue, or is out of reach. *out_ze: what the command waits for; NULL: for
+// nothing, or a barrier before it does.
+static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
+                                                                   zepi_wait_list_t wait,
+                                                                   uint32_t index,
+                                                                   ze_event_handle_t *out_ze)
+{
+    struct zepi_event *event = wait.events[index];
+    const struct zepi_queue *queue = submit->queue;
+    *out_ze = NULL;
+    if (event->context->platform != queue->context->platform)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "event %u of the wait list is of another platform than the queue", index);
+    if (zepi_event_is_known_complete(event))
+        return ZEPI_SUCCESS;
+    need_lists(submit);
+    const struct zepi_event_slot *slot = take_slot(submit, wait, event);
+    if (!slot)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-    submit->strangers[submit->stranger_count++] = event;
+    if (!is_within_reach(event, queue))
+        return add_foreign_wait(submit, wait, event, slot);
+    *out_ze = slot->ze;
     return ZEPI_SUCCESS;
 }
 
@@ -48,13 +98,11 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     const struct zepi_queue *queue = submit->queue;
     ze_event_handle_t *waits = submit->inline_waits;
     uint32_t count = 0;
-    submit->owned_waits = NULL;
-    submit->strangers = NULL;
-    submit->stranger_count = 0;
     if (!wait.events)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
     if (wait.count > ZEPI_QUEUE_WAITS) {
+        need_lists(submit);
         waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
         if (!waits)
             return zepi_fail_no_memory();
@@ -64,12 +112,15 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
         if (result == ZEPI_SUCCESS && event->capture)
             result = ZEPI_CAPTURED;
-        const bool is_stranger = result == ZEPI_SUCCESS && !is_within_reach(event, queue);
-        if (is_stranger)
-            result = add_foreign_wait(submit, wait, i);
+        const bool is_usual =
+            result == ZEPI_SUCCESS && event->queue && is_within_reach(event, queue);
+        if (result == ZEPI_SUCCESS && !is_usual) {
+            result = gather_unusual_wait(submit, wait, i, &waits[count]);
+            count += result == ZEPI_SUCCESS && waits[count];
+        }
         if (result != ZEPI_SUCCESS)
             return result;
-        if (is_stranger || !zepi_event_must_be_awaited(event, queue))
+        if (!is_usual || !zepi_event_must_be_awaited(event, queue))
             continue;
         atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
         waits[count++] = event->ze;
@@ -82,7 +133,6 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
 zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
     const zepi_result_t result = gather_waits(submit, wait);
-    submit->has_lists = submit->owned_waits || submit->strangers;
     if (result != ZEPI_SUCCESS && submit->has_lists)
         zepi_submit_finish_lists(submit);
     return result;
@@ -111,11 +161,13 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 }
 
 // Whether the driver has the memory of an event of another context on the queue's device.
-static bool is_known_on_device_of(const struct zepi_event *event, const struct zepi_queue *queue)
+static bool is_known_on_device_of(const struct zepi_stranger *stranger,
+                                  const struct zepi_queue *queue)
 {
+    const struct zepi_event *event = stranger->event;
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
-    return event->slot->kind == ZEPI_EVENT_COUNTER ||
+    return stranger->slot->kind == ZEPI_EVENT_COUNTER ||
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
@@ -127,16 +179,17 @@ await_foreign_events_locked(struct zepi_submit *submit)
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < submit->stranger_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_event *event = submit->strangers[i];
-        if (is_known_on_device_of(event, queue)) {
+        struct zepi_stranger stranger = submit->strangers[i];
+        if (is_known_on_device_of(&stranger, queue)) {
+            ze_event_handle_t waited = stranger.slot->ze;
             const ze_result_t ze =
-                zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
+                zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &waited);
             result = zepi_check_ze_answer(ze, "zeCommandListAppendBarrier");
             if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
                 continue;
         }
         zepi_mutex_unlock(&queue->mutex);
-        result = zepi_event_wait(1, &event, UINT64_MAX);
+        result = zepi_event_wait(1, &stranger.event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
     return result;

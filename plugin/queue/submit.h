@@ -24,6 +24,11 @@ enum zepi_engine {
     ZEPI_ENGINE_COPY, // a copy engine where the queue has one
 };
 
+struct zepi_stranger {
+    struct zepi_event *event;           // borrowed
+    const struct zepi_event_slot *slot; // of it
+};
+
 struct zepi_submit {
     struct zepi_queue *queue;             // borrowed
     struct zepi_command_list *queue_list; // borrowed: whose `list` is
@@ -32,10 +37,13 @@ struct zepi_submit {
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
-    bool has_lists;           // one of those below
+    bool has_lists;           // the lists below are set
     ze_event_handle_t *owned_waits;
-    // Owned list of borrowed events out of reach that are waited for; NULL: none.
-    struct zepi_event **strangers;
+    // Owned list of events' slots, taken from events without a queue; NULL: none.
+    struct zepi_event_slot **slots;
+    uint32_t slot_count;
+    // Owned list of events out of reach that are waited for; NULL: none.
+    struct zepi_stranger *strangers;
     uint32_t stranger_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };

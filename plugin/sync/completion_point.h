@@ -37,6 +37,13 @@ struct zepi_completion_point {
     unsigned pins;               // threads that look at the queue: it stays until they are gone
 };
 
+// A moment in the order of a queue: after its commands up to number `number`. It stays one when the
+// queue goes: its commands are complete then, and a later queue of the point goes on counting.
+struct zepi_completion_moment {
+    struct zepi_completion_point *point; // NULL: no queue's
+    uint64_t number;
+};
+
 #define ZEPI_COMPLETION_POINTS 32 // in a block
 struct zepi_completion_block {
     _Atomic uint32_t taken;                       // a bit for each point
@@ -90,6 +97,13 @@ static inline bool zepi_completion_point_is_idle(struct zepi_completion_point *p
 {
     const uint64_t submitted = atomic_load_explicit(&point->submitted, memory_order_relaxed);
     return atomic_load_explicit(&point->completed, memory_order_acquire) >= submitted;
+}
+
+// Whether the commands before the moment are known to be complete.
+static inline bool zepi_completion_moment_is_over(struct zepi_completion_moment moment)
+{
+    return !moment.point ||
+           atomic_load_explicit(&moment.point->completed, memory_order_acquire) >= moment.number;
 }
 
 // Everything up to command number `number` is complete: seen at the event of an in-order queue.

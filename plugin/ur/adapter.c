@@ -57,7 +57,7 @@ ur_result_t zepi_urAdapterRelease(ur_adapter_handle_t hAdapter)
     if (result != UR_RESULT_SUCCESS)
         return result;
     unsigned references = atomic_load_explicit(&zepi_ur_adapter.references, memory_order_relaxed);
-    // One release too many stops at 0.
+    // A release too many leaves the count at 0.
     while (references > 0 && !atomic_compare_exchange_weak_explicit(
                                  &zepi_ur_adapter.references, &references, references - 1,
                                  memory_order_relaxed, memory_order_relaxed))

@@ -4,8 +4,8 @@
 
 #include "ur/check.h"
 
-// The one adapter of the process. It holds nothing: platforms come up with the first query for
-// them and stay (device/adapter.h), so the count of its references is for show.
+// The one adapter of the process. It owns nothing: platforms come up with the first query for them
+// and stay (device/adapter.h), so its reference count frees nothing.
 extern struct zepi_object zepi_ur_adapter;
 
 // Whether the host is DPC++'s runtime.

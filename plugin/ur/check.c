@@ -78,7 +78,7 @@ ur_result_t zepi_ur_fail(zepi_result_t result)
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
 {
     char text[512];
-    // Hosts ask what there is as a matter of course: no is an answer then, not an error.
+    // Hosts query support as a rule, so that a missing feature is no error worth a message.
     const bool is_answer = result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
                            result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     va_list arguments;

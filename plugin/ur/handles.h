@@ -10,8 +10,8 @@
 #include "queue/queue.h"
 #include "ur/check.h"
 
-// Handles of Unified Runtime that are objects of the core: any thread. What the adapter adds
-// objects for has a header of its own: program.h, kernel.h, mem.h, ...
+// Handles of Unified Runtime that are objects of the core: any thread. Handles with an object of
+// the adapter have a header of their own: program.h, kernel.h, mem.h, ...
 
 static inline struct zepi_platform *zepi_ur_platform(ur_platform_handle_t handle)
 {
@@ -59,8 +59,8 @@ static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index);
 
-// The error for an object of context `other` where one of `own` is expected: `wrong`, or, if not
-// even their platforms are the same, the context.
+// The error for an object of context `other` where one of `own` is expected: `wrong`, or
+// UR_RESULT_ERROR_INVALID_CONTEXT if their platforms differ.
 static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
                                                 const struct zepi_context *other, ur_result_t wrong)
 {

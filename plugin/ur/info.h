@@ -26,7 +26,8 @@ ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value);
 ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle);
 ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object);
 
-// A question that has no answer here, or that the header does not know: `last` is its last one.
+// A query without an answer here, or one that the header does not have: `last` is the header's last
+// query.
 ur_result_t zepi_ur_refuse_question(uint32_t question, uint32_t last);
 
 #endif

@@ -5,7 +5,7 @@
 // Names that this folder uses and a release's header does not have yet. ZEPI_UR_RELEASE is the
 // release that the folder is compiled for: 20253 for 2025.3.
 
-// A question or a kind that no host of the release asks for: a number of its own for each.
+// A query or a kind that no host of the release uses: a number of its own for each.
 #define ZEPI_UR_NEVER(number) (0x7fff0000 + (number))
 
 #if ZEPI_UR_RELEASE < 20262
@@ -26,8 +26,12 @@
 #define UR_RESULT_ERROR_GRAPH_UNJOINED_FORKS UR_RESULT_ERROR_INVALID_OPERATION
 #define UR_RESULT_ERROR_GRAPH_INTERNAL_EVENT UR_RESULT_ERROR_INVALID_OPERATION
 typedef struct ur_exp_event_desc_t ur_exp_event_desc_t;
-typedef struct ur_exp_usm_host_alloc_register_properties_t
-    ur_exp_usm_host_alloc_register_properties_t;
+typedef struct ur_exp_usm_host_alloc_register_properties_t {
+    ur_structure_type_t stype;
+    void *pNext;
+    uint32_t flags;
+} ur_exp_usm_host_alloc_register_properties_t;
+#define UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK 0xfffffffe
 #endif
 
 #if ZEPI_UR_RELEASE < 20261

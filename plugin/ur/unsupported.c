@@ -3,7 +3,7 @@
 // the tables agree.
 #include "ur/check.h"
 
-// The name is said without `zepi_`, as the host knows it.
+// The message has the name without `zepi_`, as the host knows it.
 static ur_result_t refuse(const char *function, const char *reason)
 {
     return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "%s: %s", function + 5, reason);
@@ -46,103 +46,6 @@ ur_result_t zepi_urEnqueueWriteHostPipe(ur_queue_handle_t hQueue, ur_program_han
                                         ur_event_handle_t *phEvent)
 {
     return refuse(__func__, "Level Zero has no pipes");
-}
-
-ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                            const size_t size,
-                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                            ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
-}
-
-ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                            const size_t size,
-                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                            ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
-}
-
-ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                          const size_t size,
-                                          const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                          uint32_t numEventsInWaitList,
-                                          const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                          ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
-}
-
-ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                     void *pMem, uint32_t numEventsInWaitList,
-                                     const ur_event_handle_t *phEventWaitList,
-                                     ur_event_handle_t *phEvent)
-{
-    return refuse(__func__, "Level Zero does not allocate in the order of a queue");
-}
-
-ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                    ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolDestroyExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                     ur_usm_pool_handle_t hPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
-                                                  ur_device_handle_t hDevice,
-                                                  ur_usm_pool_handle_t *pPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
-                                     void *pPropValue, size_t *pPropSizeRet)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                           ur_usm_pool_handle_t hPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                           ur_usm_pool_handle_t *pPool)
-{
-    return refuse(__func__,
-                  "pools of a device for allocations in the order of a queue: Level Zero has none");
-}
-
-ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
-{
-    return refuse(
-        __func__,
-        "Level Zero makes USM of the host's memory with an extension that no driver here has");
-}
-
-ur_result_t
-zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
-                               const ur_exp_usm_host_alloc_register_properties_t *pProperties)
-{
-    return refuse(
-        __func__,
-        "Level Zero makes USM of the host's memory with an extension that no driver here has");
 }
 
 ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,
@@ -268,14 +171,6 @@ ur_result_t zepi_urBindlessImagesMipmapFreeExp(ur_context_handle_t hContext,
                   "bindless images need an extension of Level Zero that zepi does not use");
 }
 
-ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
-    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t size,
-    ur_exp_external_mem_type_t memHandleType, ur_exp_external_mem_desc_t *pExternalMemDesc,
-    ur_exp_external_mem_handle_t *phExternalMem)
-{
-    return refuse(__func__, "zepi imports no memory of other interfaces");
-}
-
 ur_result_t zepi_urBindlessImagesMapExternalArrayExp(ur_context_handle_t hContext,
                                                      ur_device_handle_t hDevice,
                                                      const ur_image_format_t *pImageFormat,
@@ -283,33 +178,8 @@ ur_result_t zepi_urBindlessImagesMapExternalArrayExp(ur_context_handle_t hContex
                                                      ur_exp_external_mem_handle_t hExternalMem,
                                                      ur_exp_image_mem_native_handle_t *phImageMem)
 {
-    return refuse(__func__, "zepi imports no memory of other interfaces");
-}
-
-ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
-    ur_context_handle_t hContext, ur_device_handle_t hDevice, uint64_t offset, uint64_t size,
-    ur_exp_external_mem_handle_t hExternalMem, void **ppRetMem)
-{
-    return refuse(__func__, "zepi imports no memory of other interfaces");
-}
-
-ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
-                                                          ur_device_handle_t hDevice,
-                                                          ur_exp_external_mem_handle_t hExternalMem)
-{
-    return refuse(__func__, "zepi imports no memory of other interfaces");
-}
-
-ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,
-                                                           ur_device_handle_t hDevice, void *pMem)
-{
-    return refuse(__func__, "zepi imports no memory of other interfaces");
-}
-
-ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
-    ur_device_handle_t hDevice, ur_exp_external_mem_type_t memHandleType, ur_bool_t *pSupportedRet)
-{
-    return refuse(__func__, "zepi imports no memory of other interfaces");
+    return refuse(__func__,
+                  "bindless images need an extension of Level Zero that zepi does not use");
 }
 
 ur_result_t zepi_urBindlessImagesImportExternalSemaphoreExp(
@@ -344,50 +214,22 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
     return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
-ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
-                                          ur_physical_mem_handle_t hPhysMem,
-                                          void **ppIPCPhysMemHandleData,
-                                          size_t *pIPCPhysMemHandleDataSizeRet)
-{
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
-                                          const void *pIPCPhysMemHandleData)
-{
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                           const void *pIPCPhysMemHandleData,
-                                           size_t ipcPhysMemHandleDataSize,
-                                           ur_physical_mem_handle_t *phPhysMem)
-{
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
-}
-
-ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
-                                            ur_physical_mem_handle_t hPhysMem)
-{
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
-}
-
 ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
                                         size_t *pIPCEventHandleDataSizeRet)
 {
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
+    return refuse(__func__, "zepi shares no events with other processes");
 }
 
 ur_result_t zepi_urIPCPutEventHandleExp(ur_context_handle_t hContext, void *pIPCEventHandleData)
 {
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
+    return refuse(__func__, "zepi shares no events with other processes");
 }
 
 ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
                                          const void *pIPCEventHandleData,
                                          size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent)
 {
-    return refuse(__func__, "zepi shares no physical memory and no events with other processes");
+    return refuse(__func__, "zepi shares no events with other processes");
 }
 
 ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(

@@ -77,6 +77,8 @@ static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_drive
     optional->has_block_array =
         has_extension(&extensions, "ZE_intel_experimental_device_block_array_properties");
     optional->has_memory_details = has_extension(&extensions, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME);
+    optional->has_sysmem_mapping =
+        has_extension(&extensions, "ZE_extension_external_memmap_sysmem");
     optional->has_pci = zepi_ze.zeDevicePciGetPropertiesExt &&
                         has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);
     optional->has_counter_based_events =
@@ -114,6 +116,21 @@ static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
         result = optional_find_function(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize",
                                         &function, &is_drivers);
     memcpy(&optional->kernel_get_argument_size, &function, sizeof(function));
+    return result;
+}
+
+static zepi_result_t optional_find_host_pointers(struct zepi_ze_optional *optional,
+                                                 ze_driver_handle_t driver)
+{
+    void *function;
+    bool is_drivers;
+    zepi_result_t result = optional_find_function(
+        driver, 0, UINT32_MAX, "zexDriverImportExternalPointer", &function, &is_drivers);
+    memcpy(&optional->import_host_pointer, &function, sizeof(function));
+    if (result == ZEPI_SUCCESS)
+        result = optional_find_function(driver, 0, UINT32_MAX, "zexDriverReleaseImportedPointer",
+                                        &function, &is_drivers);
+    memcpy(&optional->release_host_pointer, &function, sizeof(function));
     return result;
 }
 
@@ -176,6 +193,8 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
     }
     if (result == ZEPI_SUCCESS)
         result = optional_find_queries(optional, driver, api_version);
+    if (result == ZEPI_SUCCESS)
+        result = optional_find_host_pointers(optional, driver);
     if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
         return result;
     optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
@@ -189,6 +208,11 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
                                         "zeCommandListAppendHostFunction", &function,
                                         &optional->is_host_function_drivers);
     memcpy(&optional->append_host_function, &function, sizeof(function));
+    if (result == ZEPI_SUCCESS)
+        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 15),
+                                        "zePhysicalMemGetProperties", &function,
+                                        &optional->is_physical_mem_properties_drivers);
+    memcpy(&optional->physical_mem_get_properties, &function, sizeof(function));
     if (result == ZEPI_SUCCESS)
         result = optional_find_append_lists(optional, driver, api_version);
     return result == ZEPI_SUCCESS ? optional_find_mutable_lists(optional, driver, api_version)

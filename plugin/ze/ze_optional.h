@@ -57,6 +57,22 @@ struct zepi_ze_usable_memory { // ZE_extension_device_usablemem_size_properties
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u
 
+struct zepi_ze_physical_properties { // 1.15
+    ze_structure_type_t stype;
+    void *next;
+    uint64_t id;
+    uint64_t size_bytes;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES 0x00020040u
+
+struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
+    ze_structure_type_t stype;
+    const void *next;
+    void *memory;
+    uint64_t size_bytes;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_SYSMEM 0x00020037u
+
 struct zepi_ze_block_array { // ZE_intel_experimental_device_block_array_properties
     ze_structure_type_t stype;
     void *next;
@@ -147,6 +163,7 @@ struct zepi_ze_optional {
     bool has_usable_memory;
     bool has_block_array;
     bool has_memory_details;
+    bool has_sysmem_mapping;
     bool has_append_lists;
     bool has_mutable_lists; // with the functions below
     bool has_pci;
@@ -158,17 +175,26 @@ struct zepi_ze_optional {
     bool is_mutable_lists_drivers;
     bool is_put_ipc_handle_drivers;
     bool is_host_function_drivers;
+    bool is_physical_mem_properties_drivers;
     // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
     // asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
     // Of Intel's driver: zexKernelGetArgumentSize, with the driver's own handle. How many bytes the
     // native code reads of the argument at least.
     ze_result_t(ZE_APICALL *kernel_get_argument_size)(ze_kernel_handle_t, uint32_t, uint32_t *);
+    // Of Intel's driver: zexDriverImportExternalPointer and zexDriverReleaseImportedPointer, with
+    // the driver's own handle. Copies of the memory in between need no preparation.
+    ze_result_t(ZE_APICALL *import_host_pointer)(ze_driver_handle_t, void *, size_t);
+    ze_result_t(ZE_APICALL *release_host_pointer)(ze_driver_handle_t, void *);
     // 1.13
     ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,
                                                       struct zepi_ze_vector_widths *);
     // 1.6
     ze_result_t(ZE_APICALL *put_ipc_handle)(ze_context_handle_t, ze_ipc_mem_handle_t);
+    // 1.15; exports its file descriptor
+    ze_result_t(ZE_APICALL *physical_mem_get_properties)(ze_context_handle_t,
+                                                         ze_physical_mem_handle_t,
+                                                         struct zepi_ze_physical_properties *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
     // 1.17: the list calls a function of the host

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cache on a real device compiler: what one process leaves to the next, and what it saves.
+// The cache on a real device compiler: the cache of one process in the next, and the compiles that
+// it saves.
 #include "test_env.h"
 #include "test_process.h"
 
@@ -75,7 +76,7 @@ static const char *copy_compiler(char *library, size_t size)
     return system(command) == 0 ? folder : NULL;
 }
 
-// What another build of the library has for certain.
+// Another build of the library surely differs in this.
 static void change_build_id(const char *path)
 {
     static const char note[] = "\3\0\0\0GNU"; // its type and name; the id follows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What this tier rests on: Debian's Intel driver in capture mode compiles for real and completes
+// The base of this tier: Debian's Intel driver in capture mode compiles for real and completes
 // launches, on a machine without a GPU. A plain Level Zero program, without zepi.
 #include "test_env.h"
 

@@ -21,7 +21,7 @@ static zepi_result_t use_devices(zepi_platform_t platform)
     STEP(zepi.device_get_sub_devices(devices[1], 2, sub_devices, &count));
     WALK_EXPECT(count == 2);
     STEP(zepi.device_get_info(sub_devices[1], &info));
-    // What a driver offers is not forgotten because a question failed.
+    // A query that fails does not make zepi forget the driver's functions.
     WALK_EXPECT(info.parent == devices[1] && info.has_images && info.has_module_program &&
                 info.has_counter_based_events);
     STEP(zepi.context_create(2, devices, &context));

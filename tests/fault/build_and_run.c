@@ -38,7 +38,7 @@ static zepi_result_t run(zepi_context_t context, zepi_device_t device, zepi_queu
     check_numbers(in, out);
     check_numbers(in, copy);
 out:
-    // Whatever was enqueued is over before its memory goes.
+    // All commands are complete before their memory is freed.
     walk_settle(queue);
     walk_release(launched);
     walk_release(copied);

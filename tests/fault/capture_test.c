@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Captures two queues, with a fork and a command of the host's own, and replays them, while each
-// Level Zero call and each allocation fails in turn. What fails leaves the capture as it was, or
-// says that it is invalid.
+// Level Zero call and each allocation fails in turn. A call that fails leaves the capture as it
+// was, or reports that it is invalid.
 #include "walk_ur.h"
 
 #include "device/context.h"

@@ -154,6 +154,7 @@ int main(void)
     WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
     walk_rehearsed("in order", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_rehearsed("any order", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
+    walk_calls("any order, unknown failures", replay_in_any_order, "ZE_RESULT_ERROR_UNKNOWN");
     walk_release(program);
     TEST_OK(zepi.usm_free(gear.context, data));
     test_gear_destroy(&gear);

@@ -13,7 +13,7 @@
 
 #define STORED 10000000 // far above the constants of the walks
 
-// The native code comes from the disk: what is in memory is forgotten.
+// The native code comes from the disk: the caches in memory are cleared.
 static zepi_result_t load_and_run(void)
 {
     zepi_result_t result;
@@ -72,7 +72,7 @@ int main(void)
     WALK_EXPECT(count_store_hits() == before + 1);
     walk_files("from the disk, files", load_and_run, EIO);
     walk_calls("from the disk, calls", load_and_run, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
-    // What there was no memory to load stays on the disk.
+    // A file that could not be loaded for want of memory stays on the disk.
     const unsigned unlinked = walk_unlinks();
     walk_allocations("from the disk, allocations", load_and_run);
     WALK_EXPECT(walk_unlinks() == unlinked);

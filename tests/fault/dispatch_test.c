@@ -160,8 +160,8 @@ out:
     return result;
 }
 
-// Native code that does not say what it was made with, beside SPIR-V: a unit's launch and a build
-// with another value, and the images of that build joined with one of another value.
+// Native code whose values are not known, beside SPIR-V: a unit's launch and a build with another
+// value, and the images of that build joined with one of another value.
 static zepi_result_t build_beside_silent_code(void)
 {
     const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 4)};

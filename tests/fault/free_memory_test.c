@@ -14,7 +14,7 @@ static zepi_result_t ask(void)
     zepi_device_info_t info = {.size = sizeof(info)};
     zepi_result_t result;
     STEP(zepi.device_get_info(device, &info));
-    // What a driver does not know at the moment is no failure.
+    // A value that the driver does not know now is no failure.
     WALK_EXPECT(info.free_memory_bytes <= info.global_memory_bytes);
 out:
     return result;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Shares memory and opens it again, in one process, while each Level Zero call and each allocation
-// fails in turn.
+// Shares memory and opens it again, in one process, and imports that of a file, while each Level
+// Zero call and each allocation fails in turn.
 #include "walk_ur.h"
 
 #include "cache/digest.h"
 #include "device/context.h"
-#include "memory/ipc.h"
+#include "device/device.h"
+#include "memory/foreign/ipc.h"
 #include "ze/ze.h"
 
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -40,6 +42,100 @@ out:
         WALK_EXPECT(zepi_urIPCCloseMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
     if (handle)
         WALK_EXPECT(zepi_urIPCPutMemHandleExp(context, handle) == UR_RESULT_SUCCESS);
+    return result;
+}
+
+// ---- Physical memory
+
+static size_t page;
+
+static zepi_result_t share_physical(void)
+{
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    const ur_device_handle_t device = (ur_device_handle_t)gear.device;
+    const ur_physical_mem_properties_t properties = {.flags = UR_PHYSICAL_MEM_FLAG_ENABLE_IPC};
+    ur_physical_mem_handle_t physical = NULL, opened = NULL;
+    void *handle = NULL;
+    size_t size;
+    zepi_result_t result;
+    STEP(told(zepi_urPhysicalMemCreate(context, device, page, &properties, &physical)));
+    STEP(told(zepi_urIPCGetPhysMemHandleExp(context, physical, &handle, &size)));
+    STEP(told(zepi_urIPCOpenPhysMemHandleExp(context, device, handle, size, &opened)));
+out:
+    if (opened)
+        WALK_EXPECT(zepi_urIPCClosePhysMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
+    if (handle)
+        WALK_EXPECT(zepi_urIPCPutPhysMemHandleExp(context, handle) == UR_RESULT_SUCCESS);
+    walk_release(physical);
+    return result;
+}
+
+// ---- External memory
+
+static zepi_result_t import_and_map(void)
+{
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    const ur_device_handle_t device = (ur_device_handle_t)gear.device;
+    const size_t size = 4096;
+    const int32_t number = 17;
+    int32_t found = 0;
+    ur_exp_file_descriptor_t file = {.stype = UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR,
+                                     .fd = memfd_create("another interface", MFD_CLOEXEC)};
+    ur_exp_external_mem_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_EXTERNAL_MEM_DESC,
+                                       .pNext = &file};
+    ur_exp_external_mem_handle_t external = NULL;
+    void *mapped = NULL;
+    zepi_result_t result;
+    const int alias = dup(file.fd);
+    WALK_EXPECT(alias >= 0 && ftruncate(file.fd, (off_t)size) == 0);
+    STEP(told(zepi_urBindlessImagesImportExternalMemoryExp(
+        context, device, size, UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD, &desc, &external)));
+    STEP(told(zepi_urBindlessImagesMapExternalLinearMemoryExp(context, device, 0, size, external,
+                                                              &mapped)));
+    STEP(zepi.queue_fill(gear.queue, mapped, &number, sizeof(number), size, TEST_NO_WAIT, NULL));
+    STEP(zepi.queue_finish(gear.queue));
+    WALK_EXPECT(pread(alias, &found, sizeof(found), size / 2) == sizeof(found) && found == number);
+out:
+    walk_settle(gear.queue);
+    if (mapped)
+        WALK_EXPECT(zepi_urBindlessImagesFreeMappedLinearMemoryExp(context, device, mapped) ==
+                    UR_RESULT_SUCCESS);
+    walk_release(external);
+    // The descriptor is the host's unless the import succeeded.
+    WALK_EXPECT((fcntl(file.fd, F_GETFD) >= 0) == (external == NULL));
+    if (!external)
+        close(file.fd);
+    close(alias);
+    return result;
+}
+
+// ---- Memory of the host
+
+static zepi_result_t register_and_import(void)
+{
+    static _Alignas(4096) char host[2][4096];
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    const char byte = 3;
+    bool is_registered = false;
+    bool is_imported = false;
+    zepi_result_t result;
+    // As if it were asked for the first time.
+    atomic_store(&((struct zepi_device *)gear.device)->host_registration, 0);
+    STEP(told(zepi_urUSMHostAllocRegisterExp(context, host[0], sizeof(host[0]), NULL)));
+    is_registered = true;
+    STEP(told(zepi_urUSMImportExp(context, host[1], sizeof(host[1]))));
+    is_imported = true;
+    STEP(zepi.queue_fill(gear.queue, host[0], &byte, 1, sizeof(host[0]), TEST_NO_WAIT, NULL));
+    STEP(zepi.queue_copy(gear.queue, host[1], host[0], sizeof(host[1]), TEST_NO_WAIT, NULL));
+    STEP(zepi.queue_finish(gear.queue));
+    WALK_EXPECT(host[1][0] == byte && host[1][sizeof(host[1]) - 1] == byte);
+out:
+    walk_settle(gear.queue);
+    if (is_registered)
+        WALK_EXPECT(zepi_urUSMHostAllocUnregisterExp(context, host[0]) == UR_RESULT_SUCCESS);
+    if (is_imported)
+        while (zepi_urUSMReleaseExp(context, host[1]) != UR_RESULT_SUCCESS)
+            ;
     return result;
 }
 
@@ -177,6 +273,9 @@ static void open_handles_from_outside(void)
     WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_SUCCESS);
     WALK_EXPECT(zepi_urIPCCloseMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
     handle.process_start = start;
+    handle.file[1]++; // the number is another file's
+    WALK_EXPECT(open_sealed(handle, &opened) == UR_RESULT_ERROR_INVALID_VALUE);
+    handle.file[1]--;
     WALK_EXPECT(zepi_ze.zeMemGetAddressRange(gear.context->ze, memory, &base, &size) ==
                 ZE_RESULT_SUCCESS);
     const uint64_t beyond[] = {size, size + 1, UINT64_C(1) << 63, UINT64_MAX};
@@ -197,12 +296,29 @@ int main(void)
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 1000 * sizeof(*memory), 0,
                               (void **)&memory));
+    WALK_EXPECT(zepi_urVirtualMemGranularityGetInfo((ur_context_handle_t)gear.context, NULL, 0,
+                                                    UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM,
+                                                    sizeof(page), &page,
+                                                    NULL) == UR_RESULT_SUCCESS);
     TEST_OK(share_and_open());
+    TEST_OK(share_physical());
+    TEST_OK(import_and_map());
+    TEST_OK(register_and_import());
     walk_keep();
-    open_handles_from_outside(); // what it leaves behind, the walks find
+    open_handles_from_outside(); // the walks find what it leaves behind
     walk_calls("IPC, calls", share_and_open, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_calls("IPC, device lost", share_and_open, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("IPC, allocations", share_and_open);
+    const int free_before = lowest_free_descriptor();
+    walk_calls("physical memory, calls", share_physical, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_allocations("physical memory, allocations", share_physical);
+    walk_calls("external memory, calls", import_and_map, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_calls("external memory, device lost", import_and_map, "ZE_RESULT_ERROR_DEVICE_LOST");
+    walk_allocations("external memory, allocations", import_and_map);
+    walk_calls("host memory, calls", register_and_import, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_calls("host memory, device lost", register_and_import, "ZE_RESULT_ERROR_DEVICE_LOST");
+    walk_allocations("host memory, allocations", register_and_import);
+    WALK_EXPECT(lowest_free_descriptor() == free_before); // none was left open
     walk_with_one_memory();
     walk_descriptors();
     TEST_OK(zepi.usm_free(gear.context, memory));

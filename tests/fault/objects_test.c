@@ -79,19 +79,20 @@ out:
 
 static zepi_result_t create_queues(void)
 {
-    zepi_queue_t queues[2] = {NULL, NULL};
+    zepi_queue_t queues[3] = {NULL};
     zepi_queue_info_t info = {.size = sizeof(info)};
     zepi_result_t result;
     STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queues[0]));
     STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_PRIORITY_HIGH, &queues[1]));
-    for (int i = 0; i < 2; i++) {
+    STEP(zepi.queue_create_on_engine(gear.context, gear.device, 0, 3, &queues[2]));
+    for (int i = 0; i < 3; i++) {
         STEP(zepi.queue_get_info(queues[i], &info));
         WALK_EXPECT(info.is_empty);
         STEP(zepi.queue_barrier(queues[i], TEST_NO_WAIT, NULL));
         STEP(zepi.queue_finish(queues[i]));
     }
 out:
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         walk_settle(queues[i]);
         walk_release(queues[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Stories through Unified Runtime's tables, while each Level Zero call and each allocation fails in
-// turn. What a failure answers agrees with the core's own word for it.
+// turn. The result of a failure agrees with the core's own result.
 #include "test_env.h"
 #include "ur/layout/layout.h"
 #include "ur/ur.h"
@@ -20,7 +20,7 @@
 
 static ur_dditable_t ur;
 
-// What lives as long as a story.
+// Objects that live as long as a story.
 static struct {
     ur_adapter_handle_t adapter;
     ur_device_handle_t device;
@@ -45,7 +45,7 @@ static const struct {
     {ZEPI_ERROR_UNKNOWN, UR_RESULT_ERROR_UNKNOWN},
 };
 
-// The core's result behind UR's: what the thread's last error says.
+// The core's result behind UR's: that of the thread's last error.
 static zepi_result_t result_behind(ur_result_t answered, const char *call)
 {
     zepi_result_t noted;
@@ -62,7 +62,7 @@ static zepi_result_t result_behind(ur_result_t answered, const char *call)
 }
 
 #define UR_STEP(call) STEP(result_behind((call), #call))
-// Nothing can be done about a release that fails, and what it releases is gone.
+// A release that fails cannot be repeated: its object is gone.
 #define UR_RELEASE(noun, handle)                                                                   \
     do {                                                                                           \
         if (handle)                                                                                \
@@ -187,7 +187,7 @@ static zepi_result_t use_buffers(void)
     UR_STEP(urEnqueueMemBufferRead(gear.queue, in, true, 0, BYTES, numbers, 0, NULL, NULL));
     WALK_EXPECT(numbers[31] == 7 && numbers[63] == 63 * constant);
 out:
-    // Whatever was enqueued is over before the host's memory goes.
+    // All commands are complete before the host's memory is freed.
     settle(gear.queue);
     UR_RELEASE(Event, launched);
     UR_RELEASE(Event, mapped);
@@ -402,7 +402,7 @@ int main(void)
     static const struct {
         const char *name;
         story_fn *story;
-        bool has_order; // what its queue does depends on whether it is in order
+        bool has_order; // its queue is in order or not
     } stories[] = {{"buffers", buffers, true},
                    {"usm and events", usm_and_events, true},
                    {"two contexts", two_contexts, true},

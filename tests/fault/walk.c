@@ -14,14 +14,14 @@
 
 #define MAX_ROUNDS 5000
 
-// What is made to fail.
+// The calls that are made to fail.
 struct failure {
     const char *name; // of the walk
     story_fn *story;
     const char *function; // of Level Zero, "*": any; NULL: allocations or file operations
     const char *code;     // that it answers
     int error;            // that the n-th file operation answers; 0: the n-th allocation fails
-    // What the story's result may be beside success, and words of its text.
+    // The results that the story may have beside success, and words of their text.
     zepi_result_t expected;
     const char *words;
 };

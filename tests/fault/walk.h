@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Walks a story along its failures: the 1st, 2nd, 3rd ... call fails until the story gets by
-// without meeting the failure. In each round the story either succeeds or fails with the code and
-// the words of what was made to fail; nothing is left in the driver; and then the same story works.
+// without meeting the failure. In each round the story either succeeds, or fails with the code and
+// the words of the call that was made to fail; nothing is left in the driver; and then the same
+// story works.
 #ifndef ZEPI_TESTS_FAULT_WALK_H
 #define ZEPI_TESTS_FAULT_WALK_H
 
@@ -11,10 +12,11 @@
 
 #include <stdbool.h>
 
-// What walk_begin loads: zepi_core, whose allocations can be made to fail.
+// The library that walk_begin loads: zepi_core, whose allocations can be made to fail.
 extern zepi_plugin_init_fn *const walk_plugin_init;
 
-// Runs the whole story and releases whatever it made, failed or not. Returns the first failure.
+// Runs the whole story and releases all objects that it made, failed or not. Returns the first
+// failure.
 typedef zepi_result_t story_fn(void);
 
 // Loads zepi_core with ze_cpu as its driver.
@@ -23,11 +25,11 @@ void walk_begin(void);
 // How many files were unlinked.
 unsigned walk_unlinks(void);
 
-// What is in the driver now belongs to the test, and is there after each round.
+// Objects that are in the driver now belong to the test, and are there after each round.
 void walk_keep(void);
 
 // The walks from here on are rehearsals: after failures a context keeps more than without (events,
-// until it goes), as much as ever in the walks that follow. Or no longer: walk_keep.
+// until it is destroyed), but no more in the walks that follow. Or no longer: walk_keep.
 void walk_rehearse(bool is_one);
 
 // Each of these returns the number of rounds that met the failure, or ends the process.
@@ -49,8 +51,8 @@ void walk_rehearsed(const char *name, story_fn *story, const char *code);
 // A failure with these words in its text lasts: no second try is expected to work.
 void walk_let_last(const char *words);
 
-// From here on every round has a process of its own, for what happens once a process: before
-// anything else touches Level Zero in this one. Or no longer.
+// From here on every round has a process of its own, for steps that happen once a process. To be
+// called before this process calls Level Zero. Or no longer.
 void walk_in_children(bool are_children);
 
 // Evaluates a call of the table inside a story: on failure checks that it left an error text, and

@@ -8,7 +8,7 @@
 
 #include "ur/ur.h"
 
-// What Unified Runtime answers is told by the core's last error, for STEP.
+// For STEP: the core's last error gives the text of a result of Unified Runtime.
 static inline zepi_result_t told(ur_result_t result)
 {
     zepi_result_t noted = ZEPI_SUCCESS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What ze_cpu offers beyond the plugin's needs, while each call of the driver fails in turn:
+// Functions of ze_cpu that the plugin does not need, while each call of the driver fails in turn:
 // virtual memory, images, a mutable list that is executed, changed and executed again. After every
 // round the driver holds what it held before, and then the same story works.
 #include "test_env.h"
@@ -108,7 +108,7 @@ static bool execute(ze_command_queue_handle_t queue, ze_command_list_handle_t li
         return false;
     if (zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS)
         return true;
-    // The failure hit the wait; what was submitted must be over before its list goes.
+    // The wait failed; the submitted commands must be complete before their list is destroyed.
     MUST(zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_SUCCESS);
     return false;
 }

@@ -178,7 +178,7 @@ Test(cache_failures, for_lack_of_memory_are_tried_once_more)
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), 2);
 }
 
-// What is reclaimed before the second try: slabs that nothing is in, lists of released queues.
+// Memory that is reclaimed before the second try: empty slabs, lists of released queues.
 Test(cache_failures, for_lack_of_memory_reclaim_what_is_unused)
 {
     void *memory;
@@ -201,8 +201,8 @@ Test(cache_failures, for_lack_of_memory_evict_what_is_unused_first)
     TEST_OK(zepi.release(test_executable(gear.context, "arguments")));
     const uint64_t destroyed = ze_cpu.get_count("zeModuleDestroy");
     ze_cpu.reset_counts();
-    // Each try is two, of which the second comes after a reclaim. Two tries in a row: what the
-    // native code could give was not enough, handles go as well.
+    // Each try is two, of which the second comes after a reclaim. Two tries in a row: the memory of
+    // native code was not enough, handles go as well.
     cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:1:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
                                  "zeModuleCreate:2:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"
                                  "zeModuleCreate:3:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,"

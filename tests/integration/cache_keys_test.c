@@ -183,7 +183,7 @@ static void build_anew(const zepi_device_image_desc_t *image, const int32_t *num
     if (number)
         TEST_OK(zepi.spec_constant_set(input, 7, sizeof(*number), number));
     TEST_OK(zepi.module_build(input, &desc, &executable));
-    // What comes later on the input is no matter of what was built.
+    // Later changes of the input do not change the build.
     const int32_t other = -5;
     TEST_OK(zepi.spec_constant_set(input, 7, sizeof(other), &other));
     TEST_OK(zepi.release(input));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A process that builds one module and says where its code came from: for tests of what one process
-// leaves to the next. Arguments: the driver (ze_cpu, or intel:PRODUCT), the name of the device
-// code, and optionally build options. ZEPI_CACHE_DIR is the folder to use, TEST_LOST_FILE a file to
-// unlink once the driver is there. One line on stdout:
+// A process that builds one module and prints where its code came from, for tests with a second
+// process. Arguments: the driver (ze_cpu, or intel:PRODUCT), the name of the device code, and
+// optionally build options. ZEPI_CACHE_DIR is the folder to use, TEST_LOST_FILE a file to unlink
+// once the driver is there. One line on stdout:
 //
 //     result=0 builds=1 store_hits=0 build_us=51234 again_us=12 spirv=1 native=0 log=HASH
 //
-// builds and store_hits are the counters of native code, spirv and native what ze_cpu counted,
-// build_us the time of the first build, again_us of the second, log a hash of what the log callback
-// got with the length behind it.
+// builds and store_hits are the counters of native code, spirv and native the counts of ze_cpu,
+// build_us the time of the first build, again_us of the second, log a hash of the text for the log
+// callback, with its length.
 #include "test_env.h"
 #include "test_plugin.h"
 #include "test_ze_cpu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one process leaves to the next: native code on disk, and what happens to the folder.
+// The cache of one process in the next: native code on disk, and changes of the folder.
 #include "test_env.h"
 #include "test_process.h"
 

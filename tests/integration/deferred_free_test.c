@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the host gives up while commands may use it: it is neither reused nor unmapped before they
-// are complete, and given back when memory is short.
+// Objects and memory that the host releases while commands may use them: they are not reused and
+// not unmapped before these are complete, and they are given back when memory is short.
 #include "queue_fixture.h"
 #include "test_threads.h"
 
@@ -188,7 +188,7 @@ Test(device_of_1_gib, has_room_for_usm_of_any_kind_after_another)
     TEST_OK(zepi.queue_finish(gear.queue));
 }
 
-// What commands still use is no room; the error says so, and nothing hangs.
+// Memory that commands still use cannot be reclaimed; the error says so, and nothing hangs.
 Test(device_of_1_gib, is_full_while_a_kernel_that_waits_for_the_host_may_use_it)
 {
     void *memory[3];

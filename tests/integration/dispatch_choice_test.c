@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of a translation unit's images a launch by name goes to, and what it says if none will do.
+// The image of a translation unit that a launch by name uses, and the error if none is usable.
 #include "modules_fixture.h"
 
 TestSuite(dispatch_choice, .init = gear_set_up, .fini = gear_tear_down);
@@ -33,7 +33,7 @@ static void three_states_finish(struct three_states *states)
     test_native_image_finish(&states->images[2]);
 }
 
-// What a launch with `value` makes the driver do.
+// The calls of the driver for a launch with `value`.
 static uint64_t count_compiles(struct launch *launch, int32_t value, int32_t factor)
 {
     const uint64_t before = ze_cpu.get_count("compile:spirv");
@@ -56,7 +56,7 @@ Test(dispatch_choice, goes_from_executables_to_objects_to_the_input)
         // The default is that of the SPIR-V, which neither of the others has.
         cr_assert_eq(count_compiles(&launch, 0, 1), round == 0);
     }
-    // What is set on this module counts like a launch's own value.
+    // A value set on this module counts like a launch's own value.
     TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &input));
     for (int i = 0; i < 2; i++) {
         TEST_OK(zepi.spec_constant_set(input, 7, 4, &made_with[i]));
@@ -202,7 +202,7 @@ Test(dispatch_choice, takes_no_notice_of_values_that_another_image_declares)
     TEST_OK(zepi.unit_unregister(UNIT));
 }
 
-// ---- Native code that does not say what it was made with ----
+// ---- Native code whose values are not known ----
 
 // Of scaled_copy with its defaults.
 static zepi_device_image_desc_t silent_native(zepi_module_state_t state)

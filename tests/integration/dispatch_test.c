@@ -288,7 +288,7 @@ Test(dispatch, links_the_unit_s_objects_before_it_builds_its_input)
     test_native_image_finish(&images[1]);
 }
 
-// What the context keeps of modules and kernels now.
+// The modules and kernels that the context keeps now.
 static uint64_t count_entries(void)
 {
     uint64_t count = 0;

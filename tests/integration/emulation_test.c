@@ -216,7 +216,7 @@ Test(emulation, native_code_that_was_made_with_the_values_comes_first)
         cr_assert_eq(ze_cpu.get_count("compile:spirv"), before + 1);
         TEST_OK(zepi.release(input));
     }
-    // Without SPIR-V: what there is, is listed.
+    // Without SPIR-V: the known constants are listed.
     zepi_module_t input;
     zepi_module_t executable;
     const int32_t other = 9;
@@ -403,7 +403,7 @@ Test(emulation, is_told_for_each_image_and_for_the_module)
 
 static const zepi_native_policy_t policies[] = {ZEPI_NATIVE_REBUILD, ZEPI_NATIVE_EMULATE};
 
-// What the module says of constant 7, and what its kernels compute with, under either policy.
+// The module's value of constant 7, and that of its kernels, under either policy.
 static void expect_number(const zepi_device_image_desc_t images[2], int32_t number)
 {
     struct launch launch;

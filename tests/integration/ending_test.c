@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the plugin gives back: everything when it is closed, nothing when the process ends, since
+// The plugin frees everything when it is closed. It frees nothing when the process ends, since
 // other threads and libraries may still use it then.
 #include "test_env.h"
 #include "test_plugin.h"
@@ -52,7 +52,7 @@ static void open_library(const char *path)
 
 static _Noreturn void end_process(void)
 {
-    mallopt(M_PERTURB, 0x5a); // what is freed is not readable by chance
+    mallopt(M_PERTURB, 0x5a); // freed memory is not readable by chance
     open_library(TEST_AT_END_FIRST);
     test_env_use_ze_cpu();
     test_plugin_load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a host may get wrong, and what it is told.
+// Mistakes of a host, and their errors.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>

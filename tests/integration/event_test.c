@@ -258,8 +258,8 @@ ParameterizedTest(struct queue_kind *kind, event_chain,
         if (i == WARM_UP)
             after_warm_up = ze_cpu.get_live_objects();
     }
-    // Without recycling there would be one more event a launch. With it, their number settles at
-    // what was under way when the driver's thread had to wait longest for a processor.
+    // Without recycling there would be one more event a launch. With it, their number stays at the
+    // most launches under way at once, when the driver's thread waited longest for a processor.
     cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up + (LAUNCHES - WARM_UP) / 2,
                   "%d after %d", (int)ze_cpu.get_live_objects(), (int)after_warm_up);
     TEST_OK(zepi.event_wait(1, &last, UINT64_MAX));

@@ -9,8 +9,8 @@ fail()
     failures=$((failures + 1))
 }
 
-# expect CODE WORDS COMMAND...: exit code, and words in what it prints (both streams); what a
-# sanitizer found would be hidden by an expected exit code of 1.
+# expect CODE WORDS COMMAND...: exit code, and words in its output (both streams). An error of a sanitizer
+# would be hidden by an expected exit code of 1.
 expect()
 {
     local code=$1 words=$2 output status

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a story of the plugin starts from: ze_cpu as the only driver, the plugin, and one device
-// with a context and a queue.
+// The start of a story of the plugin: ze_cpu as the only driver, the plugin, and one device with a
+// context and a queue.
 #ifndef ZEPI_TESTS_INTEGRATION_GEAR_FIXTURE_H
 #define ZEPI_TESTS_INTEGRATION_GEAR_FIXTURE_H
 
@@ -14,7 +14,7 @@ extern struct test_gear gear;
 extern struct test_ze_cpu ze_cpu;
 
 // .init and .fini of a suite; the queue is in-order, and the latter checks that nothing is left in
-// the driver. What the environment says is set before.
+// the driver. Variables of the environment are set before.
 void gear_set_up(void);
 void gear_tear_down(void);
 // With a queue of these flags.

@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 export HOME=$scratch XDG_CACHE_HOME=$scratch/cache
 unset ZEPI_CACHE_DIR ZEPI_PLUGIN ZEPI_ZE_CPU ZEPI_UR_ADAPTER
 
-# block KIND NUMBER: what stands in the document's NUMBERth block of this kind.
+# block KIND NUMBER: the text of the document's NUMBERth block of this kind.
 block()
 {
     awk -v kind="\`\`\`$1" -v number="$2" '
@@ -64,6 +64,7 @@ done
 
 [ "$(command -v zepi)" = "$HOME/zepi/bin/zepi" ] || fail 'the command is not the installed one'
 expect 0 'right' zepi demo --cpu
+expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off zepi demo --cpu
 expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" zepi exec --cpu -- env
 expect 0 "UR_ADAPTERS_SEARCH_PATH=$HOME/zepi/bin/../lib/zepi/adapters" zepi exec --cpu -- env
 # Nothing of the folder that it was built in.

@@ -23,7 +23,7 @@ Test(join, modules_are_equal_by_context_state_and_images)
     const int32_t value = 9;
     cr_assert(are_equal(a, b));
     cr_assert(!are_equal(a, other));
-    // The values of inputs do not count, those of what was built do.
+    // The values of inputs do not count, those of built modules do.
     TEST_OK(zepi.spec_constant_set(b, 7, sizeof(value), &value));
     cr_assert(are_equal(a, b));
     zepi_module_t built[] = {build_with(a, 2), build_with(b, 2), build_with(b, 3)};
@@ -350,7 +350,7 @@ Test(join, keeps_what_it_joined_alive)
     launch.desc.module = joined;
     expect(&launch, 3, 3);
     expect(&launch, 2, 2);
-    // The first one that has the kernel, whatever was launched before.
+    // The first one that has the kernel; earlier launches do not matter.
     expect(&launch, 0, 2);
     expect(&launch, 3, 3);
     expect(&launch, 0, 2);

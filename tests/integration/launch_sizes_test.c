@@ -212,7 +212,7 @@ Test(sizes, that_are_suggested_divide_and_are_those_of_the_launch)
     TEST_OK(zepi.release(kernel));
 }
 
-// A host may divide by what it gets.
+// A host may divide by the result.
 Test(sizes, that_are_suggested_for_nothing_are_1)
 {
     zepi_kernel_t kernel = kernel_of("count_items");

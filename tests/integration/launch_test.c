@@ -403,7 +403,7 @@ static void check_too_much_local(void)
 
 BOTH(with_more_local_memory_than_there_is_is_refused, check_too_much_local)
 
-// A host of a later version may ask for what this one does not know.
+// A host of a later version may ask for unknown flags.
 Test(launch, of_a_newer_host_is_taken_if_it_asks_for_nothing_new)
 {
     zepi_kernel_t kernel = kernel_of("store_ids");

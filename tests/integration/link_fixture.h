@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of linking share, on the modules' fixture: objects of tests/data, linked in both ways,
-// and their kernels run.
+// Common parts of the tests of linking, on the modules' fixture: objects of tests/data, linked in
+// both ways, and their kernels run.
 #ifndef ZEPI_TESTS_INTEGRATION_LINK_FIXTURE_H
 #define ZEPI_TESTS_INTEGRATION_LINK_FIXTURE_H
 

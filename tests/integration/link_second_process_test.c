@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A second process links without compiling: it finds native code on the disk. Calls itself for each
-// process, with ZE_CPU_COUNT=1, and reads what the driver counted.
+// process, with ZE_CPU_COUNT=1, and reads the driver's counts.
 #include "test_env.h"
 #include "test_plugin.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From objects to executables: what they import from each other, in both ways of linking.
+// From objects to executables, with imports from each other, in both ways of linking.
 #include "link_fixture.h"
 
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 //   1. Each translation unit registers its device images when it is loaded.
 //   2. Units that need each other: compile each, link them, launch from the result.
 //   3. A unit that needs no other: launch its kernel by name, with specialization values for this
-//   launch
-//      alone. What was built once is in the cache.
+//      launch alone. Builds are in the cache.
 //
 // Runs on ze_cpu as a test. Errors end the program through check().
 #include "test_env.h"
@@ -29,7 +28,7 @@ static void check(zepi_result_t result, const char *what)
     exit(1);
 }
 
-// 1. What a runtime does for the device code that a compiler put into an object file.
+// 1. The steps of a runtime for the device code that a compiler put into an object file.
 static void register_unit(zepi_unit_t unit, const char *file)
 {
     const zepi_device_image_desc_t image = test_spirv_image(file); // format, state, bytes, size
@@ -69,7 +68,7 @@ static zepi_module_t link_units(zepi_context_t context, float gain)
     for (int i = 0; i < 2; i++)
         check(zepi.unit_get_module(units[i], context, ZEPI_MODULE_INPUT, &inputs[i]),
               "unit_get_module");
-    // Values are set on inputs; what is built keeps those of this moment.
+    // Values are set on inputs; a built module keeps the values of its build.
     check(zepi.spec_constant_set(inputs[0], 0, sizeof(gain), &gain), "spec_constant_set");
     for (int i = 0; i < 2; i++) {
         check(zepi.module_compile(inputs[i], NULL, &objects[i]), "module_compile");

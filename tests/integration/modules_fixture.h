@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of modules and dispatch share: modules built with a value, native images of them, and
-// launches by name whose numbers are checked. For tests/data/scaled_copy.cl, whose kernel
+// Common parts of the tests of modules and dispatch: modules built with a value, native images of
+// them, and launches by name whose numbers are checked. For tests/data/scaled_copy.cl, whose kernel
 // scaled_copy_int multiplies by constant 7.
 #ifndef ZEPI_TESTS_INTEGRATION_MODULES_FIXTURE_H
 #define ZEPI_TESTS_INTEGRATION_MODULES_FIXTURE_H

@@ -155,7 +155,7 @@ Test(native_module, comes_back_from_the_native_code_of_a_link)
     for (zepi_link_method_t method = ZEPI_LINK_PROGRAM; method <= ZEPI_LINK_DYNAMIC; method++) {
         zepi_module_t linked = link_pair(method);
         zepi_module_t loaded;
-        // What a kernel wrote before is no part of the code.
+        // Earlier writes of a kernel are no part of the code.
         set_offset(linked, 55);
         struct test_bytes native = native_of(linked);
         TEST_OK(create(&native, ZEPI_MODULE_EXECUTABLE, &loaded));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Debian package: what it depends on, and the command as unpacked from it. Argument: the build folder.
+# The Debian package: its dependencies, and the command as unpacked from it. Argument: the build folder.
 set -u
 build=$1
 if ! type dpkg-shlibdeps >/dev/null 2>&1; then
@@ -19,8 +19,13 @@ package=$(echo "$scratch"/zepi_*_amd64.deb)
 expect 0 'libze1 (>= 1.8.12)' dpkg-deb -f "$package" Depends
 expect 0 'libc6 (>= ' dpkg-deb -f "$package" Depends
 expect 0 'libcjson1' dpkg-deb -f "$package" Depends
+if readelf -d "$build/lib/zepi/libzepi_core.so" | grep -q -F libhiredis; then
+    expect 0 'libhiredis' dpkg-deb -f "$package" Depends
+    expect 0 'libssl3' dpkg-deb -f "$package" Depends
+fi
 dpkg-deb -x "$package" "$scratch/root" || exit 1
 expect 0 'right' "$scratch/root/usr/bin/zepi" demo --cpu
+expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off "$scratch/root/usr/bin/zepi" demo --cpu
 for file in lib/libzepi.so lib/libze_cpu.so.1 lib/zepi/adapters/libur_adapter_level_zero.so.0 \
     lib/zepi/adapters/libur_adapter_level_zero_v2.so.0 include/zepi/zepi.h share/man/man1/zepi.1 share/doc/zepi/copyright; do
     [ -e "$scratch/root/usr/$file" ] || fail "the package has no /usr/$file"

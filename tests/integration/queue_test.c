@@ -520,7 +520,7 @@ Test(queue_info, a_wait_asks_the_lists_though_events_said_that_all_is_complete)
     queue_free(memory);
 }
 
-// What the host may still append to serves no other queue.
+// A list that the host may still append to serves no other queue.
 Test(queue_info, a_list_whose_handle_the_host_has_is_not_used_again)
 {
     zepi_queue_t queue;
@@ -532,7 +532,7 @@ Test(queue_info, a_list_whose_handle_the_host_has_is_not_used_again)
     cr_assert_eq(ze_cpu.get_count("zeCommandListDestroy"), destroyed + 1);
 }
 
-// Nor does one whose commands were not seen complete.
+// A list whose commands were not seen complete serves none either.
 Test(queue_info, a_list_that_could_not_be_waited_for_is_not_used_again)
 {
     uint32_t *memory = (uint32_t *)queue_allocate(1);

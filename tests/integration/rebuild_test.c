@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that a host releases and makes again: the cache answers, nothing is compiled again, and
-// what is made is as good as new.
+// Programs that a host releases and makes again: the build is found in the cache, nothing is
+// compiled again, and the new objects work like the first ones.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches after launches: what is remembered of the last one must not hide a mistake or a change
-// in the next. With newer functions of Level Zero, and without.
+// Launches after launches: the state of the last one must not hide a mistake or a change in the
+// next. With newer functions of Level Zero, and without.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
@@ -250,7 +250,7 @@ Test(relaunch, sets_addresses_of_memory_that_zepi_did_not_make_each_time)
     TEST_OK(zepi.release(kernel));
 }
 
-// What was set for a launch that failed is not taken for checked: local memory of one launch with
+// Arguments set for a launch that failed do not count as checked: local memory of one launch with
 // that of another.
 Test(relaunch, checks_everything_again_after_a_launch_that_failed)
 {

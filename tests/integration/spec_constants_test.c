@@ -475,7 +475,7 @@ Test(spec_constants, are_asked_for_each_image_and_for_the_module)
         TEST_OK(zepi.spec_constant_get(input, listed[i], 7, 4, &read));
         cr_assert_eq(read, is_native ? 5 : 1);
     }
-    // As a whole: the literal of the SPIR-V, and what is built is the same.
+    // As a whole: the literal of the SPIR-V; the build is the same.
     TEST_OK(zepi.spec_constant_get(input, NULL, 7, 4, &read));
     cr_assert_eq(read, 1);
     TEST_OK(zepi.module_get_device_images(built, 1, &foreign, &count));

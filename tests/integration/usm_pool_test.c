@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pools of USM: small allocations share what the driver allocates, and say what they are without
-// it.
+// Pools of USM: small allocations share an allocation of the driver, and queries about them call no
+// driver.
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
@@ -248,4 +248,108 @@ Test(usm_pool_off, a_leak_is_seen_in_the_driver)
     cr_assert_eq(ze_cpu.get_live_objects(), before + 1);
     // Any context of the driver frees it, now that the table does not know it.
     give(memory);
+}
+
+// ---- In the order of a queue ----
+
+static zepi_pool_info_t pool_info_of(zepi_pool_t pool)
+{
+    zepi_pool_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.pool_get_info(pool, &info));
+    return info;
+}
+
+Test(usm_pool, memory_that_a_queue_freed_serves_its_later_commands)
+{
+    static const size_t sizes[] = {100, 300000, (size_t)4 << 20};
+    const zepi_pool_desc_t desc = {
+        .size = sizeof(desc), .maximum_bytes = (size_t)64 << 20, .kept_bytes = 1000};
+    zepi_pool_t pool;
+    zepi_event_t event;
+    TEST_OK(zepi.pool_create(gear.context, &desc, &pool));
+    cr_assert_eq(pool_info_of(pool).context, gear.context);
+    cr_assert_eq(pool_info_of(pool).maximum_bytes, (size_t)64 << 20);
+    cr_assert_eq(pool_info_of(pool).kept_bytes, 1000);
+    TEST_OK(zepi.event_create(gear.context, &event));
+    TEST_OK(zepi.queue_barrier(gear.queue, (zepi_wait_list_t){&event, 1}, NULL));
+    // Intel's driver waits for the commands before a copy to memory that is no USM.
+    int32_t *read;
+    TEST_OK(
+        zepi.usm_allocate(gear.context, NULL, ZEPI_USM_HOST, 6 * sizeof(*read), 0, (void **)&read));
+    size_t used = 0;
+    for (int32_t i = 0; i < 6; i++) {
+        const size_t size_bytes = sizes[i / 2];
+        static void *before;
+        void *memory;
+        TEST_OK(zepi.queue_allocate(gear.queue, pool, ZEPI_USM_DEVICE, size_bytes, 64, TEST_NO_WAIT,
+                                    &memory, NULL));
+        cr_assert_eq(pool_info_of(pool).used_bytes, size_bytes);
+        used = size_bytes > used ? size_bytes : used;
+        if (i % 2)
+            cr_assert_eq(memory, before);
+        before = memory;
+        TEST_OK(zepi.queue_fill(gear.queue, memory, &i, sizeof(i), sizeof(i), TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_copy(gear.queue, &read[i], memory, sizeof(i), TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_free(gear.queue, memory, TEST_NO_WAIT, NULL));
+        TEST_FAILS(zepi.queue_free(gear.queue, memory, TEST_NO_WAIT, NULL),
+                   ZEPI_ERROR_INVALID_VALUE);
+    }
+    TEST_OK(zepi.event_signal(event));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int32_t i = 0; i < 6; i++)
+        cr_assert_eq(read[i], i);
+    cr_assert_eq(pool_info_of(pool).used_bytes, 0);
+    cr_assert_eq(pool_info_of(pool).used_high_bytes, used);
+    TEST_OK(zepi.pool_trim(pool, 0));
+    cr_assert_eq(pool_info_of(pool).reserved_bytes, 0);
+    cr_assert_geq(pool_info_of(pool).reserved_high_bytes, used);
+    TEST_OK(zepi.usm_free(gear.context, read));
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(pool));
+}
+
+Test(usm_pool, bad_pools_sizes_and_kinds_are_refused)
+{
+    const zepi_pool_desc_t small = {.size = 2};
+    zepi_pool_info_t info = {.size = sizeof(info)};
+    zepi_context_t context;
+    zepi_queue_t queue;
+    zepi_pool_t pool, none;
+    void *memory = NULL;
+    TEST_OK(zepi.context_create(1, &gear.device, &context));
+    TEST_OK(zepi.queue_create(context, gear.device, 0, &queue));
+    TEST_OK(zepi.pool_create(gear.context, NULL, &pool));
+    TEST_FAILS(zepi.pool_create(NULL, NULL, &none), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.pool_create(gear.context, NULL, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.pool_create(gear.context, &small, &none), ZEPI_ERROR_INVALID_SIZE);
+    TEST_FAILS(zepi.pool_get_info((zepi_pool_t)gear.context, &info), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.pool_get_info(pool, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.pool_set_limits(NULL, 0, 0), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.pool_trim(NULL, 0), ZEPI_ERROR_INVALID_OBJECT);
+#define ALLOCATE(queue, pool, kind, size, alignment, out)                                          \
+    zepi.queue_allocate((queue), (pool), (kind), (size), (alignment), TEST_NO_WAIT, (out), NULL)
+    TEST_FAILS(ALLOCATE(NULL, pool, ZEPI_USM_DEVICE, 8, 0, &memory), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(ALLOCATE(queue, pool, ZEPI_USM_DEVICE, 8, 0, &memory), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(ALLOCATE(gear.queue, (zepi_pool_t)queue, ZEPI_USM_DEVICE, 8, 0, &memory),
+               ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(ALLOCATE(gear.queue, pool, ZEPI_USM_UNKNOWN, 8, 0, &memory),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(ALLOCATE(gear.queue, pool, ZEPI_USM_DEVICE, 0, 0, &memory), ZEPI_ERROR_INVALID_SIZE);
+    TEST_FAILS(ALLOCATE(gear.queue, pool, ZEPI_USM_DEVICE, 8, 24, &memory),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(ALLOCATE(gear.queue, pool, ZEPI_USM_DEVICE, 8, 0, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.pool_set_limits(pool, 1 << 20, 0));
+    TEST_FAILS(ALLOCATE(gear.queue, pool, ZEPI_USM_DEVICE, 4 << 20, 0, &memory),
+               ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
+    cr_assert_null(memory);
+    TEST_FAILS(zepi.queue_free(gear.queue, NULL, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(
+        zepi.queue_free(gear.queue, (zepi_queue_t)gear.queue, (zepi_wait_list_t){NULL, 1}, NULL),
+        ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(ALLOCATE(gear.queue, NULL, ZEPI_USM_HOST, 8, 0, &memory));
+    TEST_FAILS(zepi.queue_free(queue, memory, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.queue_free(gear.queue, memory, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.release(context));
+    TEST_OK(zepi.release(pool));
 }

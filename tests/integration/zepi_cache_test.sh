@@ -12,10 +12,10 @@ export ZEPI_CACHE_DIR=$scratch/cache ZE_CPU_COUNT=1
 
 files() { find "$1" -name '*.zepi1' | wc -l; }
 options=(--cpu --options '-ze-opt-level=2')
-# What a process compiles from SPIR-V.
+# The number of compiles from SPIR-V in a process.
 compiles() { "$zepi" build "$@" 2>&1 | sed -n 's/.*count: compile:spirv //p'; }
 
-# An executable is taken for what it is: bytes with modules among them, of which one is there twice.
+# An executable is read as bytes with modules among them; one of them is there twice.
 {
     head -c 4096 "$zepi"
     cat "$data/vector_add.spv" "$data/negate.spv" "$data/vector_add.spv" "$data/importer.spv"
@@ -34,9 +34,19 @@ expect 1 'No such file' "$zepi" cache warm "$scratch/none" --cpu
 expect 2 'expected a FILE' "$zepi" cache warm
 expect 2 'expected a number' "$zepi" cache warm "$scratch/program" --processes none
 # One module that is not built leaves the others.
+# A terminal gets a progress bar.
+expect 0 'of 2 modules' script -qec "'$zepi' cache warm '$scratch/program' --cpu --folder '$scratch/drawn'" /dev/null
+# A process that dies takes one module with it.
+ZE_CPU_BUILD_MS=1000 "$zepi" cache warm "$scratch/program" --cpu --processes 1 --folder "$scratch/killed" >"$scratch/said" 2>&1 &
+warming=$!
+until child=$(pgrep -P $warming) || ! kill -0 $warming 2>/dev/null; do sleep 0.02; done
+kill -SEGV "$child"
+wait $warming && fail 'a process that died is no failure'
+expect 0 'ended with signal 11' cat "$scratch/said"
+grep -q -E '^built: +0|not_built: 2' "$scratch/said" && fail 'no process took the place of one that died'
 expect 1 'not_built: 2' "$zepi" cache warm "$scratch/program" --cpu --options '-no-such-option' --folder "$scratch/refused"
 
-# To another machine: files, and what the process there needs to know of its compiler.
+# To another machine: files, and the record of the compiler for processes there.
 expect 0 'exported: ' "$zepi" cache export "$scratch/exported"
 expect 0 'unused' "$zepi" cache import "$scratch/exported" --folder "$scratch/there" --cpu --json
 [ "$(files "$scratch/there")" -ge "$(files "$scratch/cache")" ] || fail 'import left files out'
@@ -60,7 +70,7 @@ expect 1 'bad: 1 files' "$zepi" cache import "$scratch/short" --folder "$scratch
 { cat "$scratch/exported"; printf '\001\000\000\000\000\000\000\000x'; } >"$scratch/long"
 expect 1 'bad: 1 files' "$zepi" cache import "$scratch/long" --folder "$scratch/long.there" --cpu
 
-# What would not be used is named, with the reason.
+# Files that would not be used are named, with the reason.
 ZEPI_CACHE_DIR=$scratch/cache
 expect 0 'compared_with: ' "$zepi" cache verify --cpu
 "$zepi" cache verify --cpu 2>/dev/null | grep -q '^unused' && fail 'something is not used'

@@ -123,7 +123,7 @@ expect 0 'state: executable' "$zepi" build --link "$scratch/exporter.o" "$data/i
 expect 0 'argument 0: 100 103 106 109' "$zepi" run "$scratch/linked" --cpu \
     --kernel triple_and_offset --global 4 --arg buffer:i32:4,ramp=0:1,out
 expect 1 "function 'triple'" "$zepi" build --link "$data/importer.spv" --cpu
-# Native code says neither what it imports nor whether it is an object's: the cache knows.
+# Native code lists no imports and does not tell whether it is an object: the cache knows both.
 expect 0 'state: object' "$zepi" build --compile "$data/importer.spv" --cpu --show -o "$scratch/importer.o"
 expect 0 'state: object' "$zepi" build --show "$scratch/importer.o" --cpu
 expect 0 'import: function triple' "$zepi" build --show "$scratch/importer.o" --cpu
@@ -145,7 +145,7 @@ expect 0 'images: 1' "$zepi" build --join "$data/negate.spv" "$data/negate.spv" 
 expect 2 'expected one FILE' "$zepi" build "$data/negate.spv" "$data/negate.spv" --cpu
 expect 2 '--link takes no --spec' "$zepi" build --link "$data/scaled_copy.spv" --spec 7=1 --cpu
 
-# What goes wrong is said in a line.
+# An error is one line.
 expect 1 'there is no specialization constant 99' "$zepi" build "$data/scaled_copy.spv" --cpu --spec 99=1
 expect 2 "no value of type i8" "$zepi" build "$data/scaled_copy.spv" --cpu --spec 11=300:i8
 expect 2 "no value of type f32" "$zepi" build "$data/scaled_copy.spv" --cpu --spec 3=1e999

@@ -17,7 +17,7 @@ has()
 }
 
 if [ "$hang" = --hang ]; then
-    # What opens a pipe that nothing is written to waits.
+    # A program that opens a pipe without a writer waits.
     mkfifo plugin.so
     start=$SECONDS
     expect 1 'zepi info did not end within' env ZEPI_PLUGIN="$scratch/plugin.so" "$zepi" report --cpu -o report.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What ZEPI_STATS writes at the end of a process. Arguments: the program, a folder of SPIR-V files
+# The text that ZEPI_STATS writes at the end of a process. Arguments: the program, a folder of SPIR-V files
 # (tests/data).
 set -u
 zepi=$1 data=$2
@@ -43,12 +43,14 @@ tells 3 "it['failed_calls']['last'] == 'zeModuleCreate' and it['launches'] == 0"
 
 expect 0 'launches       3' run 3 ZEPI_STATS=stderr
 expect 0 'ZEPI_STATS=/nowhere/it: No such file' run 3 ZEPI_STATS=/nowhere/it
+expect 1 ' s failed: scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
+    ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
 cd "$scratch" || exit 1
 expect 0 '' run 3 ZEPI_STATS=text
-expect 0 'from disk, 0 compiled' cat "$scratch/text"
+expect 0 'from disk, 0 from the shared store, 0 compiled' cat "$scratch/text"
 expect 1 '' grep -F statistics <(run 3 ZEPI_STATS=off 2>&1)
 
-# Of what exec starts, too, where there is an adapter.
+# In programs that exec starts, too, where there is an adapter.
 if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
     expect 0 'launches       2' "$zepi" exec --cpu --stats -- \
         "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \

@@ -12,7 +12,7 @@ if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ] || [ ! -e "$
     exit 77
 fi
 
-# expect WHAT STATUS PATTERN COMMAND...: COMMAND's exit status, and a pattern in what it prints.
+# expect WHAT STATUS PATTERN COMMAND...: COMMAND's exit status, and a pattern in its output.
 expect()
 {
     local what=$1 status=$2 pattern=$3 output got

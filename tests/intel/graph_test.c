@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels and copies begin when what they wait for has ended, whatever queues they are in. Judged
-// by the order in which engines began and ended them, never by a clock.
+// Kernels and copies begin when the commands that they wait for have ended, in any queue. The order
+// in which engines began and ended them decides, never a clock.
 #include "intel.h"
 
 #include "test_plugin.h"

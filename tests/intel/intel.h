@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Tests on Intel's own driver without a GPU (tools/drm_shim): programs of stories, each of which
-// runs in a process of its own, started by "zepi exec --intel-driver". Judged is what reaches the
-// GPU: the commands in the shim's trace.
+// runs in a process of its own, started by "zepi exec --intel-driver". The commands that reach the
+// GPU are judged, by the shim's trace.
 //
 // Run bare, a program skips with the reason where the driver was not fetched (tools/setup
 // --intel-driver). On a driver that tests/intel/known_drivers does not list, a failure is a warning
@@ -36,7 +36,7 @@ enum intel_command_kind { INTEL_BEGIN, INTEL_END, INTEL_COPY, INTEL_FILL, INTEL_
 
 #define INTEL_PAYLOAD 512
 
-// One line of the trace: what an engine did.
+// One line of the trace: a step of an engine.
 struct intel_command {
     uint64_t sequence; // in the order of all engines
     enum intel_command_kind kind;
@@ -57,7 +57,7 @@ struct intel_trace {
     size_t count;
 };
 
-// What engines did since the last call in this process. Finish the queues before.
+// The steps of engines since the last call in this process. Finish the queues before.
 struct intel_trace intel_trace_read(void);
 void intel_trace_finish(struct intel_trace *trace);
 size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kind kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What kernels compute on Intel's driver, where other tiers' stories do not look; and which ones
-// are refused, by name, without a hang.
+// Results of kernels on Intel's driver that other tiers' stories do not check; and kernels that are
+// refused, by name, without a hang.
 #include "intel.h"
 
 #include "test_env.h"
@@ -440,7 +440,7 @@ static void handlers_of_crashes_stay_what_they_were(void)
 
 // ---- Text ----
 
-static char text[8192]; // what was written to a descriptor meanwhile
+static char text[8192]; // the text that was written to a descriptor meanwhile
 static int kept_descriptor;
 
 static void begin_text(int descriptor)
@@ -593,7 +593,7 @@ static void machine_code_without_spirv_is_refused_by_name(void)
     expect_refusal("negate is refused: machine code without SPIR-V");
 }
 
-// The SPIR-V in native code has default values, whatever was set when it was built.
+// The SPIR-V in native code has default values, not those of its build.
 static void native_code_of_unknown_constants_is_refused_by_name(void)
 {
     setenv("DRM_SHIM_RECORDS", "/dev/null/none", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What begins on the GPU after what has ended: kernels take time here, and the numbers of the trace
-// are compared, never times.
+// The order of begins and ends on the GPU: kernels take time here, and the numbers of the trace are
+// compared, never times.
 #include "intel.h"
 
 #include "test_plugin.h"
@@ -128,7 +128,7 @@ struct dependent {
     uint32_t on[DEPENDENCIES];
 };
 
-// Each launch waits for some of those before, in whatever queue.
+// Each launch waits for some of those before, of any queue.
 static void launch_dependent(zepi_queue_t queue, uint32_t i, struct dependent *dependent,
                              zepi_event_t *events)
 {
@@ -170,7 +170,7 @@ static void kernels_begin_when_those_they_wait_for_have_ended(void)
 }
 
 // Without direct submission each append is a batch of its own, and the next one begins when it has
-// ended, whatever was asked for.
+// ended, even without a wait list.
 #define DIRECT "EnableDirectSubmission=1"
 
 static const struct intel_story stories[] = {

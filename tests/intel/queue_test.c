@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which engine copies, and what a question costs.
+// The engine of copies, and the calls of a query.
 #include "intel.h"
 
 #include "test_plugin.h"

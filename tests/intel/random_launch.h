@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random launches of the kernels of tests/data/arguments.cl and empty.cl, and what the GPU has to
-// get for each.
+// Random launches of the kernels of tests/data/arguments.cl and empty.cl, and the payload that the
+// GPU must get for each.
 #ifndef ZEPI_TESTS_INTEL_RANDOM_LAUNCH_H
 #define ZEPI_TESTS_INTEL_RANDOM_LAUNCH_H
 

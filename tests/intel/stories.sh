@@ -20,7 +20,7 @@ case $name in
 runtime.*) for story in $left_out; do set -- "$@" "-$story"; done ;;
 *) [ -z "$left_out" ] || set -- --filter "!($(echo "$left_out" | paste -sd '|'))" ;;
 esac
-# Native code of zepi's cache needs the record of what it was made of: both are new.
+# Native code of zepi's cache needs the record of its inputs: both are new.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 # These fill the device's memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What Unified Runtime's door says of an Arc B580, each from where Intel's driver tells it.
+// The adapter's values for an Arc B580, each from a query of Intel's driver.
 #include "intel.h"
 
 #include "ur_fixture.h"

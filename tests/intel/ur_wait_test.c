@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A wait for an event ends after its command, whatever another thread asks of the queue meanwhile.
-// A submission takes a while here, so that the question meets an append.
+// A wait for an event ends after its command, while another thread queries the queue. A submission
+// takes a while here, so that the question meets an append.
 #include "intel.h"
 
 #include "ur_fixture.h"
@@ -15,7 +15,7 @@ static const ur_queue_flags_t kinds[] = {
     0, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE, UR_QUEUE_FLAG_PROFILING_ENABLE,
     UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE | UR_QUEUE_FLAG_PROFILING_ENABLE};
 
-// A thread that asks one thing of a queue until it is told to stop.
+// A thread that makes one query of a queue until it has to stop.
 struct asker {
     ur_queue_handle_t queue;
     void (*ask)(ur_queue_handle_t queue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the plugin asks of a driver, from platform to launch, under the parameter-validation layer.
+// The plugin's calls of a driver, from platform to launch, under the parameter-validation layer.
 #include "recorder.h"
 #include "test_env.h"
 #include "test_plugin.h"

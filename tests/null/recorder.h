@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the plugin asks of a driver: every call that matters, recorded by the loader's tracing
-// layer.
+// The plugin's calls of a driver that matter, recorded by the loader's tracing layer.
 #ifndef ZEPI_TESTS_NULL_RECORDER_H
 #define ZEPI_TESTS_NULL_RECORDER_H
 

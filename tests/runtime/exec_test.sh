@@ -44,7 +44,7 @@ expect 0 "UR_ADAPTERS_SEARCH_PATH=$adapters" "${run[@]}" true
 expect 0 "UR_ADAPTERS_SEARCH_PATH=$adapters,/other" env UR_ADAPTERS_SEARCH_PATH=/other "${run[@]}" true
 expect 0 'UR_ADAPTERS_FORCE_LOAD is unset' env UR_ADAPTERS_FORCE_LOAD=/other "${run[@]}" true
 expect 0 "UR_ADAPTERS_FORCE_LOAD=$scratch/script" "$zepi" exec --cpu --adapter "$scratch/script" -- env
-expect 3 'zepi/adapters/libur_adapter_level_zero.so.0: No such file' \
-    env ZEPI_UR_ADAPTER="$scratch/script" "${run[@]}" true
+expect 0 "UR_ADAPTERS_FORCE_LOAD=$scratch/script" env ZEPI_UR_ADAPTER="$scratch/script" "$zepi" exec --cpu -- env
+expect 3 "$scratch/none: No such file" env ZEPI_UR_ADAPTER="$scratch/none" "${run[@]}" true
 
 [ $failures -eq 0 ] && echo 'exec: everything is right'

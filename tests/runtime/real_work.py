@@ -58,7 +58,7 @@ class Measurement:
         self.folder = folder
         self.count = 0
         self.seconds = {}  # (row, backend): [(wall, processor), ...]
-        self.results = {}  # row: what the programs printed
+        self.results = {}  # row: the output of the programs
 
     def new_folder(self):
         self.count += 1

@@ -25,10 +25,10 @@ import time
 from part import short
 
 HERE = pathlib.Path(__file__).resolve().parent
-# What is known to differ, or to break the reference, a line each: suite, test, reason.
+# Tests that are known to differ, or to break the reference, a line each: suite, test, reason.
 EXCEPTIONS = HERE / "exceptions.txt"
-# What the device on zepi says that it is. Tests of dpctl divide every CPU by counts of units, which
-# Level Zero does not know; oneMKL under dpnp has code of its own for GPUs, which no CPU executes.
+# The type that the device on zepi reports. Tests of dpctl divide every CPU by counts of units, which Level
+# Zero does not know; oneMKL under dpnp has code of its own for GPUs, which no CPU executes.
 DEVICE_TYPES = {"dpctl": "gpu", "dpnp": "cpu"}
 LINE = re.compile(r"^(\S+\.py::.+?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b(?: \((.*)\))?\s*\[ *\d+%\]")
 STARTED = re.compile(r"^(\S+\.py::.+?) ?$")
@@ -89,7 +89,7 @@ def count(results, *outcomes):
 
 
 def start(backend, arguments, excepted):
-    # What is known to hang or crash on one side is left out on both.
+    # Tests that are known to hang or crash on one side are left out on both.
     command = [arguments.python, "-X", "faulthandler", "-m", "pytest", "-v", "--no-header",
                "-p", "no:cacheprovider", "-p", "part", "--pyargs", f"{arguments.suite}.tests",
                *arguments.pytest]

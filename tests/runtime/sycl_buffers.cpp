@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffers and accessors: what is copied where, when the host sees it, and what of it.
+// Buffers and accessors: the copies, and the time and the part that the host sees.
 #include "sycl_support.hpp"
 
 #include <memory>

@@ -78,7 +78,7 @@ template <class Name> input_bundle input_of(const sycl::queue &queue)
                                                               {sycl::get_kernel_id<Name>()});
 }
 
-// The program's own kernels, of a bundle or of whatever the runtime takes.
+// The program's own kernels, of a bundle or of the runtime's choice.
 void negate(sycl::queue &queue, int *data, size_t count, const executable_bundle *bundle = nullptr)
 {
     queue
@@ -91,7 +91,7 @@ void negate(sycl::queue &queue, int *data, size_t count, const executable_bundle
         .wait_and_throw();
 }
 
-// What show_constants sees.
+// The values that show_constants reads.
 std::vector<long> shown(sycl::queue &queue, const executable_bundle &bundle)
 {
     shared_array<long> out(queue, 6);
@@ -209,7 +209,7 @@ STORY(constants_are_set_on_input_and_stay)
     executable_bundle first = sycl::build(input);
     EXPECT_EQ(first.get_specialization_constant<all_constants>().s, 600);
     EXPECT(shown(queue, first) == other_constants);
-    // What is set later is for later builds.
+    // Values that are set later are for later builds.
     constants changed = other_values;
     changed.i = -7;
     input.set_specialization_constant<all_constants>(changed);

@@ -57,7 +57,7 @@ struct code_images {
 extern "C" void __sycl_register_lib(code_images *images);
 extern "C" void __sycl_unregister_lib(code_images *images);
 
-// A specialization constant: element of what it is named after.
+// A specialization constant: an element of the composite that has its name.
 struct code_constant {
     const char *name;
     uint32_t id, offset, size;
@@ -177,9 +177,9 @@ class program_code
     code_images images_ = {};
 };
 
-// What the compiler says about a kernel that is a lambda: its name, its size, and where its
-// arguments lie in what the lambda captured. To be used outside of all namespaces, with the
-// arguments as sycl::detail::kernel_param_desc_t in braces.
+// The compiler's description of a kernel that is a lambda: its name, its size, and the places of
+// its arguments in the lambda's captures. To be used outside of all namespaces, with the arguments
+// as sycl::detail::kernel_param_desc_t in braces.
 #define DESCRIBE_KERNEL(type, kernel_name, lambda_size, ...)                                       \
     template <> struct sycl::detail::KernelInfo<type> {                                            \
         static constexpr kernel_param_desc_t arguments[] = {__VA_ARGS__};                          \
@@ -221,7 +221,7 @@ class program_code
         }                                                                                          \
     };
 
-// What the compiler says about a specialization_id.
+// The compiler's description of a specialization_id.
 #define DESCRIBE_CONSTANT(constant, constant_name)                                                 \
     template <> inline const char *sycl::detail::get_spec_constant_symbolic_ID_impl<constant>()    \
     {                                                                                              \

@@ -19,7 +19,7 @@ namespace
 
 constexpr int good_code = 7;
 
-// What static storage holds in some of the programs, in this order.
+// Objects in static storage of some of the programs, in this order.
 struct everything {
     sycl::queue queue;
     sycl::queue ordered{sycl::property::queue::in_order()};

@@ -51,7 +51,7 @@ struct fixture {
         return syclexp::dynamic_parameter<T>(graph, value);
 #endif
     }
-    // What a buffer holds: host accessors are refused for those that graphs use.
+    // The contents of a buffer: host accessors are refused for buffers that graphs use.
     std::vector<int> read(sycl::buffer<int> &buffer)
     {
         std::vector<int> values(buffer.size());
@@ -224,7 +224,7 @@ STORY(buffers_make_edges)
             },
             properties);
     };
-    // The runtime makes edges from what writes to what reads; the others are ours.
+    // The runtime makes edges from writers to readers; the others are the test's.
     launch(buffer, test.add(5), {});
     syclexp::node copied = test.graph.add([&](sycl::handler &handler) {
         handler.copy(sycl::accessor(buffer, handler, sycl::read_only),

@@ -66,7 +66,7 @@ STORY(a_queue_is_recorded_and_replayed)
         EXPECT_EQ(test.c[items - 1], 2);
         EXPECT_EQ(test.d[items - 1], 2 * i);
     }
-    // What is enqueued now is executed.
+    // Commands that are enqueued now are executed.
     test.queue.copy(test.d, test.a, items).wait();
     EXPECT_EQ(test.a[0], 10);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels: ranges, groups, arguments, local memory, and what is asked about them.
+// Kernels: ranges, groups, arguments, local memory, and queries about them.
 #include "sycl_support.hpp"
 
 namespace
@@ -19,7 +19,7 @@ void launch(sycl::queue &queue, const sycl::kernel &kernel, const Range &range,
         .wait_and_throw();
 }
 
-// What the kernel store_ids writes for a place.
+// The value that the kernel store_ids writes for a place.
 int packed(size_t x, size_t y, size_t z)
 {
     return static_cast<int>(x + 100 * y + 10000 * z);
@@ -274,7 +274,7 @@ STORY(kernels_answer_questions_about_queues)
     const sycl::range<1> group(16);
     const uint32_t size = store.ext_oneapi_get_info<queue_info::max_sub_group_size>(queue, group);
     EXPECT(size > 0);
-    // The runtime gives the number for the largest group, whatever group is asked for.
+    // The runtime gives the number for the largest group, for any requested group.
     EXPECT(store.ext_oneapi_get_info<queue_info::num_sub_groups>(queue, group) >=
            (16 + size - 1) / size);
     EXPECT(store.ext_oneapi_get_info<queue_info::max_num_work_groups>(queue, group, 0) > 0);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What zepi does not do: the device does not promise it, and a program that asks for it gets an
+// Features that zepi lacks: the device does not report them, and a program that uses them gets an
 // exception, not a crash.
 #include "sycl_support.hpp"
 
-#include <sycl/ext/oneapi/experimental/async_alloc/async_alloc.hpp>
-#include <sycl/ext/oneapi/experimental/async_alloc/memory_pool.hpp>
 #if TEST_SYCL_RELEASE >= 20260
 #include <sycl/ext/oneapi/experimental/ipc_memory.hpp>
 #endif
-#if TEST_SYCL_RELEASE >= 20262
-#include <sycl/ext/oneapi/experimental/register_host_memory.hpp>
-#endif
 
-#include <cstdlib>
+#include <functional>
 
 namespace
 {
@@ -44,14 +39,6 @@ namespace ipc_memory = syclexp::ipc_memory;
 
 } // namespace
 
-STORY(memory_in_the_order_of_a_queue)
-{
-    sycl::queue queue = make_queue();
-    EXPECT(!queue.get_device().has(sycl::aspect::ext_oneapi_async_memory_alloc));
-    EXPECT_REFUSED(queue, syclexp::async_malloc(queue, sycl::usm::alloc::device, 64));
-    EXPECT_REFUSED(queue, syclexp::memory_pool(queue, sycl::usm::alloc::device));
-}
-
 #if TEST_SYCL_RELEASE >= 20260
 STORY(memory_of_other_processes)
 {
@@ -61,16 +48,6 @@ STORY(memory_of_other_processes)
     int *memory = sycl::malloc_device<int>(4, queue);
     EXPECT_REFUSED(queue, ipc_memory::get(memory, queue.get_context()));
     sycl::free(memory, queue);
-}
-#endif
-
-#if TEST_SYCL_RELEASE >= 20262
-STORY(memory_of_the_host_as_usm)
-{
-    sycl::queue queue = make_queue();
-    void *memory = std::aligned_alloc(4096, 4096);
-    EXPECT_REFUSED(queue, syclexp::register_host_memory(memory, 4096, queue.get_context()));
-    std::free(memory);
 }
 #endif
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the sycl_* programs share. Each is a program of SYCL that consists of stories; every story
-// runs by itself and checks numbers. The program prints the stories that failed, and then ends
-// with 1.
+// Common parts of the sycl_* programs. Each is a program of SYCL that consists of stories; every
+// story runs by itself and checks numbers. The program prints the stories that failed, and then
+// ends with 1.
 //
 //     STORY(copies_have_an_offset)
 //     {
@@ -74,7 +74,7 @@ void story_expect_equal(const char *file, int line, const char *what, const Actu
     story_fail(file, line, text.str());
 }
 
-// What the exception said.
+// The message of the exception.
 std::string story_expect_error(const char *file, int line, const char *what, sycl::errc code,
                                const std::function<void()> &statement);
 

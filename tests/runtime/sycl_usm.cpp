@@ -2,6 +2,12 @@
 // Unified shared memory: its kinds, and every command on it.
 #include "sycl_support.hpp"
 
+#if TEST_SYCL_RELEASE >= 20262
+#include <sycl/ext/oneapi/experimental/register_host_memory.hpp>
+#endif
+
+#include <cstdlib>
+
 namespace
 {
 
@@ -33,7 +39,7 @@ template <class T> class usm
     T *memory_;
 };
 
-// What memory of any kind holds.
+// The contents of memory of any kind.
 template <class T> std::vector<T> read(sycl::queue &queue, const T *memory, size_t count)
 {
     std::vector<T> values(count);
@@ -270,3 +276,35 @@ STORY(the_host_writes_shared_memory_between_kernels)
     for (int i = 0; i < 8; i++)
         EXPECT_EQ(memory.get()[i], 1);
 }
+
+#if TEST_SYCL_RELEASE >= 20262
+// A driver that would not undo it (Intel's 26.27) refuses, and the program goes on.
+STORY(memory_of_the_host_is_registered)
+{
+    const size_t page = 4096;
+    sycl::queue queue = make_queue();
+    sycl::kernel negate = kernel_of(queue.get_context(), "negate", "negate");
+    int *memory = static_cast<int *>(std::aligned_alloc(page, page));
+    bool is_registered = true;
+    std::fill_n(memory, 100, 7);
+    try {
+        syclexp::register_host_memory(memory, page, queue.get_context());
+    } catch (const sycl::exception &) {
+        is_registered = false;
+    }
+    if (is_registered) {
+        EXPECT(sycl::get_pointer_type(memory, queue.get_context()) == sycl::usm::alloc::host);
+        queue
+            .submit([&](sycl::handler &handler) {
+                handler.set_arg(0, memory);
+                handler.parallel_for(sycl::range<1>(100), negate);
+            })
+            .wait();
+        EXPECT_EQ(memory[99], -7);
+        syclexp::unregister_host_memory(memory, queue.get_context());
+    }
+    EXPECT(sycl::get_pointer_type(memory, queue.get_context()) == sycl::usm::alloc::unknown);
+    EXPECT_EQ(memory[0], is_registered ? -7 : 7);
+    std::free(memory);
+}
+#endif

@@ -38,6 +38,7 @@ fi
 
 expect 0 'zepi CPU driver' "$environment/bin/zepi" info --cpu
 expect 0 'right' "$environment/bin/zepi" demo --cpu
+expect 0 'is built without it' env ZEPI_CACHE_SHARED=unix:///nowhere "$environment/bin/zepi" cache show
 cat >program.py <<'PROGRAM'
 import dpctl
 import dpctl.memory
@@ -58,6 +59,8 @@ expect 0 "$environment/lib/libze_cpu.so.1" "${run[@]}"
 expect 0 "$environment/lib/zepi/adapters/libur_adapter_level_zero.so.0" "${run[@]}"
 expect 0 "$environment/lib/libur_adapter_zepi.so" "${run[@]}"
 [ "$alone" != --alone ] || expect 0 "$environment/lib/libintelocl.so" "${run[@]}"
+
+expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off "$environment/bin/zepi" demo --cpu
 
 # An empty file in place of the loader, which the dynamic linker finds first.
 mkdir empty && : >empty/libze_loader.so.1

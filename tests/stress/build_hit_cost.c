@@ -2,12 +2,12 @@
 //
 // Instructions of a module build that the cache answers, from the call through the table to the
 // returned module: the difference of two runs of this program under callgrind, counting inside
-// counted_ functions alone, that differ in the number of builds. What builds does not count: it
-// costs more or less by what is on the disk. The null driver serves, since a hit asks no driver.
-// Without arguments it makes the runs and judges. With "KIND N" it makes N builds: "plain" without
-// values, "values" with three, "options" with options, too. "whole" counts all that a host does
-// that keeps nothing: a module is made of the image's bytes, a value is set, and what was built is
-// released again. "silent N" makes builds where the kernel ends a process that makes a system call.
+// counted_ functions alone, that differ in the number of builds. Compiles do not count: their cost
+// depends on the disk. The null driver is enough, since a hit calls no driver. Without arguments it
+// makes the runs and judges. With "KIND N" it makes N builds: "plain" without values, "values" with
+// three, "options" with options, too. "whole" counts all that a host does that keeps nothing: a
+// module is made of the image's bytes, a value is set, and the build is released again. "silent N"
+// makes builds where the kernel ends a process that makes a system call.
 #include "test_cost.h"
 #include "test_env.h"
 #include "test_plugin.h"

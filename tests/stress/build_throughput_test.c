@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Builds a second that the cache answers, through the table: one thread, two threads on inputs and
-// entries of their own, two threads on the same input; and what two threads can do at most on this
+// entries of their own, two threads on the same input; and the most that two threads can do on this
 // machine.
 #include "test_env.h"
 #include "test_plugin.h"

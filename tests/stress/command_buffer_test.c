@@ -108,8 +108,10 @@ static void *replay(void *user)
         OK(zepi_urEventRelease(event));
         if (number == 1 && signalled)
             OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, signalling, 0, NULL, NULL));
-        else if (signalled)
+        else if (signalled && i % 2)
             OK(zepi_urEventWait(1, &signalled));
+        else if (signalled)
+            OK(zepi_urEnqueueEventsWait((ur_queue_handle_t)queue, 1, &signalled, NULL));
         expect(own[0] == 2 && own[ITEMS - 1] == 2, "a wrong number");
     }
     TEST_OK(zepi.release(queue));
@@ -193,6 +195,9 @@ int main(void)
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     set_up();
+    // A queue that waited for the first signal would hold up, through the shared command buffer,
+    // the queue that signals.
+    OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)gear.queue, signalling, 0, NULL, NULL));
     for (intptr_t i = 0; i <= REPLAYERS; i++)
         expect(pthread_create(&threads[i], NULL, i == 0 ? update : replay, (void *)i) == 0,
                "no thread");

@@ -2,11 +2,11 @@
 //
 // Instructions of a launch by name whose build is in the cache, beyond those of the launch of a
 // kernel object: differences of runs of this program under callgrind, counting inside
-// counted_launch alone, that differ in the number of launches. What builds is launched before, and
-// does not count: it costs more or less by what is on the disk. The null driver serves. Without
-// arguments it makes the runs and judges. With "KIND N" it makes N launches: "object" of a kernel
-// object, "default" from a unit, "values" with three values, "turns" with two sets of values in
-// turns, "module" from a module that the launch names, "module_values" with values next to it,
+// counted_launch alone, that differ in the number of launches. Launches that build come before and
+// do not count: their cost depends on the disk. The null driver is enough. Without arguments it
+// makes the runs and judges. With "KIND N" it makes N launches: "object" of a kernel object,
+// "default" from a unit, "values" with three values, "turns" with two sets of values in turns,
+// "module" from a module that the launch names, "module_values" with values next to it,
 // "object_values" of a kernel object with values, "changed" with the next of 64 values each time.
 // "silent N" makes them where the kernel ends a process that makes a system call.
 #include "test_cost.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What is counted and has a limit, not what waits for a compiler or a disk.
+// Operations with a limit that do not wait for a compiler or a disk.
 #define CASES " --case launch --case copy --case queue --case allocate --case kernel --case program"
 
 static bool is_well(const char *options)

@@ -42,7 +42,7 @@ static void build_and_launch(struct worker *worker, zepi_module_t input, int32_t
     zepi_kernel_t kernel;
     TEST_OK(zepi.spec_constant_set(input, 7, sizeof(value), &value));
     TEST_OK(zepi.module_build(input, NULL, &executable));
-    // Again, by what the input remembers.
+    // Again, from the cache.
     for (int i = 0; i < 3; i++) {
         TEST_OK(zepi.release(executable));
         TEST_OK(zepi.module_build(input, NULL, &executable));

@@ -19,7 +19,7 @@ static struct test_gear gear;
 static zepi_context_t contexts[2];
 static zepi_device_image_desc_t image;
 static atomic_bool is_over;
-// What a thread leaves for another one to release.
+// Objects that one thread leaves for another one to release.
 static void *_Atomic left[8];
 
 struct worker {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads that allocate, ask about and free USM, their own and each other's, beside one that looks
-// at addresses which may be free by then and one that makes the context's pools give back what is
-// idle. What an owner asks about its memory is always right; everything is gone in the end.
+// at addresses which may be free by then and one that makes the context's pools give back idle
+// memory. An owner's queries about its memory are always right; everything is freed in the end.
 #include "test_env.h"
 #include "test_plugin.h"
 #include "test_threads.h"
@@ -82,7 +82,7 @@ static void *work(void *user)
     return NULL;
 }
 
-// Whatever the answer is, there is one: an error, where the driver is asked about memory that goes.
+// Any result is good; it is an error if the driver is asked about memory that is being freed.
 static void *look(void *user)
 {
     (void)user;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What ze_cpu costs beside the OpenCL runtime under it: launches in batches with one
+// The cost of ze_cpu beside the OpenCL runtime under it: launches in batches with one
 // synchronization, copies and fills, two queues at once. Every figure is the best of rounds in
 // which both ways take turns, because the machine has other work. Prints a table; fails where
 // ze_cpu is slower than it promises. `--json` is not needed: only people read this.

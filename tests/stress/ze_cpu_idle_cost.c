@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Instructions of calls to ze_cpu with ZE_CPU_EXECUTE=0, through the loader: what a benchmark of a
-// host measures beside the host. Without arguments it runs itself under callgrind and judges; with
+// Instructions of calls to ze_cpu with ZE_CPU_EXECUTE=0, through the loader: the part of a host's
+// benchmark that is not the host. Without arguments it runs itself under callgrind and judges; with
 // a number it makes that many of each.
 #include "test_cost.h"
 #include "test_env.h"
@@ -229,7 +229,7 @@ KIND kind_kernel_create(int count)
     }
 }
 
-// What is allowed is what was measured and a quarter: the loader and the C library count, too.
+// The limit is the measured number and a quarter: the loader and the C library count, too.
 static const struct kind {
     const char *name, *function;
     void (*run)(int count);

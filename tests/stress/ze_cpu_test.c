@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What Level Zero lets several threads do with one device: each has its own lists, events and
-// kernels, they share driver, context, module and memory. A plain program, for ThreadSanitizer.
+// The uses of one device that Level Zero allows to several threads: each has its own lists, events
+// and kernels, they share driver, context, module and memory. A plain program, for ThreadSanitizer.
 #include "test_env.h"
 #include "test_threads.h"
 #include "test_ze_cpu.h"
@@ -77,8 +77,8 @@ static void negate_in_rounds(ze_kernel_handle_t kernel, int *data)
     MUST(zeCommandListDestroy(list));
 }
 
-// Each thread has reservations and physical memory of its own, in tables that all share; what it
-// maps is filled by its list.
+// Each thread has reservations and physical memory of its own, in tables that all share; its list
+// fills the memory that it maps.
 static bool map_in_rounds(void)
 {
     const ze_command_queue_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,

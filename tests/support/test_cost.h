@@ -2,7 +2,7 @@
 //
 // Instructions of one more of something, for test programs that run themselves: without arguments
 // such a program makes the runs and judges, with "KIND N" it does the thing N times. The difference
-// of two runs that differ in N alone is free of what a process does once.
+// of two runs that differ in N alone is free of work that a process does once.
 #ifndef ZEPI_TESTS_SUPPORT_TEST_COST_H
 #define ZEPI_TESTS_SUPPORT_TEST_COST_H
 
@@ -16,9 +16,9 @@ bool test_cost_has_valgrind(void);
 // The path of this program. Borrowed until the process ends.
 const char *test_cost_program(void);
 
-// Instructions of one more of KIND, from runs under callgrind. What is counted is what runs inside
-// functions whose names match `functions`, a pattern of callgrind's, or all if that is NULL. 0 if
-// callgrind did not say.
+// Instructions of one more of KIND, from runs under callgrind. Instructions count inside functions
+// whose names match `functions`, a pattern of callgrind's, or all if that is NULL. 0 if callgrind
+// did not say.
 double test_cost_instructions(const char *kind, const char *functions);
 
 // Whether a run of the kind "silent" makes no system call where test_cost_begin_silence() forbids

@@ -61,7 +61,7 @@ const char *test_env_scratch(void)
 {
     if (scratch_owner == getpid())
         return scratch;
-    // Inside the build folder: what a killed test leaves behind goes with it.
+    // Inside the build folder: files of a killed test are removed with it.
     if (mkdir(TEST_SCRATCH_ROOT, 0777) != 0 && errno != EEXIST)
         give_up("cannot make %s: %s", TEST_SCRATCH_ROOT, strerror(errno));
     snprintf(scratch, sizeof(scratch), "%s/XXXXXX", TEST_SCRATCH_ROOT);
@@ -88,7 +88,7 @@ const char *test_env_scratch_path(const char *name)
     return path->text;
 }
 
-// Whatever the person or the CI had set, only one driver comes up, and zepi's cache is private.
+// Only one driver comes up, and zepi's cache is private, with any environment.
 static void use_driver(const char *library)
 {
     unsetenv("ZE_ENABLE_NULL_DRIVER");

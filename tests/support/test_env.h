@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What every test needs before it may touch a driver: an environment of its own, so that a test
+// The preparation of every test before it calls a driver: an environment of its own, so that a test
 // program runs bare, from any folder and beside others. A failure of the machine (no space, no
 // permission) ends the process with a message, since no test can go on after it. The functions that
 // read are thread-safe, the others are called before a test starts threads.
@@ -26,8 +26,8 @@
 #define TEST_IS_MEASURABLE true
 #endif
 
-// Ends a plain test program with the place and what is wrong unless the condition holds.
-// (Criterion's tests have cr_assert.) Thread-safe.
+// Ends a plain test program with the place and the message unless the condition holds. (Criterion's
+// tests have cr_assert.) Thread-safe.
 #define TEST_EXPECT(condition, wrong) test_expect(condition, wrong, __FILE__, __LINE__)
 void test_expect(bool is_right, const char *wrong, const char *file, int line);
 

@@ -42,18 +42,23 @@ static _Noreturn void give_up(const char *what, const char *why)
 
 void test_plugin_load(void)
 {
+    test_plugin_load_from(TEST_PLUGIN);
+}
+
+void test_plugin_load_from(const char *path)
+{
     zepi_plugin_init_fn *init = zepiPluginInit;
     setenv("ZEPI_CACHE_DIR", test_env_scratch_path("cache"), 0);
     if (!init) {
-        library = dlopen(TEST_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!library)
-            give_up(TEST_PLUGIN, dlerror());
+            give_up(path, dlerror());
         void *symbol = dlsym(library, "zepiPluginInit");
         memcpy(&init, &symbol, sizeof(symbol));
     }
     zepi = (zepi_plugin_t){.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
     if (!init || init(&zepi) != ZEPI_SUCCESS || zepi.size != sizeof(zepi))
-        give_up(TEST_PLUGIN, "zepiPluginInit fails");
+        give_up(path, "zepiPluginInit fails");
 }
 
 void test_plugin_unload(void)

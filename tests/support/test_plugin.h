@@ -14,6 +14,8 @@ extern zepi_plugin_t zepi;
 // fills the table. A program that links zepi_core gets that instead, to reach what lies behind the
 // door.
 void test_plugin_load(void);
+// The same with another file of it.
+void test_plugin_load_from(const char *path);
 // Unloads it: everything was released.
 void test_plugin_unload(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs cache_process (tests/integration/cache_process.c), a process that builds one module, and
-// reads what it says.
+// reads its output.
 #ifndef ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
 #define ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
 
@@ -15,7 +15,7 @@ struct test_process {
     uint64_t again_us;   // the second one
     uint64_t spirv;      // compiles from SPIR-V that ze_cpu counted
     uint64_t native;     // and from native code
-    char log[64];        // hash and length of what the log callback got
+    char log[64];        // hash and length of the log callback's text
 };
 
 // With the environment of now. `arguments` as the process takes them, for a shell. Ends the calling

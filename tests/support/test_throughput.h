@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How much more two threads do than one, beside how much more they could do on this machine, which
-// two threads that spin tell, since those share nothing. All is measured in rounds that take turns,
-// so that whatever else the machine does hits everything alike; the best round of each counts.
+// The throughput of two threads against one, next to that of two threads that spin: these share
+// nothing and give the machine's limit. Rounds take turns, so that other work of the machine
+// affects all alike; the best round of each counts.
 #ifndef ZEPI_TESTS_SUPPORT_TEST_THROUGHPUT_H
 #define ZEPI_TESTS_SUPPORT_TEST_THROUGHPUT_H
 
@@ -21,14 +21,14 @@ struct test_load {
 bool test_throughput_is_measurable(void);
 
 // Measures the loads in their order, after `spin_count` steps of spinning, `round_count` times.
-// Returns what two threads that spin do of what one does.
+// Returns the throughput of two threads that spin, relative to one.
 double test_throughput_measure(unsigned load_count, struct test_load *loads, unsigned round_count,
                                unsigned spin_count);
 
-// The exit code of a test that wants two threads to do `limit` times what one does, where two that
-// spin do twice, and less in proportion where those do less. `ratio` is what they do, `spin_ratio`
-// what test_throughput_measure returned. Skips, with the reason, where there are no two processors
-// to be had.
+// The exit code of a test that expects `limit` times the throughput of one thread from two, if two
+// that spin have twice, and less in proportion if those have less. `ratio` is the measured
+// throughput, `spin_ratio` the result of test_throughput_measure. Skips, with the reason, without
+// two processors.
 int test_throughput_judge(double ratio, double limit, double spin_ratio);
 
 #endif

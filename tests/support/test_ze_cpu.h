@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The switches of ze_cpu in the test's own process (tools/ze_cpu/ze_cpu.h says what each does).
+// The switches of ze_cpu in the test's own process (tools/ze_cpu/ze_cpu.h describes each).
 #ifndef ZEPI_TESTS_SUPPORT_TEST_ZE_CPU_H
 #define ZEPI_TESTS_SUPPORT_TEST_ZE_CPU_H
 

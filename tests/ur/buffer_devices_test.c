@@ -277,7 +277,7 @@ static void transfer(void)
     UR_OK(urEnqueueMemBufferCopy(machine.queues[1], first, second, 0, 0, SIZE, 0, NULL, NULL));
     negate(&machine, 1, second, COUNT, NULL, NULL);
     wait_for(&machine);
-    // Of what is on the second device, in the first one's queue.
+    // A copy from the second device, in the first one's queue.
     UR_OK(urEnqueueMemBufferWriteRect(machine.queues[0], second, false, origin, origin, quarter, 0,
                                       0, 0, 0, zeros, 0, NULL, NULL));
     UR_OK(urEnqueueMemBufferFill(machine.queues[0], second, &seven, sizeof(seven), SIZE / 4,
@@ -344,7 +344,7 @@ static void get_native(void)
     UR_OK(urEnqueueUSMMemcpy(machine.queues[1], true, back, (void *)native, SIZE, 0, NULL, NULL));
     for (int i = 0; i < COUNT; i++)
         cr_assert_eq(back[i], -(i + 1));
-    // What is done through the handle is seen on the other device.
+    // Writes through the handle are seen on the other device.
     memset(back, 0, SIZE);
     UR_OK(urEnqueueUSMMemcpy(machine.queues[1], true, (void *)native, back, SIZE, 0, NULL, NULL));
     negate(&machine, 0, buffer, COUNT, NULL, NULL);

@@ -98,7 +98,7 @@ Test(buffer, commands_follow_their_wait_lists_and_have_events)
     UR_OK(urQueueRelease(queue));
 }
 
-// What the commands mean, byte by byte. Pitches of 0 are dense.
+// The result of the commands, byte by byte. Pitches of 0 are dense.
 struct rect {
     ur_rect_offset_t origin;
     size_t row_pitch;

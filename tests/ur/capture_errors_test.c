@@ -47,7 +47,7 @@ static void wait_for_the_queue(ur_queue_handle_t queue, graph_t unused)
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     UR_FAILS(urEnqueueMemBufferRead(queue, mem, true, 0, 1, &value, 0, NULL, NULL),
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
-    UR_FAILS(urEnqueueMemBufferMap(queue, mem, false, UR_MAP_FLAG_READ, 0, 1, 0, NULL, NULL, &map),
+    UR_FAILS(urEnqueueMemBufferMap(queue, mem, true, UR_MAP_FLAG_READ, 0, 1, 0, NULL, NULL, &map),
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     UR_OK(urMemRelease(mem));
 }
@@ -137,23 +137,53 @@ Test(capture_errors, a_command_that_is_wrong_leaves_the_capture_as_it_was)
     check_usable(enqueue_badly);
 }
 
-static void execute_another(ur_queue_handle_t queue, graph_t unused)
+static void map_host_storage(ur_queue_handle_t queue, graph_t unused)
 {
     (void)unused;
-    ur_queue_handle_t other = ur_queue(gear.device, 0);
-    graph_t inner = cap_begin(other);
-    cap_fill(other, memory, 9, NULL, NULL);
-    cap_end(other, inner);
-    executable_t executable = cap_instantiate(inner);
-    UR_FAILS(urEnqueueGraphExp(queue, executable, 0, NULL, NULL),
+    static unsigned char host[64];
+    const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
+                                               .pHost = host};
+    ur_mem_handle_t mem;
+    void *map;
+    UR_OK(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_USE_HOST_POINTER,
+                            sizeof(host), &properties, &mem));
+    UR_FAILS(urEnqueueMemBufferMap(queue, mem, false, UR_MAP_FLAG_READ, 0, 1, 0, NULL, NULL, &map),
              UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
-    cap_destroy(inner, executable);
-    UR_OK(urQueueRelease(other));
+    UR_OK(
+        urEnqueueMemBufferMap(gear.queue, mem, true, UR_MAP_FLAG_WRITE, 0, 1, 0, NULL, NULL, &map));
+    UR_FAILS(urEnqueueMemUnmap(queue, mem, map, 0, NULL, NULL),
+             UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
+    UR_OK(urEnqueueMemUnmap(gear.queue, mem, map, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urMemRelease(mem));
 }
 
-Test(capture_errors, an_execution_of_a_graph_is_not_captured)
+Test(capture_errors, a_map_of_the_hosts_own_memory_is_not_captured)
 {
-    check_usable(execute_another);
+    check_usable(map_host_storage);
+}
+
+static void record_nothing(void *unused)
+{
+    (void)unused;
+}
+
+static void execute_native(ur_queue_handle_t queue, graph_t unused)
+{
+    (void)unused;
+    buffer_t buffer = cb_make(FREE);
+    UR_OK(urCommandBufferAppendNativeCommandExp(buffer, record_nothing, NULL, NULL, 0, NULL, NULL));
+    UR_FAILS(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_FAILS(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, NULL),
+             UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+Test(capture_errors, a_graph_with_native_commands_is_not_captured_into_another)
+{
+    check_usable(execute_native);
 }
 
 // ---- Several queues ----
@@ -264,6 +294,34 @@ Test(capture_errors, a_capture_ends_with_its_queue)
     queue = ur_queue(gear.device, 0);
     UR_OK(urQueueBeginGraphCaptureExp(queue));
     UR_OK(urQueueRelease(queue));
+}
+
+// The suite's end looks for objects that are left.
+static void check_own_event(ur_queue_flags_t flags)
+{
+    float *floats = cb_floats(ITEMS);
+    bool is_empty;
+    struct host_event host = host_event_make();
+    ur_queue_handle_t queue = ur_queue(gear.device, flags);
+    ur_event_handle_t before;
+    UR_OK(urEnqueueEventsWaitWithBarrier(queue, 1, &host.event, &before));
+    graph_t graph = cap_begin(queue);
+    cap_fill(queue, floats, 1, before, NULL);
+    UR_OK(urEventRelease(before));
+    host_event_signal(&host);
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urGraphIsEmptyExp(graph, &is_empty));
+    cr_assert_not(is_empty);
+    UR_OK(urGraphDestroyExp(graph));
+    host_event_release(&host);
+    ur_free(floats);
+}
+
+Test(capture_errors, a_capture_that_waits_for_its_own_queue_ends_with_it)
+{
+    check_own_event(0);
+    check_own_event(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    check_own_event(UR_QUEUE_FLAG_PROFILING_ENABLE);
 }
 
 // ---- Graphs ----

@@ -206,6 +206,31 @@ Test(capture, waits_for_events_from_outside)
     ur_free(memory);
 }
 
+// The event is of a command that the queue has from before the capture.
+Test(capture, waits_for_what_its_queue_had_before)
+{
+    float *memory = cb_floats(ITEMS);
+    struct host_event host = host_event_make();
+    ur_queue_handle_t queue = ur_queue(gear.device, 0);
+    ur_event_handle_t before;
+    UR_OK(urEnqueueEventsWaitWithBarrier(queue, 1, &host.event, &before));
+    graph_t graph = cap_begin(queue);
+    cap_fill(queue, memory, 5, before, NULL);
+    cap_end(queue, graph);
+    UR_OK(urEventRelease(before));
+    executable_t executable = cap_instantiate(graph);
+    UR_OK(urEnqueueGraphExp(gear.queue, executable, 0, NULL, NULL));
+    cb_expect(memory, 0);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(memory, 5);
+    UR_OK(urQueueRelease(queue));
+    cap_run(gear.queue, executable);
+    cap_destroy(graph, executable);
+    host_event_release(&host);
+    ur_free(memory);
+}
+
 // ---- Commands of each kind ----
 
 // Patterns that the driver has no command for, rows of a rectangle, hints.
@@ -277,6 +302,65 @@ Test(capture, takes_commands_on_buffers)
         cb_expect(memory + ITEMS, 2 * (float)i);
         cb_expect(memory + 2 * ITEMS, 2 * (float)i);
     }
+    cap_destroy(graph, executable);
+    ur_free(memory);
+}
+
+static ur_mem_handle_t make_filled_mem(float value)
+{
+    ur_mem_handle_t mem = cb_make_mem(ITEMS * sizeof(float));
+    UR_OK(urEnqueueMemBufferFill(gear.queue, mem, &value, sizeof(value), 0, ITEMS * sizeof(float),
+                                 0, NULL, NULL));
+    return mem;
+}
+
+// Each execution brings the bytes to where the host sees them.
+Test(capture, takes_maps_of_buffers)
+{
+    const size_t bytes = ITEMS * sizeof(float);
+    float *memory = cb_floats(ITEMS);
+    ur_mem_handle_t mem = make_filled_mem(9);
+    void *seen;
+    graph_t graph = cap_begin(gear.queue);
+    UR_OK(urEnqueueMemBufferWrite(gear.queue, mem, false, 0, bytes, memory, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferMap(gear.queue, mem, false, UR_MAP_FLAG_READ, 0, bytes, 0, NULL, NULL,
+                                &seen));
+    cap_end(gear.queue, graph);
+    executable_t executable = cap_instantiate(graph);
+    for (int i = 1; i <= 3; i++) {
+        for (int j = 0; j < ITEMS; j++)
+            memory[j] = (float)i;
+        cap_run(gear.queue, executable);
+        cb_expect(seen, (float)i);
+    }
+    UR_OK(urEnqueueMemUnmap(gear.queue, mem, seen, 0, NULL, NULL));
+    UR_OK(urMemRelease(mem));
+    // The graph has both.
+    cap_run(gear.queue, executable);
+    cap_destroy(graph, executable);
+    ur_free(memory);
+}
+
+// And what the host wrote there to the buffer.
+Test(capture, takes_unmaps_of_buffers)
+{
+    const size_t bytes = ITEMS * sizeof(float);
+    float *memory = cb_floats(ITEMS);
+    ur_mem_handle_t mem = make_filled_mem(9);
+    void *seen;
+    UR_OK(urEnqueueMemBufferMap(gear.queue, mem, true, UR_MAP_FLAG_WRITE, 0, bytes, 0, NULL, NULL,
+                                &seen));
+    cb_expect(seen, 9);
+    for (int i = 0; i < ITEMS; i++)
+        ((float *)seen)[i] = 4;
+    graph_t graph = cap_begin(gear.queue);
+    UR_OK(urEnqueueMemUnmap(gear.queue, mem, seen, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferRead(gear.queue, mem, false, 0, bytes, memory, 0, NULL, NULL));
+    cap_end(gear.queue, graph);
+    UR_OK(urMemRelease(mem));
+    executable_t executable = cap_instantiate(graph);
+    cap_run(gear.queue, executable);
+    cb_expect(memory, 4);
     cap_destroy(graph, executable);
     ur_free(memory);
 }

@@ -16,7 +16,7 @@ struct known {
 static struct known known[64];
 static uint32_t known_count;
 
-// Nothing that the adapter made: zeros, and what looks like no type.
+// Memory that is no object of the adapter: zeros, and values of no type.
 static const uint64_t not_an_object[8];
 static uint64_t nonsense[8];
 

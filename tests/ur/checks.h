@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the adapter must refuse, as UR's header documents it for each function. A check that fails
-// is reported, and the test goes on.
+// Calls that the adapter must refuse, as UR's header documents them for each function. A check that
+// fails is reported, and the test goes on.
 #ifndef ZEPI_TESTS_UR_CHECKS_H
 #define ZEPI_TESTS_UR_CHECKS_H
 
@@ -9,7 +9,22 @@
 
 #include <stdint.h>
 
-enum noun { ADAPTER, PLATFORM, DEVICE, CONTEXT, QUEUE, EVENT, PROGRAM, KERNEL, MEM, SAMPLER, POOL };
+enum noun {
+    ADAPTER,
+    PLATFORM,
+    DEVICE,
+    CONTEXT,
+    QUEUE,
+    EVENT,
+    PROGRAM,
+    KERNEL,
+    MEM,
+    SAMPLER,
+    POOL,
+    // There are none beforehand: every handle is a bad one.
+    PHYSICAL_MEMORY,
+    EXTERNAL_MEMORY,
+};
 
 // Everything once: in the gear's context of two devices, and in a context of the second device
 // alone.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about commands with buffers.
+// Refusals of commands with buffers.
 #include "checks.h"
 
 #include <criterion/criterion.h>

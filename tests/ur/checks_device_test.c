@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about adapters, platforms, devices and contexts.
+// Refusals of adapters, platforms, devices and contexts.
 #include "checks.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@ static void log_nothing(ur_logger_level_t level, const char *text, void *data)
 Test(checks_device, of_the_adapter)
 {
     REFUSES(UR_RESULT_ERROR_INVALID_SIZE, urAdapterGet(0, OUT(ur_adapter_handle_t), NULL));
-    // The list is optional, whatever there is room for.
+    // The list is optional, with any count.
     uint32_t count = 0;
     UR_OK(urAdapterGet(1, NULL, &count));
     cr_assert_eq(count, 1);
@@ -62,7 +62,7 @@ Test(checks_device, of_platforms)
             urPlatformGet(gear.adapter, 0, OUT(ur_platform_handle_t), NULL));
     REFUSES(UR_RESULT_ERROR_INVALID_VALUE, urPlatformGet(gear.adapter, 0, NULL, NULL));
     REFUSES(UR_RESULT_ERROR_INVALID_VALUE, urPlatformGet(gear.adapter, 1, NULL, NULL));
-    // The list is optional, whatever there is room for.
+    // The list is optional, with any count.
     uint32_t count = 0;
     UR_OK(urPlatformGet(gear.adapter, 1, NULL, &count));
     cr_assert_eq(count, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about images, and commands with them.
+// Refusals of images, and of commands with them.
 #include "checks.h"
 
 #include <criterion/criterion.h>

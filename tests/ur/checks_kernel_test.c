@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about kernels and launches.
+// Refusals of kernels and launches.
 #include "checks.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about memory: USM, pools, buffers, images, samplers.
+// Refusals of memory: USM, pools, buffers, images, samplers.
 #include "checks.h"
 
 #include <criterion/criterion.h>
@@ -154,6 +154,108 @@ Test(checks_memory, of_pools)
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
                    urUSMPoolTrimToExp(gear.context, gear.device, handle, 0));
     REFUSES(wrong, urUSMPoolTrimToExp(gear.context, gear.device, other.pool, 0));
+}
+
+Test(checks_memory, of_pools_of_devices)
+{
+    ur_usm_pool_buffer_desc_t buffer = {.stype = UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC,
+                                        .pMem = own.usm,
+                                        .size = CHECKS_BYTES,
+                                        .memType = UR_USM_TYPE_SHARED};
+    ur_usm_pool_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC};
+    ur_usm_pool_handle_t *const out = OUT(ur_usm_pool_handle_t);
+    const ur_result_t wrong = UR_RESULT_ERROR_INVALID_VALUE;
+    const struct {
+        ur_result_t (*call)(ur_context_handle_t context, ur_device_handle_t device,
+                            ur_usm_pool_handle_t *out);
+    } getters[] = {{urUSMPoolGetDefaultDevicePoolExp}, {urUSMPoolGetDevicePoolExp}};
+    const struct {
+        ur_result_t (*call)(ur_context_handle_t context, ur_device_handle_t device,
+                            ur_usm_pool_handle_t pool);
+    } takers[] = {{urUSMPoolDestroyExp}, {urUSMPoolSetDevicePoolExp}};
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urUSMPoolCreateExp(handle, gear.device, &desc, out));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                   urUSMPoolCreateExp(gear.context, handle, &desc, out));
+    REFUSES(WRONG_DEVICE, urUSMPoolCreateExp(other.context, gear.device, &desc, out));
+    REFUSES(NULL_POINTER, urUSMPoolCreateExp(gear.context, gear.device, NULL, out));
+    REFUSES(NULL_POINTER, urUSMPoolCreateExp(gear.context, gear.device, &desc, NULL));
+    REFUSES_FLAGS(UR_USM_POOL_FLAGS_MASK,
+                  (desc.flags = flags, urUSMPoolCreateExp(gear.context, gear.device, &desc, out)));
+    desc.flags = 0;
+    desc.pNext = &buffer;
+    REFUSES(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            urUSMPoolCreateExp(gear.context, gear.device, &desc, out));
+    for (int i = 0; i < 2; i++) {
+        REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                       getters[i].call(handle, gear.device, out));
+        REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                       getters[i].call(gear.context, handle, out));
+        REFUSES(NULL_POINTER, getters[i].call(gear.context, gear.device, NULL));
+        REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                       takers[i].call(handle, gear.device, own.pool));
+        REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                       takers[i].call(gear.context, handle, own.pool));
+        REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
+                       takers[i].call(gear.context, gear.device, handle));
+        REFUSES(wrong, takers[i].call(gear.context, gear.device, other.pool));
+    }
+    REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
+                   urUSMPoolGetInfoExp(handle, UR_USM_POOL_INFO_CONTEXT, OUT(void), NULL));
+    REFUSES(NULL_POINTER,
+            urUSMPoolGetInfoExp(own.pool, UR_USM_POOL_INFO_USED_CURRENT_EXP, NULL, NULL));
+    REFUSES(UR_RESULT_ERROR_INVALID_ENUMERATION,
+            urUSMPoolGetInfoExp(own.pool, UR_USM_POOL_INFO_USED_HIGH_EXP + 1, OUT(void), NULL));
+}
+
+typedef ur_result_t allocation(ur_queue_handle_t queue, ur_usm_pool_handle_t pool,
+                               const size_t size,
+                               const ur_exp_async_usm_alloc_properties_t *properties,
+                               uint32_t wait_count, const ur_event_handle_t *wait_list,
+                               void **out_memory, ur_event_handle_t *out_event);
+
+Test(checks_memory, of_allocations_in_the_order_of_a_queue)
+{
+    allocation *const allocations[] = {urEnqueueUSMDeviceAllocExp, urEnqueueUSMSharedAllocExp,
+                                       urEnqueueUSMHostAllocExp};
+    ur_exp_async_usm_alloc_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_EXP_ASYNC_USM_ALLOC_PROPERTIES};
+    void **const out = OUT(void *);
+    ur_event_handle_t *const event = OUT(ur_event_handle_t) + 8;
+    for (size_t i = 0; i < sizeof(allocations) / sizeof(allocations[0]); i++) {
+        allocation *const call = allocations[i];
+        REFUSES_HANDLE(QUEUE, ur_queue_handle_t, UR_RESULT_ERROR_INVALID_QUEUE,
+                       call(handle, NULL, 64, NULL, 0, NULL, out, event));
+        REFUSES_OTHER_HANDLE(POOL, ur_usm_pool_handle_t, UR_RESULT_ERROR_INVALID_VALUE,
+                             call(gear.queue, handle, 64, NULL, 0, NULL, out, event));
+        REFUSES(WRONG_CONTEXT, call(gear.queue, other.pool, 64, NULL, 0, NULL, out, event));
+        REFUSES(NULL_POINTER, call(gear.queue, NULL, 64, NULL, 0, NULL, NULL, event));
+        REFUSES_FLAGS(UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK,
+                      (properties.flags = flags,
+                       call(gear.queue, NULL, 64, &properties, 0, NULL, out, event)));
+        REFUSES(UR_RESULT_ERROR_INVALID_USM_SIZE,
+                call(gear.queue, NULL, 0, NULL, 0, NULL, out, event));
+        REFUSES(UR_RESULT_ERROR_INVALID_USM_SIZE,
+                call(gear.queue, own.pool, SIZE_MAX, NULL, 0, NULL, out, event));
+        REFUSES_WAIT_LISTS(call(gear.queue, NULL, 64, NULL, wait_count, wait_list, out, event));
+    }
+}
+
+Test(checks_memory, of_frees_in_the_order_of_a_queue)
+{
+    char on_the_stack[8];
+    ur_event_handle_t *const event = OUT(ur_event_handle_t);
+    REFUSES_HANDLE(QUEUE, ur_queue_handle_t, UR_RESULT_ERROR_INVALID_QUEUE,
+                   urEnqueueUSMFreeExp(handle, NULL, own.usm, 0, NULL, event));
+    REFUSES_OTHER_HANDLE(POOL, ur_usm_pool_handle_t, UR_RESULT_ERROR_INVALID_VALUE,
+                         urEnqueueUSMFreeExp(gear.queue, handle, own.usm, 0, NULL, event));
+    REFUSES(WRONG_CONTEXT, urEnqueueUSMFreeExp(gear.queue, other.pool, own.usm, 0, NULL, event));
+    REFUSES(NULL_POINTER, urEnqueueUSMFreeExp(gear.queue, NULL, NULL, 0, NULL, event));
+    REFUSES(WRONG_MEM, urEnqueueUSMFreeExp(gear.queue, NULL, on_the_stack, 0, NULL, event));
+    REFUSES(WRONG_MEM, urEnqueueUSMFreeExp(gear.queue, NULL, (char *)own.usm + 8, 0, NULL, event));
+    REFUSES(WRONG_MEM, urEnqueueUSMFreeExp(gear.queue, NULL, other.usm, 0, NULL, event));
+    REFUSES_WAIT_LISTS(
+        urEnqueueUSMFreeExp(gear.queue, NULL, own.usm, wait_count, wait_list, event));
 }
 
 Test(checks_memory, of_buffers)

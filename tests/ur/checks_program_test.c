@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about programs and kernels.
+// Refusals of programs and kernels.
 #include "checks.h"
 #include "test_env.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about queues, events and commands without memory.
+// Refusals of queues, events and commands without memory.
 #include "checks.h"
 
 #include <criterion/criterion.h>
@@ -33,6 +33,12 @@ Test(checks_queue, of_its_creation)
         REFUSES(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
                 urQueueCreate(gear.context, gear.device, &properties, out));
     }
+    ur_queue_index_properties_t index = {.stype = UR_STRUCTURE_TYPE_QUEUE_INDEX_PROPERTIES,
+                                         .computeIndex = UINT32_MAX};
+    properties =
+        (ur_queue_properties_t){.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES, .pNext = &index};
+    REFUSES(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
+            urQueueCreate(gear.context, gear.device, &properties, out));
 }
 
 Test(checks_queue, of_its_life)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is refused about commands with USM and with a program's variables.
+// Refusals of commands with USM and with a program's variables.
 #include "checks.h"
 
 #include <criterion/criterion.h>

@@ -134,6 +134,7 @@ static void *wait_for(void *event)
 // A thread waits for the first execution, while the second one is enqueued.
 Test(command_events, end_waits_of_an_earlier_execution_alone)
 {
+    test_ze_cpu_require();
     struct story story = record(UPDATABLE);
     struct host_event next = host_event_make();
     pthread_t thread;

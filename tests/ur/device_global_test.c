@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Variables of programs (SYCL's device globals): each program has its own, whatever other programs
-// were made of the same code.
+// Variables of programs (SYCL's device globals): each program has its own, even if other programs
+// are made of the same code.
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 TestSuite(device_global, .init = ur_set_up, .fini = ur_tear_down);
 
-// What kernels of device_global.cl write: the sum and the number of calls.
+// The output of the kernels of device_global.cl: the sum and the number of calls.
 struct seen {
     int total;
     int calls;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: their identity, next to what zepi's own table says; sub-devices; types.
+// Devices: their identity, compared with zepi's own table; sub-devices; types.
 #include "test_env.h"
 #include "test_plugin.h"
 #include "tools/ze_cpu/ze_newer.h"
@@ -157,7 +157,7 @@ static void find_questions(void)
         find_in_loader("zeDeviceGetVectorWidthPropertiesExt", &ask.widths);
 }
 
-// What Level Zero's extensions tell, not a guess.
+// The values of Level Zero's extensions, not a guess.
 Test(device, is_what_its_driver_says)
 {
     ur_native_handle_t native;
@@ -205,7 +205,7 @@ Test(device, is_what_its_driver_says)
     cr_expect_gt(free_bytes, 0);
     if (test_env_is_on_intel_driver())
         return;
-    // What ze_cpu does not know is no answer.
+    // A value that ze_cpu does not know is no answer.
     cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH,
                                  sizeof(free_bytes), &free_bytes, NULL),
                  UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);

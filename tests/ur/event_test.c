@@ -1,41 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Events and queues: order, times, status, native handles.
-#include "test_env.h"
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
 #include <level_zero/ze_api.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define OUT_OF_ORDER UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 TestSuite(event, .init = ur_set_up, .fini = ur_tear_down);
-TestSuite(event_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
-
-static void set_up_two_platforms(void)
-{
-    ze_cpu = test_ze_cpu_use();
-    test_env_add_null_driver();
-    ur_load();
-}
-
-TestSuite(event_of_two_platforms, .init = set_up_two_platforms);
 
 static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t question)
 {
     uint64_t ns;
     UR_OK(urEventGetProfilingInfo(event, question, sizeof(ns), &ns, NULL));
     return ns;
-}
-
-static ur_event_status_t status_of(ur_event_handle_t event)
-{
-    ur_event_status_t status;
-    UR_OK(urEventGetInfo(event, UR_EVENT_INFO_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
-                         NULL));
-    return status;
 }
 
 static uint64_t now_ns(void)
@@ -45,16 +24,6 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// A launch that takes a while.
-static ur_event_handle_t spin(ur_queue_handle_t queue, ur_kernel_handle_t kernel, uint32_t rounds,
-                              uint32_t *out)
-{
-    ur_event_handle_t event;
-    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_POINTER(1, out)};
-    UR_OK(ur_launch(queue, kernel, 1, 2, arguments, 0, NULL, &event));
-    return event;
-}
-
 Test(event, times_are_in_order_and_nanoseconds)
 {
     ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
@@ -62,7 +31,7 @@ Test(event, times_are_in_order_and_nanoseconds)
     ur_event_handle_t events[2];
     const uint64_t before = now_ns();
     for (int i = 0; i < 2; i++)
-        events[i] = spin(gear.queue, kernel, 20000000, out);
+        events[i] = ur_spin(gear.queue, kernel, 20000000, out);
     UR_OK(urEventWait(2, events));
     const uint64_t elapsed = now_ns() - before;
     uint64_t last_end = 0;
@@ -143,7 +112,7 @@ Test(event, has_no_times_of_what_has_not_happened)
     host_event_release(&host);
 }
 
-// Whatever is asked, and however.
+// For each query, in each form.
 Test(event, of_a_queue_without_profiling_says_that_first)
 {
     ur_queue_handle_t queue = ur_queue(gear.device, 0);
@@ -181,7 +150,7 @@ Test(event, orders_commands_of_an_out_of_order_queue)
     UR_OK(urEventWait(1, &events[LINKS - 1]));
     for (int i = 0; i < LINKS; i++) {
         cr_assert_eq(numbers[i + 2], numbers[i + 1] + numbers[i]);
-        cr_assert_eq(status_of(events[i]), UR_EVENT_STATUS_COMPLETE);
+        cr_assert_eq(ur_event_status(events[i]), UR_EVENT_STATUS_COMPLETE);
         UR_OK(urEventRelease(events[i]));
     }
     ur_free(numbers);
@@ -189,8 +158,8 @@ Test(event, orders_commands_of_an_out_of_order_queue)
     UR_OK(urQueueRelease(queue));
 }
 
-// What comes after a barrier sees all that came before it; a marker of no events completes with
-// what was enqueued.
+// Commands after a barrier see the results of all before it; a marker without a wait list completes
+// with the commands before it.
 static void check_barrier(bool is_extended)
 {
     enum { LAUNCHES = 8 };
@@ -202,7 +171,7 @@ static void check_barrier(bool is_extended)
     ur_event_handle_t marker;
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < LAUNCHES; i++)
-            UR_OK(urEventRelease(spin(queue, kernel, 300000, &out[i])));
+            UR_OK(urEventRelease(ur_spin(queue, kernel, 300000, &out[i])));
         if (is_extended)
             UR_OK(urEnqueueEventsWaitWithBarrierExt(queue, NULL, 0, NULL, NULL));
         else
@@ -271,15 +240,15 @@ Test(event, empties_its_queue_when_all_is_over)
     ur_bool_t is_empty;
     UR_OK(urQueueGetInfo(gear.queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
     cr_assert(is_empty);
-    ur_event_handle_t event = spin(gear.queue, kernel, 100000000, out);
+    ur_event_handle_t event = ur_spin(gear.queue, kernel, 100000000, out);
     UR_OK(urQueueGetInfo(gear.queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
     cr_assert(!is_empty);
-    cr_assert_neq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_neq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     UR_OK(urQueueFlush(gear.queue));
     UR_OK(urDeviceWaitExp(gear.device));
     UR_OK(urQueueGetInfo(gear.queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
     cr_assert(is_empty);
-    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     UR_OK(urEventRelease(event));
     ur_free(out);
     UR_OK(urKernelRelease(kernel));
@@ -294,7 +263,7 @@ Test(event, around_a_native_one_is_waited_for)
     ur_native_handle_t again;
     UR_OK(urEventGetNativeHandle(event, &again));
     cr_assert_eq((ze_event_handle_t)again, host.ze);
-    cr_assert_neq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_neq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     int32_t *memory = ur_shared(8);
     const int32_t five = 5;
     ur_event_handle_t filled;
@@ -305,7 +274,7 @@ Test(event, around_a_native_one_is_waited_for)
     host_event_signal(&host);
     UR_OK(urEventWait(1, &filled));
     cr_assert_eq(*memory, 5);
-    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     UR_OK(urEventRelease(filled));
     UR_OK(urQueueFinish(queue));
     host_event_release(&host);
@@ -322,7 +291,7 @@ Test(event, of_no_native_handle_is_complete)
     int32_t *memory = ur_shared(4);
     const int32_t six = 6;
     UR_OK(urEventCreateWithNativeHandle(0, gear.context, NULL, &event));
-    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     UR_OK(urEnqueueUSMFill(gear.queue, memory, 4, &six, 4, 1, &event, &filled));
     UR_OK(urEventWait(1, &event));
     UR_OK(urEventWait(1, &filled));
@@ -338,11 +307,11 @@ Test(event, hands_out_a_native_handle_that_level_zero_waits_for)
 {
     ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
     uint32_t *out = ur_shared(4);
-    ur_event_handle_t event = spin(gear.queue, kernel, 3000000, out);
+    ur_event_handle_t event = ur_spin(gear.queue, kernel, 3000000, out);
     ur_native_handle_t native;
     UR_OK(urEventGetNativeHandle(event, &native));
     cr_assert_eq(zeEventHostSynchronize((ze_event_handle_t)native, UINT64_MAX), 0);
-    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
     cr_assert_neq(*out, 0);
     UR_OK(urEventRelease(event));
     ur_free(out);
@@ -420,213 +389,4 @@ Test(event, contexts_call_their_deleters_when_they_go)
     cr_assert_eq(calls, 0); // the queue holds it
     UR_OK(urQueueRelease(queue));
     cr_assert_eq(calls, 2);
-}
-
-// A second context of the gear's device, with a queue.
-struct other_context {
-    ur_context_handle_t context;
-    ur_queue_handle_t queue;
-};
-
-static struct other_context other_context_make(void)
-{
-    struct other_context other;
-    UR_OK(urContextCreate(1, &gear.device, NULL, &other.context));
-    UR_OK(urQueueCreate(other.context, gear.device, NULL, &other.queue));
-    return other;
-}
-
-static void other_context_release(struct other_context *other)
-{
-    UR_OK(urQueueRelease(other->queue));
-    UR_OK(urContextRelease(other->context));
-}
-
-// Its command has not run when the call returns: the host may be what it waits for.
-Test(event, of_another_context_is_waited_for_on_the_device)
-{
-    struct other_context other = other_context_make();
-    struct host_event host = host_event_make();
-    ur_event_handle_t filled;
-    int32_t *memory = ur_shared(4);
-    const int32_t seven = 7;
-    UR_OK(urEnqueueUSMFill(other.queue, memory, 4, &seven, 4, 1, &host.event, &filled));
-    const struct timespec a_while = {.tv_nsec = 20000000};
-    nanosleep(&a_while, NULL);
-    cr_assert_eq(*(volatile int32_t *)memory, 0);
-    host_event_signal(&host);
-    UR_OK(urEventWait(1, &filled));
-    cr_assert_eq(*memory, 7);
-    UR_OK(urEventRelease(filled));
-    UR_OK(urQueueFinish(other.queue));
-    host_event_release(&host);
-    other_context_release(&other);
-    ur_free(memory);
-}
-
-// Each launch adds to what the other context's last one left. The events are released at once, so
-// that their contexts would use them again.
-Test(event, of_contexts_in_turn_order_their_commands)
-{
-    enum { LAUNCHES = 200 };
-    ur_context_handle_t contexts[] = {gear.context, NULL};
-    ur_queue_handle_t queues[] = {gear.queue, NULL};
-    ur_kernel_handle_t kernels[2];
-    struct other_context other = other_context_make();
-    contexts[1] = other.context;
-    queues[1] = other.queue;
-    for (int i = 0; i < 2; i++) {
-        gear.context = contexts[i]; // the fixture's functions mean this one
-        kernels[i] = ur_kernel("twenty_kernels", "add_1");
-    }
-    gear.context = contexts[0];
-    int32_t *data = ur_shared(4);
-    ur_event_handle_t last = NULL;
-    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, data);
-    for (int i = 0; i < LAUNCHES; i++) {
-        ur_event_handle_t next;
-        UR_OK(ur_launch(queues[i % 2], kernels[i % 2], 1, 1, &argument, last != NULL,
-                        last ? &last : NULL, &next));
-        if (last)
-            UR_OK(urEventRelease(last));
-        last = next;
-    }
-    UR_OK(urEventWait(1, &last));
-    cr_assert_eq(*data, LAUNCHES);
-    UR_OK(urEventRelease(last));
-    for (int i = 0; i < 2; i++) {
-        UR_OK(urQueueFinish(queues[i]));
-        UR_OK(urKernelRelease(kernels[i]));
-    }
-    other_context_release(&other);
-    ur_free(data);
-}
-
-// A driver that does not take the event: the call waits.
-Test(event, of_another_context_is_waited_for_by_the_host_if_the_driver_refuses)
-{
-    struct other_context other = other_context_make();
-    ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
-    int32_t *memory = ur_shared(8);
-    const int32_t eight = 8;
-    ur_event_handle_t event = spin(gear.queue, kernel, 30000000, (uint32_t *)memory);
-    cr_assert_eq(ze_cpu.set_fail("zeCommandListAppendBarrier:1:0x78000004"), 0);
-    UR_OK(urEnqueueUSMFill(other.queue, memory + 1, 4, &eight, 4, 1, &event, NULL));
-    ze_cpu.set_fail("");
-    cr_assert_eq(status_of(event), UR_EVENT_STATUS_COMPLETE);
-    UR_OK(urQueueFinish(other.queue));
-    cr_assert_eq(memory[1], 8);
-    // Without memory nothing was enqueued.
-    UR_OK(urEventRelease(event));
-    event = spin(gear.queue, kernel, 30000000, (uint32_t *)memory);
-    cr_assert_eq(ze_cpu.set_fail("zeCommandListAppendBarrier:1:0x70000003"), 0);
-    UR_FAILS(urEnqueueUSMFill(other.queue, memory, 4, &eight, 4, 1, &event, NULL),
-             UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-    ze_cpu.set_fail("");
-    UR_OK(urEventWait(1, &event));
-    UR_OK(urQueueFinish(other.queue));
-    cr_assert_neq(memory[0], 8);
-    UR_OK(urEventRelease(event));
-    UR_OK(urKernelRelease(kernel));
-    other_context_release(&other);
-    ur_free(memory);
-}
-
-// The second platform is Level Zero's null driver.
-Test(event_of_two_platforms, is_of_the_wrong_context)
-{
-    ur_platform_handle_t platforms[2];
-    ur_device_handle_t devices[2];
-    ur_context_handle_t contexts[2];
-    ur_mem_handle_t buffers[2];
-    ur_queue_handle_t queue;
-    ur_event_handle_t event;
-    uint32_t count;
-    const float one = 1;
-    UR_OK(urAdapterGet(1, &gear.adapter, &count));
-    UR_OK(urPlatformGet(gear.adapter, 2, platforms, &count));
-    cr_assert_eq(count, 2);
-    char name[64];
-    UR_OK(urPlatformGetInfo(platforms[0], UR_PLATFORM_INFO_VENDOR_NAME, sizeof(name), name, NULL));
-    const int own = strcmp(name, "zepi") == 0 ? 0 : 1;
-    for (int i = 0; i < 2; i++) {
-        UR_OK(urDeviceGet(platforms[i], UR_DEVICE_TYPE_ALL, 1, &devices[i], &count));
-        UR_OK(urContextCreate(1, &devices[i], NULL, &contexts[i]));
-        UR_OK(urMemBufferCreate(contexts[i], UR_MEM_FLAG_READ_WRITE, 64, NULL, &buffers[i]));
-    }
-    const ur_result_t wrong = UR_RESULT_ERROR_INVALID_CONTEXT;
-    UR_OK(urQueueCreate(contexts[own], devices[own], NULL, &queue));
-    UR_OK(urEventCreateWithNativeHandle(0, contexts[!own], NULL, &event));
-    UR_FAILS_SAYING(urEnqueueEventsWait(queue, 1, &event, NULL), wrong, "another platform");
-    UR_FAILS(urEnqueueMemBufferWrite(queue, buffers[!own], true, 0, 4, &one, 0, NULL, NULL), wrong);
-    gear.context = contexts[own];
-    ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_1");
-    ur_exp_kernel_arg_properties_t argument = UR_MEM(0, buffers[!own]);
-    UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 0, NULL, NULL), wrong);
-    argument = UR_MEM(0, buffers[own]);
-    UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 1, &event, NULL), wrong);
-    ur_usm_pool_desc_t desc = {.stype = UR_STRUCTURE_TYPE_USM_POOL_DESC};
-    ur_usm_pool_handle_t pool;
-    UR_OK(urUSMPoolCreate(contexts[own], &desc, &pool));
-    UR_FAILS(urUSMPoolTrimToExp(contexts[!own], devices[!own], pool, 0), wrong);
-    size_t page;
-    ur_physical_mem_handle_t physical;
-    UR_OK(urVirtualMemGranularityGetInfo(contexts[own], devices[own], 1,
-                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM, sizeof(page),
-                                         &page, NULL));
-    UR_OK(urPhysicalMemCreate(contexts[own], devices[own], page, NULL, &physical));
-    UR_FAILS(urVirtualMemMap(contexts[!own], buffers, page, physical, 0,
-                             UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE),
-             wrong);
-    UR_OK(urPhysicalMemRelease(physical));
-    UR_OK(urUSMPoolRelease(pool));
-    UR_OK(urKernelRelease(kernel));
-    UR_OK(urEventRelease(event));
-    UR_OK(urQueueRelease(queue));
-    for (int i = 0; i < 2; i++) {
-        UR_OK(urMemRelease(buffers[i]));
-        UR_OK(urContextRelease(contexts[i]));
-    }
-    UR_OK(urAdapterRelease(gear.adapter));
-    ur_unload();
-}
-
-static void order_two_devices(ur_queue_flags_t flags)
-{
-    ur_queue_handle_t queues[] = {ur_queue(gear.devices[0], flags),
-                                  ur_queue(gear.devices[1], flags)};
-    ur_kernel_handle_t kernel = ur_kernel("twenty_kernels", "add_1");
-    int32_t *data;
-    ur_event_handle_t events[20];
-    UR_OK(urUSMHostAlloc(gear.context, NULL, NULL, 4, (void **)&data));
-    *data = 0;
-    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, data);
-    for (int i = 0; i < 20; i++)
-        UR_OK(ur_launch(queues[i % 2], kernel, 1, 1, &argument, i > 0,
-                        i > 0 ? &events[i - 1] : NULL, &events[i]));
-    UR_OK(urEventWait(20, events));
-    cr_assert_eq(*data, 20);
-    for (int i = 0; i < 20; i++)
-        UR_OK(urEventRelease(events[i]));
-    UR_OK(urDeviceWaitExp(gear.devices[1]));
-    ur_free(data);
-    UR_OK(urKernelRelease(kernel));
-    for (int i = 0; i < 2; i++)
-        UR_OK(urQueueRelease(queues[i]));
-}
-
-Test(event_of_two, orders_commands_of_two_devices)
-{
-    order_two_devices(OUT_OF_ORDER);
-}
-
-Test(event_of_two, orders_commands_of_two_devices_that_keep_their_order)
-{
-    order_two_devices(0);
-}
-
-// Intel's driver keeps such an event where the other device does not reach it.
-Test(event_of_two, with_times_orders_commands_of_two_devices)
-{
-    order_two_devices(UR_QUEUE_FLAG_PROFILING_ENABLE);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One walk through the adapter: what everything else here stands on.
+// One walk through the adapter. All other tests here depend on it.
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>

@@ -36,7 +36,7 @@ static void need_support(void)
 static int32_t *numbers;
 static atomic_int sum;
 
-// What a kernel wrote before is there.
+// Earlier writes of a kernel are visible.
 static void add_numbers(void *data)
 {
     int32_t total = 0;

@@ -14,7 +14,8 @@ static const ur_image_format_t one_uint = {UR_IMAGE_CHANNEL_ORDER_R,
 static const ur_image_format_t four_floats = {UR_IMAGE_CHANNEL_ORDER_RGBA,
                                               UR_IMAGE_CHANNEL_TYPE_FLOAT};
 
-// Each shape, small enough for all of it to be looked at; `extent` is what commands call the whole.
+// Each shape, small enough to be compared as a whole; `extent` is the whole in the units of
+// commands.
 static const struct shape {
     const char *kernel;
     ur_mem_type_t type;
@@ -177,7 +178,7 @@ Test(image, is_read_and_written_with_pitches)
     UR_OK(urMemRelease(image));
 }
 
-// What a kernel sees of a pixel's channels in memory, by their places; constants.
+// The channels in memory that a kernel reads, by their places; constants.
 enum { CONSTANT_0 = -1, CONSTANT_1 = -2 };
 static const struct channel_order {
     ur_image_channel_order_t order;
@@ -265,7 +266,7 @@ Test(image, channels_have_the_order_of_the_format_or_the_format_is_refused)
         UR_OK(urMemRelease(image));
         served++;
     }
-    // What the CPU's OpenCL has.
+    // The formats of the CPU's OpenCL.
     cr_assert_geq(served, 11);
     for (int i = 0; i < 2; i++)
         UR_OK(urKernelRelease(kernels[i]));
@@ -312,7 +313,7 @@ Test(image, tells_what_it_was_made_with)
         UR_OK(urMemImageGetInfo(image, UR_IMAGE_INFO_FORMAT, sizeof(format), &format, NULL));
         cr_assert_eq(format.channelOrder, one_uint.channelOrder);
         cr_assert_eq(format.channelType, one_uint.channelType);
-        // What a shape does not have is 0, as in OpenCL.
+        // A dimension that a shape does not have is 0, as in OpenCL.
         const struct {
             ur_image_info_t question;
             size_t expected;

@@ -240,7 +240,7 @@ Test(info, of_programs_and_kernels)
     CHECK(ur_kernel_sub_group_info_t, ask_sub_group);
 }
 
-// What QUERIES.md says of the question: its row, and whether that is one without an answer.
+// The row of the query in QUERIES.md, and whether it is one without an answer.
 static const char *find_row(const char *page, const char *name, bool *out_has_answer)
 {
     char quoted[128];

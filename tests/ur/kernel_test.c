@@ -178,7 +178,7 @@ Test(kernel, stands_where_offset_and_sizes_say)
     UR_OK(urKernelRelease(ids));
 }
 
-// A suggestion can be launched with, and is what a launch without sizes takes.
+// A suggested size can be launched with, and a launch without a size uses it.
 Test(kernel, suggests_group_sizes_that_divide)
 {
     ur_kernel_handle_t kernel = ur_kernel("launches", "note_ends");

@@ -42,7 +42,7 @@ static void *find(void *library, const char *name)
     return symbol;
 }
 
-// What the loader of that name gets for a table of a library.
+// The result for the loader of that name that asks a library for a table.
 static int ask_library(void *library, const char *name, const char *getter_name)
 {
     char path[1024];

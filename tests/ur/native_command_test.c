@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a host does through Level Zero itself, inside of queues and command buffers; and what Level
-// Zero needs no help with: peers, imported memory.
+// Calls of Level Zero by the host itself, inside of queues and command buffers; and calls that need
+// no adapter: peers, imported memory.
 #include "command_buffer_fixture.h"
 
 #include <criterion/criterion.h>
@@ -67,7 +67,7 @@ static void enqueue_copy(ur_queue_handle_t queue, void *data)
     copy_on((ze_command_list_handle_t)list, work);
 }
 
-// A slow kernel, the host's copy of what it wrote, and a sum of that.
+// A slow kernel, the host's copy of its output, and a sum of that.
 static void check_queue(ur_queue_flags_t flags)
 {
     ur_queue_handle_t queue = ur_queue(gear.device, flags);
@@ -179,7 +179,7 @@ static void check_recorded(ur_queue_flags_t flags, enum kind kind)
                                                     &copied));
         cr_assert_eq(work.calls, 1);
         cb_append_add(buffer, a, c, c, AFTER(copied));
-    } // what the function was given is gone before the first replay
+    } // the data of the function is gone before the first replay
     UR_OK(urCommandBufferFinalizeExp(buffer));
     cb_expect(c, 0);
     for (int i = 0; i < ITEMS; i++)

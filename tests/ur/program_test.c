@@ -47,7 +47,7 @@ static char *get_text(ur_program_handle_t program, ur_program_build_info_t quest
     return text;
 }
 
-// What kernel `name` of one argument makes of a number in memory.
+// The result of kernel `name` of one argument on a number in memory.
 static int32_t run(ur_program_handle_t program, ur_device_handle_t device, const char *name,
                    int32_t number)
 {
@@ -229,7 +229,7 @@ Test(program, whose_build_fails_has_a_log_and_can_be_built_again)
     char *log = get_text(program, UR_PROGRAM_BUILD_INFO_LOG);
     cr_assert(strstr(log, "nobody_defines_this"), "%s", log);
     free(log);
-    // What may stay unresolved is an object.
+    // A program that may have unresolved symbols is an object.
     UR_OK(urProgramBuildExp(program, 1, &gear.device, UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS,
                             NULL));
     cr_assert_eq(status(program), UR_PROGRAM_BUILD_STATUS_SUCCESS);

@@ -66,8 +66,7 @@ static ur_result_t call_with_nothing(const struct slot *slot)
     return slot->function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-// What the README's table says of a function: the cells after its name. False: it is in no row, or
-// in two.
+// The README's row of a function: the cells after its name. False: it is in no row, or in two.
 static bool find_row(const char *function, char *state, char *why, size_t size)
 {
     char quoted[128];

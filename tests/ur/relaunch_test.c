@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches after launches that were right: what is remembered of them hides no mistake and no
-// change, with and without events.
+// Launches after launches that were right: their state hides no mistake and no change, with and
+// without events.
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>

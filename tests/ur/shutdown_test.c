@@ -117,7 +117,7 @@ static void release_all(void)
         release(&objects[--object_count]);
 }
 
-// Of the leak checker, where there is one: what is left on purpose is no leak.
+// For the leak checker, where there is one: memory that is left on purpose is no leak.
 void __lsan_disable(void) __attribute__((weak));
 
 // Runs in a process of its own, which must end well.
@@ -170,7 +170,7 @@ static void release_at_exit(void)
 
 static void release_in_an_exit_handler(void)
 {
-    atexit(release_at_exit); // the last to run: whatever comes now registers after it
+    atexit(release_at_exit); // the last to run: later registrations run first
     ur_set_up();
     make_all();
 }
@@ -244,7 +244,7 @@ static bool is_mapped(const char *library)
     return is_found;
 }
 
-// The driver stays; whatever it started for itself was there after the first time.
+// The driver stays; its own threads and memory were there after the first time.
 Test(shutdown, leaves_nothing_when_the_adapter_is_unloaded)
 {
     int threads = 0;

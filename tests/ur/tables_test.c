@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The getters of the tables: what a loader calls first.
+// The getters of the tables, which a loader calls first.
 #include "test_env.h"
 #include "ur_fixture.h"
 

@@ -237,3 +237,20 @@ ur_result_t ur_launch(ur_queue_handle_t queue, ur_kernel_handle_t kernel, size_t
                                             argument_count, arguments, NULL, wait_count, wait_list,
                                             out_event);
 }
+
+ur_event_handle_t ur_spin(ur_queue_handle_t queue, ur_kernel_handle_t kernel, uint32_t rounds,
+                          uint32_t *out)
+{
+    ur_event_handle_t event;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, rounds), UR_POINTER(1, out)};
+    UR_OK(ur_launch(queue, kernel, 1, 2, arguments, 0, NULL, &event));
+    return event;
+}
+
+ur_event_status_t ur_event_status(ur_event_handle_t event)
+{
+    ur_event_status_t status;
+    UR_OK(urEventGetInfo(event, UR_EVENT_INFO_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+                         NULL));
+    return status;
+}

@@ -101,6 +101,12 @@ ur_result_t ur_launch(ur_queue_handle_t queue, ur_kernel_handle_t kernel, size_t
                       uint32_t wait_count, const ur_event_handle_t *wait_list,
                       ur_event_handle_t *out_event);
 
+// A launch of tests/data/spin.cl's kernel, which takes a while, and its event.
+ur_event_handle_t ur_spin(ur_queue_handle_t queue, ur_kernel_handle_t kernel, uint32_t rounds,
+                          uint32_t *out);
+
+ur_event_status_t ur_event_status(ur_event_handle_t event);
+
 // An event of the host's own, made with Level Zero: complete once the host signals it.
 struct host_event {
     void *pool;              // ze_event_pool_handle_t

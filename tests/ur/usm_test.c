@@ -407,7 +407,7 @@ Test(usm, of_a_pool_keeps_to_its_maximum)
     UR_FAILS(urUSMHostAlloc(gear.context, NULL, pool, 5000, &none),
              UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     ur_free(memory[0]);
-    // What is idle makes room.
+    // Idle memory is given back.
     memory[0] = allocate(UR_USM_TYPE_HOST, pool, 5000, 0);
     cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 16 << 20);
     for (int i = 0; i < 3; i++)
@@ -473,7 +473,7 @@ Test(usm, small_copies_between_memory_of_the_adapter_ask_the_driver_nothing)
     }
 }
 
-// The queue is waited for, whatever memory is copied: its list says how far it has to come.
+// The queue is waited for, with any memory: its list tells how far it has to come.
 Test(usm, a_copy_that_blocks_takes_no_event)
 {
     int32_t *device = allocate(UR_USM_TYPE_DEVICE, NULL, sizeof(int32_t), 0);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What cmake --install puts where, and the Debian package (cpack -G DEB). Every path is found from where
-# the files lie, so that the folder may be moved.
+# Files of cmake --install with their places, and the Debian package (cpack -G DEB). Every path is found from
+# where the files lie, so that the folder may be moved.
 include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/zepi")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Level Zero backend for SYCL runtimes")
@@ -14,6 +14,7 @@ install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SK
 # Libraries that no host names.
 install(TARGETS zepi_core_shared EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 set_target_properties(zepi_core_shared PROPERTIES EXPORT_NAME core)
+install(TARGETS zepi_compiler RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 if(TARGET zepi_ur_adapter)
   install(TARGETS zepi_ur_adapter LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   get_property(layouts TARGET zepi_ur_adapter PROPERTY ZEPI_UR_LIBRARIES)

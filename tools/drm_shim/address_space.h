@@ -8,7 +8,7 @@
 // The GPU's addresses have 48 bits; those above are copies of bit 47.
 #define SHIM_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
 
-// What is bound at which GPU address (the kernel's "VM"). Reference-counted: an execution queue
+// Memory that is bound at GPU addresses (the kernel's "VM"). Reference-counted: an execution queue
 // holds its address space. Thread-safe.
 struct shim_address_space;
 
@@ -30,7 +30,7 @@ void shim_address_space_unbind_memory(struct shim_address_space *space, const ui
 uint8_t *shim_address_space_find(struct shim_address_space *space, uint64_t address,
                                  uint64_t *out_left);
 
-// What a pointer of a kernel's argument points at, as the program's own code finds it.
+// The address in this process of the memory that a pointer argument of a kernel points to.
 void *shim_address_space_cpu_pointer(struct shim_address_space *space, uint64_t address);
 
 #endif

@@ -20,7 +20,7 @@ bool shim_arena_has_descriptor(int fd);
 
 // Zeroed memory of a size in pages; its offset in the file, 0 without memory.
 uint64_t shim_arena_take(uint64_t size);
-// What lies there stays until the place is used again: a mapping may outlive its buffer's handle.
+// Its contents stay until the place is used again: a mapping may outlive its buffer's handle.
 void shim_arena_give(uint64_t offset, uint64_t size);
 
 // Where an offset lies in this process.

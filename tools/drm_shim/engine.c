@@ -289,7 +289,7 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
     engine->jobs[(engine->first + engine->count++) % engine->capacity] = *job;
     if (shim_options()->runs_inline && !engine->is_running)
         run_jobs_locked(engine, false);
-    // What waits goes on in the thread.
+    // Commands that wait go on in the thread.
     if (engine->count > 0 && !engine->has_thread)
         engine->has_thread = start_thread(engine) == 0;
     const bool is_served = engine->count == 0 || engine->has_thread;

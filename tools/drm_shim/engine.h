@@ -17,9 +17,9 @@ struct shim_job {
 // `queue` is its number in the trace. NULL without memory or threads.
 struct shim_engine *shim_engine_create(struct shim_address_space *space, uint32_t queue);
 
-// Stops the queue between two commands: what waits is dropped, and its fences are never written. A
-// kernel that runs on the CPU is waited for, for two seconds at most; after that it is left to
-// itself. NULL is fine.
+// Stops the queue between two commands: jobs that wait are dropped, and their fences are never
+// written. A kernel that runs on the CPU is waited for, for two seconds at most; after that it is
+// left to itself. NULL is fine.
 void shim_engine_destroy(struct shim_engine *engine);
 
 // 0, ENOMEM, or ECANCELED if the queue is lost.

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// What a descriptor's file has at its beginning; it is as long as the buffer.
+// The first bytes of a descriptor's file, which is as long as the buffer.
 struct ticket {
     char kind[16];
     pid_t process;

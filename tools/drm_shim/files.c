@@ -70,7 +70,7 @@ OPEN_AT(openat64)
 OPEN(open)
 OPEN(open64)
 
-// What open() is with _FORTIFY_SOURCE.
+// open() with _FORTIFY_SOURCE.
 SHIM_PUBLIC int __open_2(const char *path, int flags);
 SHIM_PUBLIC int __open_2(const char *path, int flags)
 {

@@ -37,7 +37,7 @@ bool shim_gpu_memory_read(struct shim_address_space *space, uint64_t address, ui
     const void *from = find(space, "read", address, size);
     if (from == NULL)
         return false;
-    // Acquire: what another engine or the program wrote before it is seen.
+    // Acquire: writes of another engine or the program before this value are visible.
     *out_value = size == 8 ? __atomic_load_n((const uint64_t *)from, __ATOMIC_ACQUIRE)
                            : __atomic_load_n((const uint32_t *)from, __ATOMIC_ACQUIRE);
     return true;
@@ -52,7 +52,7 @@ bool shim_gpu_memory_write(struct shim_address_space *space, uint64_t address, u
     if (shim_log_has(SHIM_LOG_COMMAND))
         shim_log(SHIM_LOG_COMMAND, "   [0x%" PRIx64 "] = 0x%" PRIx64 " (%u bytes)", address, value,
                  size);
-    // Release: a reader of the value also sees what this engine wrote before.
+    // Release: a reader of the value also sees this engine's earlier writes.
     if (size == 8)
         __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELEASE);
     else

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-// What an engine does to memory. An address where nothing is bound is a page fault of the GPU: the
+// An engine's accesses to memory. An address where nothing is bound is a page fault of the GPU: the
 // functions report it and return false (or NULL), and the engine that asked is lost.
 
 // `size` bytes in one binding.

@@ -8,7 +8,7 @@
 struct shim_walker {
     uint64_t start; // GPU address of the first instruction
     uint32_t groups[3], local[3];
-    bool has_local; // `local` is what the hardware makes local ids of; else it says nothing
+    bool has_local; // `local` is valid: the hardware makes local ids of it
     uint32_t threads, simd, mask, slm_bytes;
     const uint8_t *inline_data, *indirect; // the payload
     uint32_t inline_size, indirect_size;

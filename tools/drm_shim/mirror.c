@@ -62,7 +62,7 @@ SHIM_PUBLIC int munmap(void *address, size_t size)
     return (int)syscall(SYS_munmap, address, size);
 }
 
-// Of a range: what the driver has mapped there, and whether all of it is reserved.
+// The driver's mapping at a range, and whether all of the range is reserved.
 static bool look_up(uint64_t address, uint64_t size, struct shim_span *out_mapped,
                     bool *out_is_reserved)
 {

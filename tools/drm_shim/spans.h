@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A range of addresses, and what lies there: `value` belongs to the first address, and the value of
-// each further one is larger by its distance.
+// A range of addresses with values: `value` belongs to the first address, and the value of each
+// further one is larger by its distance.
 struct shim_span {
     uint64_t start, end;
     uint64_t value;

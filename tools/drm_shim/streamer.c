@@ -72,7 +72,7 @@ static enum shim_progress batch_end(struct shim_streamer *streamer)
         jump(streamer, streamer->returns[--streamer->depth]);
         return SHIM_GOES_ON;
     }
-    // What a batch has started is over before its fence is.
+    // Everything that a batch started ends before its fence is written.
     return streamer->walkers.count == 0 ? SHIM_ENDED : SHIM_WAITS;
 }
 

@@ -124,8 +124,8 @@ bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_register
     return true;
 }
 
-// What a walker writes when it is over: nothing, a value, or timestamps (of the context and of all,
-// of the start and of the end).
+// The bytes that a walker writes at its end: nothing, a value, or timestamps (of the context and of
+// all, of the start and of the end).
 static bool write_result(struct shim_walkers *walkers, const struct shim_started_walker *started)
 {
     const uint32_t *words = started->words + 27;

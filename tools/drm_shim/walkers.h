@@ -27,9 +27,9 @@ struct shim_started_walker {
     bool hangs;
 };
 
-// The kernels that are under way on one engine. A kernel that takes time (DRM_SHIM_KERNEL_US) does
-// what it does at its end; until then the commands behind it go on, as on a GPU, until one that
-// waits for it. So a barrier that is missing shows as wrong memory.
+// The kernels that are under way on one engine. A kernel that takes time (DRM_SHIM_KERNEL_US) is
+// executed at the end of that time; until then the commands behind it go on, as on a GPU, until one
+// that waits for it. So a barrier that is missing shows as wrong memory.
 struct shim_walkers {
     struct shim_address_space *space;                       // borrowed
     uint32_t queue;                                         // in the trace

@@ -25,7 +25,7 @@ void shim_watch_finish(struct shim_watch *watch);
 // caller looks at the memory before and after each call; a change in between is noticed when the
 // present sleep is over. One thread at a time uses a watch.
 void shim_watch_wait(struct shim_watch *watch, const void *address, int64_t deadline_ns);
-// What was waited for has come; the next wait begins by spinning again.
+// Ends a wait: the next one begins by spinning again.
 void shim_watch_reset(struct shim_watch *watch);
 
 // Wakes one watch.

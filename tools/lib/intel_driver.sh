@@ -86,8 +86,8 @@ choose_suite()
             suite=$fallback
         fi
         derive_suite_sources "$work/sources.list.d" "$suite" || return 1
-        # An unreachable source of several: what is missing decides. Lists that are past their date, as
-        # a mirror's may be, are still signed, and the version that the tests know is not the newest.
+        # One of several sources may be unreachable: the missing packages decide. Lists that are past their
+        # date, as a mirror's may be, are still signed, and the version that the tests know is not the newest.
         own_apt "$work" apt-get -o Acquire::Check-Valid-Until=no update >&2
         version=$(own_apt "$work" apt-cache policy libze-intel-gpu1 | sed -n 's/^  Candidate: //p')
         [ -n "$version" ] && [ "$version" != '(none)' ] || continue

@@ -40,7 +40,7 @@ steps_die()
     exit 1
 }
 
-# What a failed step died of if its log shows trouble with the network, else nothing.
+# The reason of a failed step if its log shows a failure of the network, else nothing.
 steps_network_trouble()
 {
     local end

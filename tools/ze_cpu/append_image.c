@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Fills origin and region from what the application gave; NULL is all of the image. SIZE if it does
+// Fills origin and region from the application's region; NULL is all of the image. SIZE if it does
 // not fit.
 static ze_result_t place(const struct cpu_image *image, const ze_image_region_t *from,
                          size_t origin[3], size_t region[3])

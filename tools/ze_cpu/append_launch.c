@@ -112,8 +112,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchCooperativeKernel(
                                                numWaitEvents, phWaitEvents);
 }
 
-// What newer functions say of a launch in a chain: that it is cooperative. Anything else would be
-// ignored, so it is refused.
+// The chain of a launch by newer functions: it may say that the launch is cooperative. Any other
+// structure would be ignored, so it is refused.
 static ze_result_t check_parameters(const void *next, const ze_group_count_t *counts,
                                     ze_kernel_handle_t hKernel)
 {

@@ -109,7 +109,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemAdvise(ze_command_list_handle_t
     (void)hCommandList;
     (void)hDevice;
     (void)size;
-    (void)advice; // of no use here, and what is not known is ignored as by Intel's driver
+    (void)advice; // not needed here; Intel's driver ignores unknown values, too
     if (ptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return ZE_RESULT_SUCCESS;

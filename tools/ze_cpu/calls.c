@@ -2,8 +2,8 @@
 #include "calls.h"
 #include "tables.h"
 
-// The function itself and, around it, its entry in the ledger. cpu_calls_begin answers whether the
-// call is to be made to fail, and with what.
+// The function itself and, around it, its entry in the ledger. cpu_calls_begin returns the code
+// with which the call is made to fail, or SUCCESS.
 #define CALL(path, name, parameters, arguments)                                                    \
     static ze_result_t ZE_APICALL call_##name parameters                                           \
     {                                                                                              \

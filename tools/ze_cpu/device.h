@@ -38,8 +38,7 @@ uint64_t cpu_device_usable_bytes(void);
 ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *devices,
                               const char *function);
 
-// Whether `device` is `other` or one of its sub-devices: what was made for a device serves them
-// too.
+// Whether `device` is `other` or one of its sub-devices: objects made for a device serve these too.
 bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other);
 
 // The device itself, or the one that it is a part of.

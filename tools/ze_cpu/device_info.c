@@ -42,7 +42,8 @@ const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid)
     return NULL;
 }
 
-// What the system could give to new allocations at the moment; all memory if it does not tell.
+// Bytes that the system could give to new allocations now; all memory if the system does not report
+// them.
 uint64_t cpu_device_usable_bytes(void)
 {
     char line[256];

@@ -69,8 +69,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
     const bool is_integrated = cpu_options()->is_integrated;
     ze_memory_access_cap_flags_t own =
         ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
-    // Intel's discrete devices neither migrate shared memory under a running kernel nor reach what
-    // the driver did not allocate.
+    // Intel's discrete devices do not migrate shared memory under a running kernel, and do not
+    // reach memory that the driver did not allocate.
     if (is_integrated)
         own |= ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
     if (pMemAccessProperties == NULL)
@@ -130,8 +130,9 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
     (void)hDevice;
     if (pExternalMemoryProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pExternalMemoryProperties->memoryAllocationImportTypes = 0;
-    pExternalMemoryProperties->memoryAllocationExportTypes = 0;
+    pExternalMemoryProperties->memoryAllocationImportTypes =
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    pExternalMemoryProperties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
     pExternalMemoryProperties->imageImportTypes = 0;
     pExternalMemoryProperties->imageExportTypes = 0;
     return ZE_RESULT_SUCCESS;

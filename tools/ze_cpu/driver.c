@@ -33,8 +33,8 @@ static void *end_process(void *status)
 }
 
 // The runtime's handlers would wait for kernels that run, and in a child of fork for threads that
-// are not there. So the process ends here, with what was written: a stream that another thread has
-// locked does not hold it up.
+// are not there. So the process ends here. Written output is kept, and a stream that another thread
+// has locked does not hold up the end.
 static void settle(int status, void *unused)
 {
     (void)unused;
@@ -183,6 +183,7 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
         {"ZE_extension_device_cache_line_size", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_vector_sizes", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_device_usablemem_size_properties", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_external_memmap_sysmem", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_event_pool_counter_based", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_kernel_max_group_size_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_mutable_command_list", ZE_MAKE_VERSION(1, 1)},

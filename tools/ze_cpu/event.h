@@ -25,7 +25,7 @@ struct cpu_signaller {
 // An ordinary event is signalled when `state` is 1. A counter-based one counts: every append that
 // signals it raises `target` when it is submitted and `done` when it completes; it is signalled
 // when done has reached the target that was in force when the question was asked. So it never needs
-// a reset, and what waits for it is not confused by later signals.
+// a reset, and later signals do not disturb earlier waits.
 //
 // The pool is only read while the event is created.
 struct cpu_event {
@@ -46,7 +46,7 @@ struct cpu_event {
 // Before the first use of any event or fence.
 void cpu_events_init(void);
 
-// What a command that waits for the event now must see in `done`.
+// The value that a wait for the event, beginning now, must see in `done`.
 uint64_t cpu_event_goal(struct cpu_event *event);
 
 // Before a command that signals the event is handed over.
@@ -76,13 +76,14 @@ static inline ze_result_t cpu_event_let_go(struct cpu_event *event, const char *
 }
 
 // For the place that signals an ordinary event by itself, where every instruction counts (idle.c):
-// how many threads sleep, or are about to, and what wakes threads that wait for this event.
+// the number of threads that sleep or are about to, and the function that wakes those waiting for
+// this event.
 extern _Atomic uint32_t cpu_event_waiters;
 void cpu_event_wake(struct cpu_event *event);
 
 static inline bool cpu_event_has_reached(struct cpu_event *event, uint64_t goal)
 {
-    // Acquire: what the signalling command wrote is visible after this.
+    // Acquire: the signalling command's writes are visible after this.
     return atomic_load_explicit(&event->done, memory_order_acquire) >= goal;
 }
 

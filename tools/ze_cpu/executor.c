@@ -243,8 +243,8 @@ static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_
 }
 
 // One measurement may be wrong (memory touched for the first time, a thread that was interrupted),
-// and what runs on all cores is not measured: so it takes several to take a kernel for a large one,
-// and it gets another chance, ever less often.
+// and launches on all cores are not measured. So a kernel counts as large after several
+// measurements, and is measured again later, less and less often.
 static bool is_small(struct cached_kernel *cached, size_t work_items)
 {
     if (cached->samples < SAMPLES)
@@ -336,7 +336,7 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
 
 static ze_result_t launch_indirect(struct cpu_executor *executor, const struct cpu_launch *indirect)
 {
-    // What was launched before may write the counts.
+    // Earlier launches may write the counts.
     ze_result_t result = finish_launches(executor);
     if (result != ZE_RESULT_SUCCESS)
         return result;

@@ -6,8 +6,9 @@
 #include "fence.h"
 #include "tables.h"
 
-// ZE_CPU_EXECUTE=0: what would be submitted is complete at once, in the calling thread, and nothing
-// is executed. No worker, no lock, no handle check: what is left is the host's own overhead.
+// ZE_CPU_EXECUTE=0: a submitted command is complete at once, in the calling thread, and nothing is
+// executed. There is no worker, no lock and no handle check, so that the host's overhead is left
+// alone.
 
 // Not inlined: a function without an event is three instructions long.
 static __attribute__((noinline)) ze_result_t complete_event(ze_event_handle_t signal)
@@ -15,7 +16,7 @@ static __attribute__((noinline)) ze_result_t complete_event(ze_event_handle_t si
     struct cpu_event *event = (struct cpu_event *)signal;
     atomic_store_explicit(&event->start, 1, memory_order_relaxed);
     atomic_store_explicit(&event->end, 2, memory_order_relaxed);
-    // One of the counter is complete before and after: what is submitted is done.
+    // An event of the counter is always complete: each submitted command is done.
     if (event->is_counter_based)
         return ZE_RESULT_SUCCESS;
     // Sequentially consistent with the count of waiters, as in cpu_event_complete.
@@ -71,7 +72,7 @@ static ze_result_t ZE_APICALL idle_wait(ze_command_list_handle_t hCommandList, u
     return ZE_RESULT_SUCCESS;
 }
 
-// What is set on a kernel is for its execution.
+// Settings of a kernel matter for its execution only.
 static ze_result_t ZE_APICALL idle_set_argument(ze_kernel_handle_t hKernel, uint32_t argIndex,
                                                 size_t argSize, const void *pArgValue)
 {
@@ -94,7 +95,7 @@ static ze_result_t ZE_APICALL idle_execute(ze_command_queue_handle_t hCommandQue
     return ZE_RESULT_SUCCESS;
 }
 
-// Nothing is recorded, so that there is nothing to change; the list is closed again as ever.
+// Nothing is recorded, so there is nothing to change; the list is closed again.
 static ze_result_t idle_change(ze_command_list_handle_t list)
 {
     ((struct cpu_list *)list)->is_changed = true;
@@ -127,7 +128,7 @@ static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hComm
     return idle_change(hCommandList);
 }
 
-// Later initializers replace earlier ones of the same member, which is what is wanted here.
+// Later initializers replace earlier ones of the same member, on purpose.
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 const struct cpu_tables cpu_tables_idle = {

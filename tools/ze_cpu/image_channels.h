@@ -40,8 +40,8 @@ bool cpu_image_components_repeat(const struct cpu_image_channels *channels);
 void cpu_image_to_view(const struct cpu_image_channels *channels, size_t elements,
                        const unsigned char *memory, unsigned char *view);
 
-// What kernels see as elements of memory. Of components that read the same channel the first one
-// counts; channels that none reads stay as they are.
+// Elements as kernels see them, back to elements of memory. Of components that read the same
+// channel the first one counts; channels without a component keep their value.
 void cpu_image_from_view(const struct cpu_image_channels *channels, size_t elements,
                          const unsigned char *view, unsigned char *memory);
 

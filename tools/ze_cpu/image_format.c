@@ -28,7 +28,7 @@ static const cl_channel_type types_16[TYPES] = {CL_UNSIGNED_INT16, CL_SIGNED_INT
                                                 CL_SNORM_INT16, CL_HALF_FLOAT};
 static const cl_channel_type types_32[TYPES] = {CL_UNSIGNED_INT32, CL_SIGNED_INT32, 0, 0, CL_FLOAT};
 
-// The orders that OpenCL has, as what kernels read in x, y, z and w.
+// OpenCL's channel orders, by the components that kernels read in x, y, z and w.
 struct order {
     uint8_t channels;
     uint8_t component[4];

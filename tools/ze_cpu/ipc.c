@@ -14,8 +14,9 @@
 
 #define MAGIC 0x75706369u
 
-// What is in a ze_ipc_mem_handle_t. As with Intel's driver it begins with a file descriptor: of the
-// process that has the memory, or, if the receiver put another one in its place, the receiver's.
+// The contents of a ze_ipc_mem_handle_t. As with Intel's driver it begins with a file descriptor:
+// of the process that has the memory, or, if the receiver put another one in its place, the
+// receiver's.
 struct shared_memory {
     int file;
     int their_file;
@@ -93,8 +94,8 @@ ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
         shared.offset > CPU_SHARED_FILE_BYTES - shared.size_bytes)
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     else
-        result =
-            cpu_memory_import(hContext, hDevice, opened, shared.offset, shared.size_bytes, pptr);
+        result = cpu_memory_map_file(hContext, hDevice, CPU_IMPORTED, opened, shared.offset,
+                                     shared.size_bytes, pptr);
     close(opened);
     return result;
 }

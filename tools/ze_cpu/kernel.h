@@ -26,7 +26,7 @@ struct cpu_kernel {
 ze_result_t cpu_kernel_enter(struct cpu_kernel *kernel, const char *function);
 void cpu_kernel_leave(struct cpu_kernel *kernel);
 
-// What a kernel with that code takes as group size and argument, whether in its handle or in a
+// Checks and sets the group size or an argument of a kernel with that code, in its handle or in a
 // recorded launch: `arguments` is a block of code->argument_bytes.
 ze_result_t cpu_kernel_check_group_size(const struct cpu_program_kernel *code, uint32_t x,
                                         uint32_t y, uint32_t z);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "calls.h"
 #include "command_list.h"
+#include "host_memory.h"
 #include "memory.h"
 #include "module.h"
 #include "object.h"
@@ -147,13 +148,16 @@ static void print_leaks(void)
                     (unsigned long long)cpu_object_live(kind));
     if (cpu_memory_live() != 0)
         fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)cpu_memory_live());
+    if (cpu_host_memory_live() != 0)
+        fprintf(stderr, "ze_cpu: leak: import of host memory %llu\n",
+                (unsigned long long)cpu_host_memory_live());
     if (cpu_virtual_memory_live() != 0)
         fprintf(stderr, "ze_cpu: leak: virtual memory reservation %llu\n",
                 (unsigned long long)cpu_virtual_memory_live());
 }
 
 // Runs when the library goes, which for a driver is the end of the process: after the destructors
-// of what the application loaded later than the loader.
+// of libraries that the application loaded later than the loader.
 __attribute__((destructor)) static void print_at_exit(void)
 {
     if (!atomic_load(&is_active))
@@ -206,7 +210,7 @@ static ze_result_t take_failure(enum cpu_call call)
 
 static void call_hook(enum cpu_call call, int is_over)
 {
-    // Acquire: what the hook looks at.
+    // Acquire: the data that the hook reads.
     zeCpuHook *set = atomic_load_explicit(&hook, memory_order_acquire);
     if (set != NULL)
         set(call_names[call], is_over);
@@ -274,7 +278,7 @@ EXPORTED void zeCpuSetHook(zeCpuHook *set)
 
 EXPORTED uint64_t zeCpuGetLiveObjects(void)
 {
-    uint64_t sum = cpu_memory_live() + cpu_virtual_memory_live();
+    uint64_t sum = cpu_memory_live() + cpu_virtual_memory_live() + cpu_host_memory_live();
     for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
         sum += cpu_object_live(kind);
     return sum;

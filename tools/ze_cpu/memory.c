@@ -8,12 +8,15 @@
 #include "opencl.h"
 #include "options.h"
 #include "shared_file.h"
+#include "ze_newer.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // Guards what follows; nothing is called under it but realloc and mprotect.
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -74,13 +77,12 @@ out:
     return done;
 }
 
-bool cpu_memory_erase(const void *pointer, enum cpu_origin origin,
-                      struct cpu_allocation *out_erased)
+bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased)
 {
     pthread_rwlock_wrlock(&table_lock);
     size_t index = upper_bound_locked((uintptr_t)pointer);
     bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer &&
-                 table[index - 1].is_imported == (origin == CPU_IMPORTED);
+                 (table[index - 1].origin == CPU_IMPORTED) == is_imported;
     if (found) {
         *out_erased = table[index - 1];
         memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
@@ -177,15 +179,85 @@ static uint64_t device_bytes_of(const struct cpu_allocation *allocation)
 
 void cpu_memory_free(const struct cpu_allocation *allocation)
 {
-    if (!allocation->is_imported)
+    if (allocation->origin == CPU_OF_HOST)
+        return;
+    if (allocation->origin == CPU_ALLOCATED)
         cpu_memory_give(device_bytes_of(allocation));
     if (allocation->mapped_bytes != 0)
         munmap((void *)allocation->address, allocation->mapped_bytes);
     if (allocation->mapped_bytes != 0 && allocation->offset != CPU_NO_FILE &&
-        !allocation->is_imported)
+        allocation->origin == CPU_ALLOCATED)
         cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
     if (allocation->mapped_bytes == 0)
         free((void *)allocation->address);
+}
+
+// The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
+static int find_imported_file(const ze_external_memory_import_fd_t *import, size_t size)
+{
+    struct stat status;
+    const ze_external_memory_type_flags_t flags = import->flags;
+    if ((flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
+         flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) &&
+        size > 0 && fstat(import->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        size <= (uint64_t)status.st_size)
+        return import->fd;
+    cpu_report("zeMemAllocDevice", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
+               import->fd, flags, size);
+    return -1;
+}
+
+// The descriptor is the driver's after success.
+static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t device,
+                               const ze_external_memory_import_fd_t *import, size_t size,
+                               void **pptr)
+{
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const int file = find_imported_file(import, size);
+    if (file < 0)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    const ze_result_t result =
+        cpu_memory_map_file(context, device, CPU_EXTERNAL, file, 0, size, pptr);
+    if (result == ZE_RESULT_SUCCESS)
+        close(file);
+    return result;
+}
+
+static bool overlaps(uintptr_t start, size_t size)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const size_t index = upper_bound_locked(start + size - 1);
+    const bool does = index > 0 && start < table[index - 1].address + table[index - 1].size_bytes;
+    pthread_rwlock_unlock(&table_lock);
+    return does;
+}
+
+// The host's pages become host memory, at their address.
+static ze_result_t map_host_pages(ze_context_handle_t context,
+                                  const ze_external_memmap_sysmem_ext_desc_t *sysmem, size_t size,
+                                  void **pptr)
+{
+    const uintptr_t start = (uintptr_t)sysmem->pSystemMemory;
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (start == 0 || start % CPU_PAGE_BYTES != 0 || size == 0 || size % CPU_PAGE_BYTES != 0 ||
+        sysmem->size != size || overlaps(start, size)) {
+        cpu_report("zeMemAllocHost", "%zu bytes at %p are no pages of the host, or allocated", size,
+                   sysmem->pSystemMemory);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    const struct cpu_allocation allocation = {.address = start,
+                                              .size_bytes = size,
+                                              .offset = CPU_NO_FILE,
+                                              .origin = CPU_OF_HOST,
+                                              .type = ZE_MEMORY_TYPE_HOST,
+                                              .context = context,
+                                              .id = cpu_memory_new_id()};
+    if (!insert(allocation))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *pptr = sysmem->pSystemMemory;
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, const void *chain,
@@ -246,6 +318,10 @@ ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
 {
     if (device_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ze_external_memory_import_fd_t *import =
+        cpu_chain_find(device_desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+    if (import != NULL)
+        return import_file(hContext, hDevice, import, size, pptr);
     return allocate(hContext, ZE_MEMORY_TYPE_DEVICE, device_desc->pNext, hDevice, size, alignment,
                     pptr);
 }
@@ -256,6 +332,10 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
 {
     if (host_desc == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ze_external_memmap_sysmem_ext_desc_t *sysmem =
+        cpu_chain_find(host_desc->pNext, CPU_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC);
+    if (sysmem != NULL)
+        return map_host_pages(hContext, sysmem, size, pptr);
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
@@ -266,7 +346,7 @@ bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, ui
     const struct cpu_allocation *found = find_locked(pointer);
     const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
                            found->context == context && found->mapped_bytes != 0 &&
-                           !found->is_imported && found->offset != CPU_NO_FILE;
+                           found->origin == CPU_ALLOCATED && found->offset != CPU_NO_FILE;
     if (is_shared) {
         *out_offset = found->offset;
         *out_size_bytes = found->size_bytes;
@@ -275,8 +355,9 @@ bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, ui
     return is_shared;
 }
 
-ze_result_t cpu_memory_import(ze_context_handle_t context, ze_device_handle_t device, int file,
-                              uint64_t offset, uint64_t size_bytes, void **out_memory)
+ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
+                                enum cpu_origin origin, int file, uint64_t offset,
+                                uint64_t size_bytes, void **out_memory)
 {
     const size_t bytes = (size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
     struct cpu_allocation allocation = {.size_bytes = size_bytes,
@@ -286,7 +367,7 @@ ze_result_t cpu_memory_import(ze_context_handle_t context, ze_device_handle_t de
                                         .device = device,
                                         .id = cpu_memory_new_id(),
                                         .offset = offset,
-                                        .is_imported = true};
+                                        .origin = origin};
     cpu_device_access_lock();
     void *pages = mmap(NULL, bytes, rights_of(device), MAP_SHARED, file, (off_t)offset);
     allocation.address = (uintptr_t)pages;
@@ -303,7 +384,7 @@ ze_result_t cpu_memory_import(ze_context_handle_t context, ze_device_handle_t de
 bool cpu_memory_close(const void *pointer)
 {
     struct cpu_allocation erased;
-    const bool is_known = cpu_memory_erase(pointer, CPU_IMPORTED, &erased);
+    const bool is_known = cpu_memory_erase(pointer, true, &erased);
     if (is_known)
         cpu_memory_free(&erased);
     return is_known;

@@ -28,24 +28,28 @@ struct cpu_memory_info {
 // The allocation that the address lies in. False: it lies in none.
 bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info);
 
+enum cpu_origin {
+    CPU_ALLOCATED,
+    CPU_IMPORTED, // by an IPC handle: pages of another process' file, or once more of this one's
+    CPU_EXTERNAL, // pages of a file whose descriptor the host gave
+    CPU_OF_HOST,  // the host's own memory
+};
+
 struct cpu_allocation {
     uintptr_t address;
     size_t size_bytes;
     size_t mapped_bytes; // pages of its own, a discrete or shared device's; 0: from the C library
     uint64_t offset;     // of the pages in the shared file; CPU_NO_FILE: they are in none
-    bool is_imported;    // pages of another process' file, or once more of this one's
+    enum cpu_origin origin;
     ze_memory_type_t type;
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed, may be NULL
     uint64_t id;
 };
 
-enum cpu_origin { CPU_ALLOCATED, CPU_IMPORTED };
-
 // Takes the allocation that begins at the address out of the table, for cpu_memory_free later on.
-// False: there is none of that origin.
-bool cpu_memory_erase(const void *pointer, enum cpu_origin origin,
-                      struct cpu_allocation *out_erased);
+// `is_imported`: it was by an IPC handle. False: there is none of that sort.
+bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased);
 void cpu_memory_free(const struct cpu_allocation *erased);
 
 uint64_t cpu_memory_live(void);
@@ -53,7 +57,7 @@ uint64_t cpu_memory_live(void);
 // An identifier that no allocation had before.
 uint64_t cpu_memory_new_id(void);
 
-// Bytes of the devices' memory (ZE_CPU_MEMORY), for what is not USM. False: there are not so many.
+// Bytes of the devices' memory (ZE_CPU_MEMORY) that are not USM. False: there are not so many.
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);
 
@@ -61,10 +65,11 @@ void cpu_memory_give(uint64_t bytes);
 // in no file.
 bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, uint64_t *out_offset,
                             uint64_t *out_size_bytes);
-// Maps a piece of such a file as device memory, until cpu_memory_close. False: nothing of that kind
-// begins there.
-ze_result_t cpu_memory_import(ze_context_handle_t context, ze_device_handle_t device, int file,
-                              uint64_t offset, uint64_t size_bytes, void **out_memory);
+// Maps a piece of a file as device memory: CPU_IMPORTED until cpu_memory_close (false: nothing of
+// that kind begins there), CPU_EXTERNAL until it is freed.
+ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
+                                enum cpu_origin origin, int file, uint64_t offset,
+                                uint64_t size_bytes, void **out_memory);
 bool cpu_memory_close(const void *pointer);
 
 // Bytes of USM of all kinds.

@@ -20,7 +20,7 @@ ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
     if (ptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_allocation erased;
-    if (!cpu_memory_erase(ptr, CPU_ALLOCATED, &erased)) {
+    if (!cpu_memory_erase(ptr, false, &erased)) {
         cpu_report(__func__, "%p is no allocation", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
@@ -51,7 +51,7 @@ ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE) {
         struct cpu_allocation erased;
-        if (!cpu_memory_erase(ptr, CPU_ALLOCATED, &erased)) {
+        if (!cpu_memory_erase(ptr, false, &erased)) {
             cpu_report(__func__, "%p is no allocation", ptr);
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         }

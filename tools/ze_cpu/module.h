@@ -25,7 +25,7 @@ struct cpu_build_log {
 
 struct cpu_input; // module_build.h
 
-// What a module is made of stays as it is but for the program, which a dynamic link replaces, once.
+// The fields of a module do not change, but for the program, which a dynamic link replaces, once.
 struct cpu_module {
     struct cpu_object object;
     ze_context_handle_t context; // borrowed
@@ -39,8 +39,7 @@ struct cpu_module {
     bool is_linked;              // by zeModuleDynamicLink
 };
 
-// The program with a reference for the caller that counts as owner, or what is wrong with the
-// module.
+// The program with a reference for the caller that counts as owner, or the error of the module.
 ze_result_t cpu_module_take_program(struct cpu_module *module, struct cpu_program **out_program);
 
 // Compiles from SPIR-V and from native input so far, for zeCpuGetCount.

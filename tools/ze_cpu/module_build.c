@@ -157,8 +157,8 @@ static ze_result_t build_alone(struct cpu_module *module, cl_program program, co
     return module->program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-// Links what was compiled. What cannot be resolved is left for zeModuleDynamicLink: the objects are
-// then linked into a library, which may have holes.
+// Links compiled objects. Unresolved symbols are left for zeModuleDynamicLink: the objects are then
+// linked into a library, which may have such symbols.
 static ze_result_t link_objects(struct cpu_module *module, const cl_program *objects,
                                 uint32_t object_count, struct cpu_log *log)
 {

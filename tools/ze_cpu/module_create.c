@@ -217,7 +217,8 @@ ze_result_t ZE_APICALL cpu_zeModuleGetProperties(ze_module_handle_t hModule,
     struct cpu_module *module = (struct cpu_module *)hModule;
     if (pModuleProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    // The driver may resolve imports by itself, so that what is left open decides, as a link would.
+    // The driver may resolve imports by itself. So the symbols that stay unresolved decide, as in a
+    // link.
     pthread_mutex_lock(&module->mutex);
     pModuleProperties->flags = module->program == NULL ? ZE_MODULE_PROPERTY_FLAG_IMPORTS : 0;
     pthread_mutex_unlock(&module->mutex);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What flags of 0 stand for.
+// The meaning of flags of 0.
 #define ALL_BUT_KERNELS                                                                            \
     (CPU_MUTABLE_COMMAND_FLAGS_OFFERED & ~CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION)
 

@@ -5,13 +5,13 @@
 #include "command_list.h"
 #include "program.h"
 
-// A command of a mutable list that was given an identifier, and what of it may be changed between
-// two executions of the list.
+// A command of a mutable list with an identifier, and its fields that may change between two
+// executions of the list.
 struct cpu_mutable_command {
     struct cpu_command *command; // borrowed from the list; NULL until it is appended
     uint32_t flags;
     bool has_signal, signal_counts;      // as it was appended
-    struct cpu_program_kernel **kernels; // owned, each retained: what it may be switched to
+    struct cpu_program_kernel **kernels; // owned, each retained: its choice
     uint32_t kernel_count;
     bool *is_set; // owned, for each argument; NULL: all are, since the kernel was never switched
 };
@@ -19,8 +19,8 @@ struct cpu_mutable_command {
 // The command that is recorded in the list next, to the identifier that was asked for before it.
 void cpu_mutable_attach(struct cpu_list *list, struct cpu_command *command);
 
-// Room for the arguments of the next launch: `argument_bytes`, or what a kernel needs that it may
-// be switched to.
+// Room for the arguments of the next launch: `argument_bytes`, or the size that one of `kernels`
+// needs.
 size_t cpu_mutable_argument_bytes(const struct cpu_list *list, size_t argument_bytes);
 
 // INVALID_ARGUMENT, with a line, if a switched kernel lacks arguments.

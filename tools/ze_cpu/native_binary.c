@@ -285,9 +285,8 @@ bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_nativ
     *out_native = (struct cpu_native){0};
     if (!read_header(&reader, log))
         return false;
-    // What follows passed the checksum, so that a counting pass is not worth its lines: the OpenCL
-    // binary dominates the size, and the table's structs are at most this much larger than its
-    // bytes.
+    // The rest passed the checksum, so that it needs no pass that counts: the OpenCL binary
+    // dominates the size, and the table's structs are at most this much larger than its bytes.
     struct arena arena = {.capacity = (size_bytes < 1 << 20 ? size_bytes : 1 << 20) * 4 + 4096};
     arena.bytes = calloc(1, arena.capacity);
     if (arena.bytes == NULL)

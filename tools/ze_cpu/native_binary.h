@@ -8,7 +8,7 @@
 // and symbols, the OpenCL binary of the linked program (if it is linked) and that of the compiled
 // object (if there is something to link). All numbers are little endian and 32 bits wide.
 
-// What cpu_native_unpack finds. The binaries are borrowed from the bytes.
+// The result of cpu_native_unpack. The binaries are borrowed from the bytes.
 struct cpu_native {
     struct zepi_spirv table; // kernels and symbols; `storage` is one block of malloc
     const uint8_t *program;

@@ -90,7 +90,7 @@ static void find_extensions(void)
 #undef FIND
 }
 
-// What the processor runs at now; a virtual machine's runtime knows no other clock.
+// The processor's clock rate now; a virtual machine's runtime knows no other.
 static cl_uint processor_mhz(void)
 {
     char line[256];
@@ -104,6 +104,31 @@ static cl_uint processor_mhz(void)
     return mhz > 0 ? (cl_uint)(mhz + 0.5) : 0;
 }
 
+// ZE_CPU_MEMORY and ZE_CPU_MAX_ALLOCATION.
+static void limit_memory(void)
+{
+    const cl_ulong memory_bytes = (cl_ulong)cpu_options()->memory_mib << 20;
+    if (memory_bytes != 0 && opencl.global_memory_bytes > memory_bytes)
+        opencl.global_memory_bytes = memory_bytes;
+    if (memory_bytes != 0 && opencl.maximum_allocation_bytes > memory_bytes)
+        opencl.maximum_allocation_bytes = memory_bytes;
+    const cl_ulong allocation_bytes = (cl_ulong)cpu_options()->allocation_mib << 20;
+    if (allocation_bytes != 0 && opencl.maximum_allocation_bytes > allocation_bytes)
+        opencl.maximum_allocation_bytes = allocation_bytes;
+}
+
+static void read_sub_group_sizes(void)
+{
+    size_t sizes[8];
+    size_t size_bytes = 0;
+    if (opencl.api->clGetDeviceInfo(opencl.device, SUB_GROUP_SIZES_INTEL, sizeof(sizes), sizes,
+                                    &size_bytes) != CL_SUCCESS)
+        return;
+    opencl.sub_group_size_count = (uint32_t)(size_bytes / sizeof(sizes[0]));
+    for (uint32_t i = 0; i < opencl.sub_group_size_count; i++)
+        opencl.sub_group_sizes[i] = (uint32_t)sizes[i];
+}
+
 static void read_device(void)
 {
 #define READ(name, member)                                                                         \
@@ -115,14 +140,6 @@ static void read_device(void)
     READ(CL_DEVICE_GLOBAL_MEM_SIZE, global_memory_bytes);
     READ(CL_DEVICE_LOCAL_MEM_SIZE, local_memory_bytes);
     READ(CL_DEVICE_MAX_MEM_ALLOC_SIZE, maximum_allocation_bytes);
-    const cl_ulong memory_bytes = (cl_ulong)cpu_options()->memory_mib << 20;
-    if (memory_bytes != 0 && opencl.global_memory_bytes > memory_bytes)
-        opencl.global_memory_bytes = memory_bytes;
-    if (memory_bytes != 0 && opencl.maximum_allocation_bytes > memory_bytes)
-        opencl.maximum_allocation_bytes = memory_bytes;
-    const cl_ulong allocation_bytes = (cl_ulong)cpu_options()->allocation_mib << 20;
-    if (allocation_bytes != 0 && opencl.maximum_allocation_bytes > allocation_bytes)
-        opencl.maximum_allocation_bytes = allocation_bytes;
     READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache_bytes);
     READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, maximum_group_size);
     READ(CL_DEVICE_MAX_PARAMETER_SIZE, maximum_argument_bytes);
@@ -158,14 +175,8 @@ static void read_device(void)
 #undef READ
     if (opencl.clock_mhz == 0)
         opencl.clock_mhz = processor_mhz();
-    size_t sizes[8];
-    size_t size_bytes = 0;
-    if (opencl.api->clGetDeviceInfo(opencl.device, SUB_GROUP_SIZES_INTEL, sizeof(sizes), sizes,
-                                    &size_bytes) != CL_SUCCESS)
-        return;
-    opencl.sub_group_size_count = (uint32_t)(size_bytes / sizeof(sizes[0]));
-    for (uint32_t i = 0; i < opencl.sub_group_size_count; i++)
-        opencl.sub_group_sizes[i] = (uint32_t)sizes[i];
+    limit_memory();
+    read_sub_group_sizes();
 }
 
 static void open_runtime(void)

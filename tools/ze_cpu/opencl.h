@@ -50,7 +50,7 @@ struct cpu_opencl {
 // why (static storage; may be NULL).
 const struct cpu_opencl *cpu_opencl_open(const char **out_message);
 
-// What cpu_opencl_open returned, without its check. Only after it succeeded.
+// The result of cpu_opencl_open, without its check. Only after it succeeded.
 const struct cpu_opencl *cpu_opencl(void);
 
 ze_result_t cpu_opencl_result(cl_int code);

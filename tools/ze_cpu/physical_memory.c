@@ -9,7 +9,9 @@
 #include "ze_newer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static ze_result_t check_description(const ze_physical_mem_desc_t *desc)
@@ -27,6 +29,48 @@ static ze_result_t check_description(const ze_physical_mem_desc_t *desc)
                                                            : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
+static int make_file(size_t size_bytes)
+{
+    const int file = memfd_create("ze_cpu physical memory", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, (off_t)size_bytes) == 0)
+        return file;
+    cpu_report("zePhysicalMemCreate", "no file for %zu bytes: error %d", size_bytes, errno);
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+// Whether the descriptor is of a file with so many bytes.
+static bool is_importable(const ze_external_memory_import_fd_t *import, size_t size_bytes)
+{
+    struct stat status;
+    if (import->flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD &&
+        fstat(import->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        size_bytes <= (uint64_t)status.st_size)
+        return true;
+    cpu_report("zePhysicalMemCreate",
+               "descriptor %d, of kind 0x%x, is no file of %zu bytes or more", import->fd,
+               import->flags, size_bytes);
+    return false;
+}
+
+// Imported memory takes none of the device.
+static ze_result_t take_pages(const ze_physical_mem_desc_t *desc,
+                              const ze_external_memory_import_fd_t *import,
+                              struct cpu_physical_memory *memory)
+{
+    if (import != NULL && !is_importable(import, desc->size))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (import == NULL && !cpu_memory_take(desc->size))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    memory->is_imported = import != NULL;
+    memory->file = import != NULL ? import->fd : make_file(desc->size);
+    if (memory->file >= 0)
+        return ZE_RESULT_SUCCESS;
+    cpu_memory_give(desc->size);
+    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
 ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
                                                ze_device_handle_t hDevice,
                                                ze_physical_mem_desc_t *desc,
@@ -34,26 +78,22 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
 {
     if (desc == NULL || phPhysicalMemory == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (cpu_chain_has_external_memory(desc->pNext))
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    const ze_external_memory_import_fd_t *import =
+        cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+    const ze_external_memory_export_desc_t *export =
+        cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC);
+    if (export != NULL && export->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     ze_result_t result = check_description(desc);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!cpu_memory_take(desc->size))
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     struct cpu_physical_memory *memory = cpu_object_create(CPU_PHYSICAL_MEMORY, sizeof(*memory));
-    if (memory == NULL) {
-        cpu_memory_give(desc->size);
+    if (memory == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    int file = memfd_create("ze_cpu physical memory", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)desc->size) != 0) {
-        cpu_report(__func__, "no file for %zu bytes: error %d", desc->size, errno);
-        if (file >= 0)
-            close(file);
+    result = take_pages(desc, import, memory);
+    if (result != ZE_RESULT_SUCCESS) {
         cpu_object_destroy(memory);
-        cpu_memory_give(desc->size);
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+        return result;
     }
     bool is_on_host = (desc->flags & CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
     memory->context = hContext;
@@ -61,8 +101,35 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
     memory->type = is_on_host ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
     memory->id = cpu_memory_new_id();
     memory->size_bytes = desc->size;
-    memory->file = file;
+    memory->is_exportable = export != NULL;
     *phPhysicalMemory = (ze_physical_mem_handle_t)memory;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zePhysicalMemGetProperties(ze_context_handle_t hContext,
+                                                      ze_physical_mem_handle_t hPhysicalMem,
+                                                      ze_physical_mem_properties_t *pMemProperties)
+{
+    const struct cpu_physical_memory *memory = (const struct cpu_physical_memory *)hPhysicalMem;
+    if (pMemProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (memory->context != hContext) {
+        cpu_report(__func__, "%p belongs to another context", (const void *)memory);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    ze_external_memory_export_fd_t *exported =
+        cpu_chain_find(pMemProperties->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+    if (exported != NULL && !memory->is_exportable) {
+        cpu_report(__func__, "%p was not created to be exported", (const void *)memory);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    const int file = exported != NULL ? fcntl(memory->file, F_DUPFD_CLOEXEC, 0) : 0;
+    if (file < 0)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (exported != NULL)
+        exported->fd = file;
+    pMemProperties->id = memory->id;
+    pMemProperties->size = memory->size_bytes;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -74,14 +141,15 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemDestroy(ze_context_handle_t hContext,
         cpu_report(__func__, "%p belongs to another context", (void *)memory);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    // Acquire: what was mapped has been unmapped.
+    // Acquire: all mappings have been removed.
     size_t mapped_bytes = atomic_load_explicit(&memory->mapped_bytes, memory_order_acquire);
     if (mapped_bytes != 0) {
         cpu_report(__func__, "%zu bytes of %p are still mapped", mapped_bytes, (void *)memory);
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     close(memory->file);
-    cpu_memory_give(memory->size_bytes);
+    if (!memory->is_imported)
+        cpu_memory_give(memory->size_bytes);
     cpu_object_destroy(memory);
     return ZE_RESULT_SUCCESS;
 }

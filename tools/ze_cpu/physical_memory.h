@@ -5,6 +5,7 @@
 #include "object.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 // Pages without an address: an anonymous file, of which virtual_memory.c maps pieces.
 struct cpu_physical_memory {
@@ -14,7 +15,9 @@ struct cpu_physical_memory {
     ze_memory_type_t type;       // device, or host if asked for
     uint64_t id;                 // never given twice; for pointer queries
     size_t size_bytes;
-    int file;                    // owned
+    int file; // owned
+    bool is_exportable;
+    bool is_imported;            // pages of a file whose descriptor the host gave
     _Atomic size_t mapped_bytes; // over all mappings: not to be destroyed while it is not 0
 };
 

@@ -66,7 +66,7 @@ void cpu_program_release(struct cpu_program *program)
 {
     if (program == NULL)
         return;
-    // Acquire and release: the last one must see what the others did with it.
+    // Acquire and release: the last owner sees the writes of the others.
     if (atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) != 1)
         return;
     for (uint32_t i = 0; i < program->kernel_count; i++) {

@@ -39,8 +39,8 @@ struct cpu_program_kernel {
 };
 
 // A linked OpenCL program and the table of its kernels. Shared by the modules that were linked into
-// it, their kernels, recorded launches and executors. Immutable but for the counts and
-// what answers queries.
+// it, their kernels, recorded launches and executors. Immutable but for the counts and the data for
+// queries.
 struct cpu_program {
     _Atomic uint32_t references;
     _Atomic uint32_t owners;            // modules and ze_kernels; 0: nothing new can be launched

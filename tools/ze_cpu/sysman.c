@@ -78,7 +78,7 @@ ze_result_t ZE_APICALL cpu_zesMemoryGetProperties(zes_mem_handle_t hMemory,
     return ZE_RESULT_SUCCESS;
 }
 
-// What the parts have free together is free at the whole.
+// The free memory of the whole is the sum of its parts'.
 ze_result_t ZE_APICALL cpu_zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t *pState)
 {
     const ze_result_t result = cpu_object_check(hMemory, CPU_DEVICE, "zesMemoryGetState");

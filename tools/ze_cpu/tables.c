@@ -47,8 +47,9 @@ void *cpu_tables_find(const char *name)
     return NULL;
 }
 
-// How a table of specification 1.4 goes on in newer ones: what came when, in the order of the
-// table. Entries were only ever appended. `offset` is that of the function in struct cpu_tables.
+// The entries that newer specifications appended to a table of 1.4, with their version, in the
+// order of the table. Entries were only ever appended. `offset` is that of the function in struct
+// cpu_tables.
 struct later {
     uint32_t minor;
     size_t offset;
@@ -117,7 +118,7 @@ static const struct later command_list_exp_later[] = {
 };
 static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
 
-// Getter, member of struct cpu_tables, last entry in 1.4, what came later.
+// Getter, member of struct cpu_tables, last entry in 1.4, later entries.
 #define CORE_TABLES(TABLE)                                                                         \
     TABLE(Global, global, pfnInit, global_later)                                                   \
     TABLE(Driver, driver, pfnGetExtensionFunctionAddress, driver_later)                            \
@@ -226,8 +227,8 @@ static void refuse_all(void *table, size_t size_bytes)
     }
 REFUSED_TABLES(REFUSED_GETTER)
 
-// System management of memory. Newer headers have larger tables of 1.4; what is not
-// named here refuses.
+// System management of memory. Newer headers have larger tables of 1.4; functions that are not
+// named here refuse.
 static const struct later zes_global_later[] = {LATER(5, zesInit)};
 static const struct later zes_driver_later[] = {LATER(5, zesDriverGet)};
 static const struct later zes_driver_exp_later[] = {LATER(7, zesDriverGetDeviceByUuidExp)};

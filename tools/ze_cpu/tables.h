@@ -47,7 +47,7 @@ extern const struct cpu_tables cpu_tables_checked;
 extern const struct cpu_tables cpu_tables_calls;
 extern const struct cpu_tables cpu_tables_idle;
 
-// What calls of the calls layer go to.
+// The tables that the calls layer calls.
 const struct cpu_tables *cpu_tables_inner(void);
 
 // Answer UNSUPPORTED_FEATURE: for functions of newer specifications that have no name here, and one

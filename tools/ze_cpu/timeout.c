@@ -22,8 +22,8 @@ uint64_t cpu_deadline(uint64_t timeout_ns)
     return timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 }
 
-// Condition variables know no raw clock, and the one that they know may run faster: what is left
-// is computed anew for each wait.
+// Condition variables know no raw clock, and their clock may run faster: the remaining time is
+// computed anew for each wait.
 bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline_ns)
 {
     if (deadline_ns == UINT64_MAX) {

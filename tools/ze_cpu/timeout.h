@@ -16,7 +16,7 @@ void cpu_condition_init(pthread_cond_t *condition);
 // UINT64_MAX: never; that looks at no clock.
 uint64_t cpu_deadline(uint64_t timeout_ns);
 
-// Waits until the condition is signalled, or for no reason. False when the deadline has passed.
+// Waits until the condition is signalled, or returns early. False when the deadline has passed.
 bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline_ns);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-// The functions that are not offered, whatever their parameters: the calling convention lets a
+// The functions that are not offered. One stub serves any parameters: the calling convention lets a
 // callee ignore arguments.
 ze_result_t ZE_APICALL cpu_refused(void)
 {

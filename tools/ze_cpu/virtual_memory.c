@@ -14,7 +14,7 @@
 
 #define INACCESSIBLE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
-// Pages that were mapped together, or what an unmapping or a change of access left of them.
+// Pages that were mapped together, or the rest of them after an unmapping or a change of access.
 struct mapping {
     struct mapping *next, *prev; // utlist: ascending by address, disjoint
     uintptr_t address;
@@ -116,7 +116,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     struct reservation *reservation = calloc(1, sizeof(*reservation));
     if (reservation == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    // Without MAP_FIXED the address is a wish, which is what the specification makes of it.
+    // Without MAP_FIXED the address is a hint, as the specification has it.
     void *pages = mmap((void *)pStart, size, PROT_NONE, INACCESSIBLE, -1, 0);
     if (pages == MAP_FAILED) {
         free(reservation);

@@ -266,7 +266,7 @@ static bool wait_until_settled(int milliseconds, uint64_t deadline_ns)
 bool cpu_workers_settle(uint64_t timeout_ns)
 {
     const uint64_t deadline_ns = cpu_deadline(timeout_ns);
-    // Whose event was signalled a moment ago may be about to begin.
+    // A worker whose event was just signalled may be about to begin.
     wait_until_settled(3, deadline_ns);
     atomic_store(&cpu_executors_are_over, true);
     return wait_until_settled(1, deadline_ns);

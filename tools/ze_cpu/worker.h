@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 // The thread behind a command queue or an immediate list. It executes commands in the order in
-// which they were submitted, which also serves out-of-order lists: what they promise is less. A
+// which they were submitted, which serves out-of-order lists as well, since they promise less. A
 // command that waits for an event delays its own worker only.
 struct cpu_worker;
 
 // For commands on the device. NULL without memory or threads.
 struct cpu_worker *cpu_worker_create(ze_device_handle_t device);
 
-// Waits for what was submitted, then ends the thread. NULL is fine.
+// Waits for all submitted commands, then ends the thread. NULL is fine.
 void cpu_worker_destroy(struct cpu_worker *worker);
 
 // Appends a chain of commands (linked by next), which the worker owns from here on. Never blocks
@@ -23,8 +23,8 @@ void cpu_worker_destroy(struct cpu_worker *worker);
 void cpu_worker_submit(struct cpu_worker *worker, struct cpu_command *first,
                        struct cpu_command *last);
 
-// Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or what
-// the first command that failed since the last synchronization failed with.
+// Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or the
+// error of the first command that failed since the last synchronization.
 ze_result_t cpu_worker_synchronize(struct cpu_worker *worker, uint64_t timeout_ns);
 
 // Over all workers of the process.

@@ -5,9 +5,9 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 
-// What the Level Zero specification added after 1.4, the version of Debian 12's headers, as far as
-// ze_cpu offers it. Names and layouts are the specification's. Types that the installed headers
-// have are left to them (HAVE_..., from CMakeLists.txt).
+// The declarations that the Level Zero specification added after 1.4, the version of Debian 12's
+// headers, as far as ze_cpu offers them. Names and layouts are the specification's. Types that the
+// installed headers have are left to them (HAVE_..., from CMakeLists.txt).
 
 #define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)             // 1.7
 #define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)              // 1.7
@@ -75,6 +75,28 @@ typedef struct _ze_memory_sub_allocations_exp_properties_t {
     uint32_t *pCount;
     ze_sub_allocation_t *pSubAllocations;
 } ze_memory_sub_allocations_exp_properties_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES 0x00020040u // 1.15
+
+#ifndef HAVE_ZE_PHYSICAL_MEM_PROPERTIES_T
+typedef struct _ze_physical_mem_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint64_t id;
+    uint64_t size;
+} ze_physical_mem_properties_t;
+#endif
+
+#define CPU_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC 0x00020037u
+
+#ifndef HAVE_ZE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC_T
+typedef struct _ze_external_memmap_sysmem_ext_desc_t {
+    ze_structure_type_t stype;
+    const void *pNext;
+    void *pSystemMemory;
+    uint64_t size;
+} ze_external_memmap_sysmem_ext_desc_t;
 #endif
 
 // Mutable command lists: 1.9, kernels of a command 1.10.

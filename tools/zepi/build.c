@@ -45,7 +45,7 @@ struct build_options {
     bool is_json;
 };
 
-// What was built, for both ways of printing.
+// The build, for both ways of printing.
 struct built {
     const struct build_options *options;
     zepi_module_t input;

@@ -23,7 +23,8 @@ static const char usage[] =
     "FILE\n"
     "\n"
     "The native code that is kept on disk.\n"
-    "  show           where it is, and how much there is\n"
+    "  show           where it is, and how much there is; the shared store behind it, if there is "
+    "one\n"
     "  verify         reads every file; bad ones are removed, with --keep only counted. Names "
     "those\n"
     "                 that the device here would not use, and why\n"
@@ -47,7 +48,7 @@ static const char usage[] =
     "Exit code 1: the folder cannot be used, verify or import found bad files, or warm could not\n"
     "build a module.\n";
 
-// What a subcommand works on, and what it found out, as a document.
+// The input of a subcommand, and its results as a document.
 struct care {
     struct zepi_disk *disk;
     cJSON *document;
@@ -109,6 +110,23 @@ static void add_time(cJSON *parent, const char *name, int64_t time_ns)
         cJSON_AddStringToObject(parent, name, text);
 }
 
+// The store behind the disk, if there is one, as the plugin sees it.
+static int add_shared(const struct care *care)
+{
+    zepi_cache_location_t location = {.size = sizeof(location)};
+    const char *shared = getenv("ZEPI_CACHE_SHARED");
+    if (!shared || !shared[0])
+        return EXIT_OK;
+    const int code = host_load_plugin();
+    if (code != EXIT_OK)
+        return code;
+    if (zepi.cache_get_location(&location) != ZEPI_SUCCESS)
+        return host_fail("cache_get_location");
+    cJSON_AddStringToObject(care->document, "shared", location.shared);
+    cJSON_AddStringToObject(care->document, "shared_state", location.shared_state);
+    return EXIT_OK;
+}
+
 static int show(const struct care *care)
 {
     struct summary summary = {.oldest_ns = INT64_MAX, .newest_ns = INT64_MIN};
@@ -122,7 +140,7 @@ static int show(const struct care *care)
         add_time(care->document, "oldest_use", summary.oldest_ns);
         add_time(care->document, "newest_use", summary.newest_ns);
     }
-    return EXIT_OK;
+    return add_shared(care);
 }
 
 struct unused {
@@ -240,8 +258,8 @@ static int export(const struct care *care)
     return is_written ? EXIT_OK : EXIT_FAILED;
 }
 
-// With the files comes what this machine says about its compiler: processes here then use them from
-// the first build on.
+// The files come with this machine's record of its compiler: processes here then use them from the
+// first build on.
 static int import(const struct care *care)
 {
     struct cache_imported imported = {0};
@@ -315,7 +333,7 @@ static int run(const char *folder, size_t index, struct care *care)
     const bool is_output_taken =
         subcommands[index].run == export && care->argument && strcmp(care->argument, "-") == 0;
     if (code == EXIT_USAGE || is_output_taken) {
-        // What would be printed is not there, or would stand in the middle of the file.
+        // The report would be missing, or would stand in the middle of the file.
     } else if (care->is_json) {
         char *text = cJSON_Print(care->document);
         if (text)
@@ -351,7 +369,7 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
     return true;
 }
 
-// What an option sets. Returns EXIT_OK, or an exit code after saying what is wrong.
+// Reads one option. Returns EXIT_OK, or an exit code after saying what is wrong.
 static int read_option(struct care *care, int option)
 {
     char *end;

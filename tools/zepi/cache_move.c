@@ -48,13 +48,13 @@ bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_fold
         fprintf(stderr, "zepi cache export: %s: %s\n", path, strerror(errno));
         return false;
     }
-    // A device or a pipe stays, whatever comes of the export.
+    // A device or a pipe is not removed, even if the export fails.
     struct stat status;
     const bool is_own =
         !is_stream(path) && fstat(fileno(export.file), &status) == 0 && S_ISREG(status.st_mode);
     if (fwrite(magic, sizeof(magic), 1, export.file) == 1)
         *out_state = zepi_disk_for_each_sound(disk, write_one, &export);
-    // What does not fit is noticed here at the latest.
+    // A full disk is noticed here at the latest.
     if ((is_stream(path) ? fflush(export.file) : fclose(export.file)) != 0 && export.error == 0)
         export.error = errno;
     if (export.error != 0) {

@@ -14,7 +14,7 @@ bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_fold
 
 struct cache_imported {
     struct zepi_disk_tally good;
-    struct zepi_disk_tally bad; // neither whole nor sound: not taken
+    struct zepi_disk_tally bad; // cut or damaged: not taken
 };
 
 // Takes the sound ones of a file. "-" is standard input. Returns false after saying what failed.

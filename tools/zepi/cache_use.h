@@ -5,11 +5,11 @@
 #include "cache/disk.h"
 #include "host.h"
 
-// Whether a device of this machine would use what is on the disk: keys of builds say which device,
-// driver and compiler they were made with. Another build, of a small kernel in a folder of its own,
-// says what the first device has now.
+// Whether a device of this machine would use the files on the disk: keys of builds name their
+// device, driver and compiler. Another build, of a small kernel in a folder of its own, gives those
+// of the first device now.
 struct cache_use {
-    struct zepi_disk *disk; // owned: the small build, and what the process knows of the compiler
+    struct zepi_disk *disk; // owned: the small build, and the process' record of the compiler
     uint8_t *key;           // owned: of the small build
     size_t key_size;
     zepi_device_info_t device;

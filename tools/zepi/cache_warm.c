@@ -181,33 +181,16 @@ static void draw(const struct progress *progress, size_t count)
                 BAR_CHARACTERS - filled, "", done, count);
 }
 
-// Waits for the processes. One that dies takes one module with it, and no other.
-static int wait_for(size_t processes, struct progress *progress, size_t count)
+static bool start_one(const struct cache_warm *warm, const struct list *list,
+                      struct progress *progress)
 {
-    int code = EXIT_OK;
-    while (processes > 0) {
-        int status;
-        const pid_t child = waitpid(-1, &status, WNOHANG);
-        if (child == 0) {
-            draw(progress, count);
-            usleep(BAR_INTERVAL_US);
-            continue;
-        }
-        if (child < 0)
-            break;
-        processes--;
-        if (WIFSIGNALED(status)) {
-            fprintf(stderr, "zepi cache warm: a process ended with signal %d at a module\n",
-                    WTERMSIG(status));
-            atomic_fetch_add(&progress->failed, 1);
-            code = EXIT_FAILED;
-        } else if (WEXITSTATUS(status) != EXIT_OK) {
-            code = WEXITSTATUS(status);
-        }
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        _exit(work(warm, list, progress));
     }
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-    return code;
+    return child > 0;
 }
 
 static size_t start(const struct cache_warm *warm, const struct list *list,
@@ -219,17 +202,43 @@ static size_t start(const struct cache_warm *warm, const struct list *list,
         wanted = list->count;
     if (wanted > MAX_PROCESSES)
         wanted = MAX_PROCESSES;
-    fflush(NULL);
-    for (; started < wanted; started++) {
-        const pid_t child = fork();
+    while (started < wanted && start_one(warm, list, progress))
+        started++;
+    return started;
+}
+
+// Waits for the processes. One that dies takes one module with it; another one takes its place.
+static int wait_for(size_t processes, const struct cache_warm *warm, const struct list *list,
+                    struct progress *progress)
+{
+    int code = EXIT_OK;
+    size_t places = list->count; // so that it ends if they die before they take a module
+    while (processes > 0) {
+        int status;
+        const pid_t child = waitpid(-1, &status, WNOHANG);
         if (child == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGTERM);
-            _exit(work(warm, list, progress));
+            draw(progress, list->count);
+            usleep(BAR_INTERVAL_US);
+            continue;
         }
         if (child < 0)
             break;
+        processes--;
+        if (WIFSIGNALED(status)) {
+            fprintf(stderr, "zepi cache warm: a process ended with signal %d at a module\n",
+                    WTERMSIG(status));
+            atomic_fetch_add(&progress->failed, 1);
+            code = EXIT_FAILED;
+            if (atomic_load(&progress->next) < list->count && places-- > 0 &&
+                start_one(warm, list, progress))
+                processes++;
+        } else if (WEXITSTATUS(status) != EXIT_OK) {
+            code = WEXITSTATUS(status);
+        }
     }
-    return started;
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return code;
 }
 
 int cache_warm(const struct cache_warm *warm, cJSON *document)
@@ -246,7 +255,7 @@ int cache_warm(const struct cache_warm *warm, cJSON *document)
         const uint64_t start_ns = host_now_ns();
         const size_t processes = start(warm, &list, progress);
         code = processes == 0 && list.count > 0 ? EXIT_FAILED
-                                                : wait_for(processes, progress, list.count);
+                                                : wait_for(processes, warm, &list, progress);
         const size_t built = atomic_load(&progress->built);
         cJSON_AddNumberToObject(document, "modules", (double)list.count);
         cJSON_AddNumberToObject(document, "built", (double)built);

@@ -6,7 +6,8 @@
 
 #include <cjson/cJSON.h>
 
-// What the DPC++ runtime passes for programs that were compiled with -O2, its compiler's default.
+// The options of the DPC++ runtime for programs that were compiled with -O2, its compiler's
+// default.
 #define CACHE_WARM_OPTIONS "-ze-opt-level=2"
 
 struct cache_warm {

@@ -14,7 +14,8 @@ int command_compare(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
 
-// Says the first line of a usage text on stderr, behind what getopt_long said. Returns EXIT_USAGE.
+// Prints the first line of a usage text on stderr, after the message of getopt_long. Returns
+// EXIT_USAGE.
 int command_refuse(const char *usage);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What zepi compare measures: the same work on ze_cpu through zepi and in another way. Both ways
-// take turns, and the best of their times counts.
+// The measurements of zepi compare: the same work on ze_cpu through zepi and in another way. Both
+// ways take turns, and the best of their times counts.
 
 struct compare {
     struct host_device host; // with an in-order queue
@@ -27,7 +27,7 @@ struct compare_row {
     size_t size_bytes; // that an operation copies; 0: speeds are not told
 };
 
-// Measures the rows of a group, all in the same rounds; `ways` are the names of what is measured.
+// Measures the rows of a group, all in the same rounds; `ways` names the two ways.
 bool compare_in_turns(struct compare *compare, const char *group, const char *const ways[2],
                       const struct compare_row *rows, size_t count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What it costs to launch a kernel that does nothing.
+// The cost of a launch of a kernel that does nothing.
 #include "compare.h"
 
 #include <stdio.h>

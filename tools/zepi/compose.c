@@ -41,7 +41,8 @@ static zepi_result_t create_native(const struct host_device *host, const struct 
     return zepi.module_create(host->context, state, 1, &image, out_module);
 }
 
-// Native code does not say whether it is an object's. What is known to be, or lacks something, is.
+// Native code does not tell whether it is an object. Code of a known object, or with imports, is
+// one.
 static int show(const struct host_device *host, const struct spec_options *spec, const char *path,
                 zepi_module_t *out_module)
 {

@@ -5,7 +5,7 @@
 #include "host.h"
 #include "spec.h"
 
-// What zepi build makes of its files.
+// The module that zepi build makes of its files.
 enum compose_mode {
     COMPOSE_BUILD,   // one file to an executable
     COMPOSE_COMPILE, // one file to an object

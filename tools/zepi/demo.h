@@ -32,7 +32,7 @@ int demo_convolution(struct demo *demo);
 int demo_matrix_multiply(struct demo *demo);
 int demo_single_value(struct demo *demo);
 
-// What the cases share.
+// Parts of several cases.
 
 // An input module of one of our kernels, with an optional composite layout.
 int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,

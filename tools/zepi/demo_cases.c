@@ -42,7 +42,7 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
     }
     const uint64_t again_ns = host_now_ns();
     host_release(again);
-    // Neither handles nor native code are left in memory.
+    // No handle and no native code is left in memory.
     if (zepi.cache_clear(demo->host->context) != ZEPI_SUCCESS ||
         zepi.cache_clear(NULL) != ZEPI_SUCCESS) {
         host_release(*out_executable);
@@ -88,7 +88,7 @@ void demo_compare(struct demo *demo, const double *expected, const double *found
         largest = fmax(largest, fabs(expected[i]));
     for (uint64_t i = 0; i < row->elements; i++) {
         const double error = fabs(expected[i] - found[i]) / (largest > 0 ? largest : 1);
-        // Not a number is as wrong as can be.
+        // NaN counts as the largest error.
         row->max_error = isnan(error) ? INFINITY : fmax(row->max_error, error);
     }
     if (!(row->max_error <= row->tolerance))

@@ -61,7 +61,7 @@ static void unset(const char *name)
     unsetenv(name);
 }
 
-// Says which runtime the command loads, or that it has need of one that is not there.
+// Prints the runtime that the command loads, or that it needs one that is missing.
 static int check_runtime(char *const command[])
 {
     struct runtime runtime;
@@ -102,24 +102,24 @@ static int force_adapter(const char *path)
     return EXIT_OK;
 }
 
-// Puts the folder beside the adapter, in which it has the names of Intel's, before others.
+// Puts the folder beside the adapter, in which it has the names of Intel's, before others. An adapter
+// without such a folder, that of another project, is the only one.
 static int add_adapters(void)
 {
-    char file[2 * PATH_MAX];
+    char adapter[PATH_MAX], file[2 * PATH_MAX];
     const char *before = getenv("UR_ADAPTERS_SEARCH_PATH");
-    bool is_there = path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", file);
-    if (is_there) {
-        char *slash = strrchr(file, '/');
-        snprintf(slash ? slash + 1 : file, PATH_MAX, "zepi/adapters/libur_adapter_level_zero.so.0");
-        is_there = access(file, R_OK) == 0;
-    }
-    if (!is_there) {
+    if (!path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", adapter)) {
         fprintf(stderr,
                 "zepi: %s: %s; ZEPI_UR_ADAPTER says where libur_adapter_zepi.so is (it is built "
                 "where Unified Runtime's headers are)\n",
-                file, strerror(errno));
+                adapter, strerror(errno));
         return EXIT_NO_DEVICE;
     }
+    const char *slash = strrchr(adapter, '/');
+    snprintf(file, sizeof(file), "%.*szepi/adapters/libur_adapter_level_zero.so.0",
+             slash ? (int)(slash + 1 - adapter) : 0, adapter);
+    if (access(file, R_OK) != 0)
+        return force_adapter(adapter);
     *strrchr(file, '/') = '\0';
     char *folders = NULL;
     if (asprintf(&folders, "%s%s%s", file, before && before[0] ? "," : "", before ? before : "") <
@@ -137,7 +137,7 @@ static int prepare(enum host_driver driver, char *const command[])
 {
     const char *before = getenv("ZE_ENABLE_ALT_DRIVERS");
     int code = host_prepare(driver);
-    // What a program on Intel's driver starts keeps the program's adapters.
+    // Children of a program on Intel's driver keep the program's adapters.
     const bool is_child = driver == HOST_DRIVER_INTEL && getenv("DRM_SHIM_LAUNCHER");
     if (code == EXIT_OK && !is_child)
         code = check_runtime(command);
@@ -174,7 +174,7 @@ int command_exec(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
-    // '+': what follows the command is the command's.
+    // '+': words after the command are the command's.
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'c':

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_EXIT_CODE_H
 #define ZEPI_TOOL_EXIT_CODE_H
 
-// What the program answers to its caller.
+// The exit codes of the program.
 enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1,    // a build failed, or a number is wrong

@@ -39,7 +39,7 @@ bool host_choose(enum host_driver *driver, enum host_driver choice)
     return true;
 }
 
-static int load_plugin(void)
+int host_load_plugin(void)
 {
     char path[PATH_MAX];
     zepi_plugin_init_fn *init;
@@ -63,7 +63,7 @@ static int load_plugin(void)
     return EXIT_OK;
 }
 
-// How welcome a device is.
+// The rank of a device in the choice.
 enum rank { RANK_NONE, RANK_OTHER, RANK_ZE_CPU, RANK_GPU };
 
 static enum rank rank_of(zepi_platform_t platform, zepi_device_t device)
@@ -79,7 +79,7 @@ static enum rank rank_of(zepi_platform_t platform, zepi_device_t device)
                                                : RANK_OTHER;
 }
 
-// Takes the device if it is more welcome than the one taken before.
+// Takes the device if its rank is higher than that of the one taken before.
 static void take(struct host_device *host, enum rank *rank, zepi_platform_t platform,
                  zepi_device_t device)
 {
@@ -127,7 +127,7 @@ bool host_has_gpu(void)
             dup2(null, STDERR_FILENO);
         alarm(PROBE_SECONDS);
         struct host_device host = {0};
-        _exit(load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1);
+        _exit(host_load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1);
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
@@ -182,7 +182,7 @@ int host_prepare(enum host_driver driver)
 int host_load(enum host_driver driver)
 {
     const int code = host_prepare(driver);
-    return code == EXIT_OK ? load_plugin() : code;
+    return code == EXIT_OK ? host_load_plugin() : code;
 }
 
 const char *host_driver_description(void)

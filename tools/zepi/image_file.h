@@ -13,7 +13,7 @@ struct file_bytes {
     size_t size_bytes;
 };
 
-// "-" is standard input. Says what failed on stderr.
+// "-" is standard input. Prints an error on stderr.
 bool file_read(const char *path, struct file_bytes *out_file);
 // "-" is standard output.
 bool file_write(const char *path, const void *bytes, size_t size_bytes);

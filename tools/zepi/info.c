@@ -163,6 +163,8 @@ static cJSON *describe_cache(void)
     cJSON_AddBoolToObject(object, "is_disk_on", location.is_disk_on);
     cJSON_AddStringToObject(object, "folder", location.folder);
     cJSON_AddStringToObject(object, "folder_state", location.folder_state);
+    cJSON_AddStringToObject(object, "shared", location.shared);
+    cJSON_AddStringToObject(object, "shared_state", location.shared_state);
     return object;
 }
 

@@ -19,7 +19,7 @@
 #define LIBRARIES "usr/lib/x86_64-linux-gnu"
 #define LIBRARY_BEFORE_VERSION "libze_intel_gpu.so."
 
-// What this driver and the shim have to be told; a variable that is set stays as it is.
+// Variables that this driver and the shim need; a variable that is set keeps its value.
 static const struct {
     const char *name;
     const char *value;
@@ -138,7 +138,7 @@ static void set_environment(const struct place *place)
     else
         unsetenv("ZE_ENABLE_ALT_DRIVERS");
     unsetenv("ZE_ENABLE_NULL_DRIVER");
-    // So that what this program starts comes up in the same way.
+    // So that programs that this one starts come up in the same way.
     if (path_of_program(path))
         setenv("DRM_SHIM_LAUNCHER", path, 1);
 }
@@ -202,7 +202,7 @@ static int start(char *const arguments[])
         code = fail(command.first[0], error);
     } else {
         set_environment(&place);
-        // A program without a dynamic loader cannot have the shim, nor does it load drivers.
+        // A program without a dynamic loader cannot have the shim, and loads no drivers.
         code = program.loader[0] && place.folder[0]
                    ? exec_with_loader(&place, &command, program.path)
                    : exec_directly(&place, &command, program.path);

@@ -9,8 +9,8 @@
 // The path of this program, in `path` of PATH_MAX bytes; false: it cannot be found.
 bool path_of_program(char *path);
 
-// A library beside this program: NAME in ../lib (or where it is installed), or what the variable
-// says. `path` (of PATH_MAX bytes) says where it would be even if it is not there.
+// A library beside this program: NAME in ../lib (or where it is installed), or the value of the
+// variable. `path` (of PATH_MAX bytes) gets the place even if there is no such file.
 bool path_find_library(const char *variable, const char *name, char *path);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// zepi report: what another person needs to know of a machine, in one text file. Each part is a
+// zepi report: facts about a machine for a report of an error, in one text file. Each part is a
 // process of its own with a time limit, so that a driver that crashes or hangs is in the report,
 // too.
 #include "commands.h"
@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 24
-// A part may take half of what is left, but this much at least: together less than two minutes,
-// even if all of them hang.
+// A part may take half of the remaining time, but this much at least: together less than two
+// minutes, even if all of them hang.
 #define ALL_SECONDS 110
 #define PART_SECONDS 15
 #define KERNEL_LOG_BYTES ((size_t)1 << 20)
@@ -61,7 +61,7 @@ struct report {
     char *bytes;
     size_t size;
     char flag[32];      // of the driver, "" if it is chosen
-    char summary[4096]; // what is wrong, a line each
+    char summary[4096]; // problems, a line each
     int wrong_count;
 };
 

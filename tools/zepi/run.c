@@ -53,7 +53,7 @@ struct round {
     double launch_ms;
 };
 
-// What a run has at hand.
+// The state of a run.
 struct run {
     const struct run_options *options;
     struct host_device host;
@@ -222,7 +222,7 @@ static int run_round(struct run *run, struct round *round)
     return code;
 }
 
-// Builds once more with nothing in memory: what the next process would take.
+// Builds once more with nothing in memory, as the next process would.
 static int build_from_disk(struct run *run)
 {
     zepi_module_info_t info = {.size = sizeof(info)};

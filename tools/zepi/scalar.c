@@ -142,9 +142,9 @@ static bool parse_integer(size_t size, enum family family, const char *text, voi
     return true;
 }
 
-// Rounds to odd: of the two doubles around the text's number the one with an odd last bit. Rounding
-// that to fewer digits gives what rounding the number itself would; rounding twice to the nearest
-// would not.
+// Rounds to odd: of the two doubles around the text's number the one with an odd last bit. Rounded
+// to fewer digits, it gives the same as the number itself; after two roundings to the nearest it
+// may not.
 static double parse_to_odd(const char *text, char **out_end)
 {
     const int rounding = fegetround();

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 // Scalars as text: types by short names (bool i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64), values
-// read strictly: what does not fit the type is no value.
+// read strictly: a text that does not fit the type is an error.
 
 // 0 if the name is not known.
 zepi_scalar_type_t scalar_type(const char *name);

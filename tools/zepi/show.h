@@ -6,11 +6,11 @@
 
 #include <cjson/cJSON.h>
 
-// What zepi build --show lists: of a module state, images, kernels and constants, of the files that
-// it was made from imports and exports.
+// The lists of zepi build --show: state, images, kernels and constants of a module, imports and
+// exports of the files that it was made from.
 struct shown {
     zepi_module_t module;
-    zepi_module_t input; // what standard input was read into, if it is among the files; or NULL
+    zepi_module_t input; // the bytes of standard input, if it is among the files; or NULL
     const char *const *files;
     uint32_t file_count;
 };

@@ -20,7 +20,7 @@ struct symbol {
 struct list {
     struct symbol *symbols; // owned
     size_t count;
-    uint32_t group; // of what is added next
+    uint32_t group; // of the next one to add
     bool is_complete;
 };
 

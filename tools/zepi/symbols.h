@@ -6,9 +6,9 @@
 
 #include <cjson/cJSON.h>
 
-// Imports and exports of a file. SPIR-V says them. Native code does not: the linkage table that was
-// kept on the disk when it was compiled says them, of code that was linked those of each piece, but
-// for what the pieces resolve among each other.
+// Imports and exports of a file. SPIR-V declares them. Native code does not: they are in the
+// linkage table that was kept on the disk when it was compiled; for linked code in those of its
+// pieces, without the symbols that the pieces resolve among each other.
 
 // Adds each symbol as {name, linkage, kind, file} to the array. Returns false if of some piece of
 // the code they are unknown.

@@ -3,6 +3,7 @@
 
 #include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/log.h"
 #include "core/options.h"
 #include "core/stats.h"
 #include "core/unload.h"
@@ -11,11 +12,15 @@
 #include "device/platform.h"
 #include "program/build/build_key.h"
 
+#include <stdio.h>
+
 // Guards the making of the variables below; once made, they stay until the plugin is unloaded.
 static struct zepi_mutex mutex;
 static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
-static struct zepi_disk *disk;
+static struct zepi_disk *disk;                      // NULL: none
+static struct zepi_shared *shared;                  // NULL: none
+static char shared_refusal[ZEPI_SHARED_TEXT_BYTES]; // why there is none that was asked for
 
 static bool binary_serialise(const void *payload, struct zepi_build_bytes *out_bytes)
 {
@@ -43,42 +48,59 @@ static enum zepi_build_taken binary_deserialise(const void *bytes, size_t size,
 {
     if (size == 0)
         return ZEPI_BUILD_UNWANTED;
-    if (!zepi_binary_set(output, bytes, size))
-        return ZEPI_BUILD_TAKE_NO_MEMORY;
-    zepi_stats_count(ZEPI_STAT_BINARIES_DISK);
-    return ZEPI_BUILD_TAKEN;
+    return zepi_binary_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
 }
 
-// ---- The disk ----
+// ---- The stores: the disk, then the shared store ----
 
 typedef bool identify_fn(struct zepi_compiler_identity *compiler, struct zepi_disk *where,
                          struct zepi_digest *out_digest);
 
-// The key that native code has on disk, made in `space`: the key and the compiler's identity. Keys
-// of anything else are the same there. NULL: the compiler is not identified, or without memory. To
-// be finished in any case: `space`.
-static const struct zepi_key *binary_make_disk_key(struct zepi_disk *where,
-                                                   const struct zepi_key *key,
-                                                   identify_fn *identify, struct zepi_key *space)
+// The key that native code has in stores, made in `space`: the key and the compiler's identity.
+// Keys of anything else are the same there. NULL: the compiler is not identified, or without
+// memory. To be finished in any case: `space`.
+static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
+                                                    identify_fn *identify, struct zepi_key *space)
 {
     struct zepi_digest compiler;
     zepi_key_init(space, ZEPI_KEY_VERSION);
     if (!key->for_store)
         return key;
-    if (!identify(key->for_store, where, &compiler))
+    if (!identify(key->for_store, disk, &compiler))
         return NULL;
     zepi_key_add_bytes(space, ZEPI_KEY_BUILD, key->bytes, key->size);
     zepi_key_add_digest(space, ZEPI_KEY_COMPILER, compiler);
     return zepi_key_seal(space) ? space : NULL;
 }
 
+static bool load_from_disk(const struct zepi_key *key, struct zepi_build_record *out_record)
+{
+    const bool is_loaded = disk && zepi_disk_store_ops.load(disk, key, out_record);
+    if (is_loaded)
+        zepi_stats_count(ZEPI_STAT_BINARIES_DISK);
+    return is_loaded;
+}
+
+// What the shared store has is on the disk from now on.
+static bool load_from_shared(const struct zepi_key *key, struct zepi_build_record *out_record)
+{
+    const bool is_loaded = shared && zepi_shared_store_ops.load(shared, key, out_record);
+    if (is_loaded)
+        zepi_stats_count(ZEPI_STAT_BINARIES_SHARED);
+    if (is_loaded && disk)
+        zepi_disk_store_ops.store(disk, key, out_record);
+    return is_loaded;
+}
+
 static bool code_store_load(void *self, const struct zepi_key *key,
                             struct zepi_build_record *out_record)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key =
-        binary_make_disk_key(self, key, zepi_compiler_identity_find, &space);
-    const bool is_loaded = disk_key && zepi_disk_store_ops.load(self, disk_key, out_record);
+    const struct zepi_key *store_key =
+        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    (void)self;
+    const bool is_loaded = store_key && (load_from_disk(store_key, out_record) ||
+                                         load_from_shared(store_key, out_record));
     zepi_key_finish(&space);
     return is_loaded;
 }
@@ -88,28 +110,74 @@ static void code_store_store(void *self, const struct zepi_key *key,
                              const struct zepi_build_record *record)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key =
-        binary_make_disk_key(self, key, zepi_compiler_identity_make, &space);
-    if (disk_key)
-        zepi_disk_store_ops.store(self, disk_key, record);
+    const struct zepi_key *store_key =
+        binary_make_store_key(key, zepi_compiler_identity_make, &space);
+    (void)self;
+    // The shared store first: other machines wait for it.
+    if (store_key && shared)
+        zepi_shared_store_ops.store(shared, store_key, record);
+    if (store_key && disk)
+        zepi_disk_store_ops.store(disk, store_key, record);
+    zepi_key_finish(&space);
+}
+
+static void code_store_abandon(void *self, const struct zepi_key *key)
+{
+    struct zepi_key space;
+    (void)self;
+    if (!shared)
+        return;
+    const struct zepi_key *store_key =
+        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    if (store_key)
+        zepi_shared_store_ops.abandon(shared, store_key);
     zepi_key_finish(&space);
 }
 
 static void code_store_remove(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
-    const struct zepi_key *disk_key =
-        binary_make_disk_key(self, key, zepi_compiler_identity_find, &space);
-    if (disk_key)
-        zepi_disk_store_ops.remove(self, disk_key);
+    const struct zepi_key *store_key =
+        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    (void)self;
+    if (store_key && disk)
+        zepi_disk_store_ops.remove(disk, store_key);
+    if (store_key && shared)
+        zepi_shared_store_ops.remove(shared, store_key);
     zepi_key_finish(&space);
 }
 
 static const struct zepi_build_store_ops code_store_ops = {
     .load = code_store_load,
     .store = code_store_store,
+    .abandon = code_store_abandon,
     .remove = code_store_remove,
 };
+
+static void note_shared(const char *line)
+{
+    zepi_log(ZEPI_LOG_ERROR, "%s", line);
+}
+
+// Says on stderr, as of any option, why what was asked for is not there.
+static struct zepi_shared *create_shared(const struct zepi_options *options)
+{
+    const struct zepi_shared_config config = {
+        .address = options->shared,
+        .key_file = options->shared_key_file,
+        .password_file = options->shared_password_file,
+        .limits = {.connect_ms = 1000,
+                   .operation_ms = 5000,
+                   .claim_ms = (int)options->shared_seconds * 1000,
+                   .rest_ms = 60000},
+        .note = note_shared};
+    if (!options->shared[0])
+        return NULL;
+    struct zepi_shared *created = zepi_shared_create(&config, shared_refusal);
+    if (!created)
+        fprintf(stderr, "zepi: ZEPI_CACHE_SHARED=%s: %s\n", options->shared, shared_refusal);
+    return created;
+}
 
 // ---- The cache ----
 
@@ -118,9 +186,11 @@ static void binary_cache_unload(void)
     zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
     zepi_build_budget_destroy(budget);
     zepi_disk_destroy(disk);
+    zepi_shared_destroy(shared);
     atomic_store_explicit(&cache, NULL, memory_order_release);
     budget = NULL;
     disk = NULL;
+    shared = NULL;
 }
 
 static struct zepi_build_cache *create_locked(void)
@@ -131,22 +201,26 @@ static struct zepi_build_cache *create_locked(void)
         .entries = options->cache_is_on ? ZEPI_BUILD_UNLIMITED : 0};
     struct zepi_build_budget *new_budget = zepi_build_budget_create(limits);
     struct zepi_disk *new_disk = NULL;
+    struct zepi_shared *new_shared = NULL;
     struct zepi_build_cache *new_cache = NULL;
     if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
         new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
+    if (new_budget && options->cache_is_on)
+        new_shared = create_shared(options);
     if (new_budget) {
         const struct zepi_build_store store = {.ops = &code_store_ops,
-                                               .self = new_disk,
                                                .codec = {binary_serialise, binary_deserialise}};
-        new_cache = zepi_build_cache_create(new_budget, new_disk ? &store : NULL);
+        new_cache = zepi_build_cache_create(new_budget, new_disk || new_shared ? &store : NULL);
     }
     if (!new_cache) {
+        zepi_shared_destroy(new_shared);
         zepi_disk_destroy(new_disk);
         zepi_build_budget_destroy(new_budget);
         return NULL;
     }
     budget = new_budget;
     disk = new_disk;
+    shared = new_shared;
     zepi_at_unload(ZEPI_UNLOAD_CACHE, binary_cache_unload);
     return new_cache;
 }
@@ -176,6 +250,15 @@ struct zepi_build_budget *zepi_binary_budget(void)
 struct zepi_disk *zepi_binary_disk(void)
 {
     return disk;
+}
+
+void zepi_binary_describe_shared(char out_state[ZEPI_SHARED_TEXT_BYTES])
+{
+    if (shared)
+        zepi_shared_describe(shared, out_state);
+    else
+        snprintf(out_state, ZEPI_SHARED_TEXT_BYTES, "%s",
+                 shared_refusal[0] ? shared_refusal : "switched off");
 }
 
 void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)

@@ -4,13 +4,15 @@
 
 #include "cache/build_cache.h"
 #include "cache/disk.h"
+#include "cache/shared/shared.h"
 
 #include "core/status.h"
 
 struct zepi_device;
 
-// The binary cache of the process: native code and logs, with the disk as its second level.
-// Contexts, and devices of one identity, share it. Any thread.
+// The binary cache of the process: native code and logs. Behind it the disk, and behind that the
+// store that machines share, if there is one. Contexts, and devices of one identity, share it. Any
+// thread.
 
 // Native code: the payload of its results. No bytes if the driver has none; such a result says
 // only that the compiler is content.
@@ -23,6 +25,8 @@ struct zepi_binary {
 struct zepi_build_cache *zepi_binary_cache(void);
 struct zepi_build_budget *zepi_binary_budget(void); // after a successful zepi_binary_cache
 struct zepi_disk *zepi_binary_disk(void); // NULL: there is no folder, or it is switched off
+// Whether the shared store can be used now, in words: asks its server.
+void zepi_binary_describe_shared(char out_state[ZEPI_SHARED_TEXT_BYTES]);
 
 // Fills an output with native code, which is copied. Returns false without memory.
 bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes);

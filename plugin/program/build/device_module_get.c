@@ -315,11 +315,10 @@ static void hand_out_build_log(const struct zepi_build_options *options, struct 
         options->log(options->log_data, device, log, size_bytes);
 }
 
-// The status of a build. Consumes the result unless it succeeded.
-static zepi_result_t device_module_hand_out(const struct zepi_build_options *options,
-                                            struct zepi_device *device,
-                                            struct zepi_build_result *result,
-                                            struct zepi_build_result **out_result)
+zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
+                                          struct zepi_device *device,
+                                          struct zepi_build_result *result,
+                                          struct zepi_build_result **out_result)
 {
     hand_out_build_log(options, device, result);
     if (zepi_build_result_has_succeeded(result)) {
@@ -345,10 +344,9 @@ zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uint32_t device_index,
-                                               const struct zepi_build_request *build,
-                                               const struct zepi_build_options *options,
-                                               struct zepi_build_result **out_result)
+static zepi_result_t build_private(struct zepi_context *context,
+                                   const struct zepi_build_request *build,
+                                   struct zepi_build_result **out_result)
 {
     struct zepi_build_result *result = NULL;
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
@@ -364,7 +362,20 @@ zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uin
     // No other thread has it yet.
     if (zepi_build_result_has_succeeded(result))
         zepi_device_module_of(result)->is_private = true;
-    return device_module_hand_out(options, context->devices[device_index], result, out_result);
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_build_request *build,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result;
+    const zepi_result_t done = build_private(context, build, &result);
+    return done == ZEPI_SUCCESS ? zepi_device_module_hand_out(
+                                      options, context->devices[device_index], result, out_result)
+                                : done;
 }
 
 // A build that notes whether it was called.
@@ -380,25 +391,21 @@ static enum zepi_build_status noted_build_run(void *user, struct zepi_build_outp
     return noted->build->build(noted->build->user, output);
 }
 
-zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
-                                               const struct zepi_key *key,
-                                               const struct zepi_build_request *build,
-                                               const struct zepi_build_options *options,
-                                               struct zepi_build_result **out_result)
+static zepi_result_t find_or_build(struct zepi_context *context, const struct zepi_key *key,
+                                   const struct zepi_build_request *build,
+                                   struct zepi_build_result **out_result)
 {
-    struct zepi_device *device = context->devices[device_index];
-    struct zepi_build_result *result = NULL;
     struct noted_build noted = {build, false};
     const struct zepi_build_request request = {.build = noted_build_run, .user = &noted};
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-        zepi_handle_caches_of(context)->modules, key, &request, &result);
+        zepi_handle_caches_of(context)->modules, key, &request, out_result);
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
     if (!noted.has_begun)
         zepi_stats_count(ZEPI_STAT_PROGRAMS_KNOWN);
     switch (lookup) {
     case ZEPI_LOOKUP_SUCCEEDED:
     case ZEPI_LOOKUP_FAILED:
-        return device_module_hand_out(options, device, result, out_result);
+        return ZEPI_SUCCESS;
     case ZEPI_LOOKUP_RECURSIVE:
         // Log callbacks run after a build. During it the driver runs, and layers above it.
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -408,12 +415,25 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     }
 }
 
-zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
-                                     struct zepi_device_image *image,
-                                     const struct zepi_spec_values *values,
-                                     const struct zepi_build_options *options,
-                                     enum zepi_device_module_kind kind,
-                                     struct zepi_build_result **out_result)
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_key *key,
+                                               const struct zepi_build_request *build,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done = find_or_build(context, key, build, &result);
+    return done == ZEPI_SUCCESS ? zepi_device_module_hand_out(
+                                      options, context->devices[device_index], result, out_result)
+                                : done;
+}
+
+zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
+                                         struct zepi_device_image *image,
+                                         const struct zepi_spec_values *values,
+                                         const struct zepi_build_options *options,
+                                         enum zepi_device_module_kind kind,
+                                         struct zepi_build_result **out_result)
 {
     struct zepi_key key;
     struct code_request request = {.context = context,
@@ -425,13 +445,27 @@ zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t devi
     const struct zepi_build_request build = {.build = device_module_make, .user = &request};
     if (options->variables == ZEPI_VARIABLES_OWN && kind == ZEPI_DEVICE_MODULE_EXECUTABLE &&
         zepi_device_image_has_variables(image))
-        return zepi_device_module_build_private(context, device_index, &build, options, out_result);
+        return build_private(context, &build, out_result);
     device_module_begin_key(&key, &request);
     zepi_key_add_u32(&key, ZEPI_KEY_DEVICE_INDEX, device_index);
     zepi_result_t result = device_module_end_key(&key);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_find_or_build(context, device_index, &key, &build, options,
-                                                  out_result);
+        result = find_or_build(context, &key, &build, out_result);
     zepi_key_finish(&key);
     return result;
+}
+
+zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
+                                     struct zepi_device_image *image,
+                                     const struct zepi_spec_values *values,
+                                     const struct zepi_build_options *options,
+                                     enum zepi_device_module_kind kind,
+                                     struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done =
+        zepi_device_module_look_up(context, device_index, image, values, options, kind, &result);
+    return done == ZEPI_SUCCESS ? zepi_device_module_hand_out(
+                                      options, context->devices[device_index], result, out_result)
+                                : done;
 }

@@ -7,6 +7,8 @@
 #include "device/context.h"
 #include "program/build/binary_cache.h"
 
+#include <assert.h>
+
 atomic_uint_fast64_t zepi_request_generation_count;
 
 void zepi_request_note_change(void)
@@ -139,11 +141,16 @@ zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location)
     if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     struct zepi_disk *disk = zepi_binary_disk();
-    const zepi_cache_location_t location = {
+    zepi_cache_location_t location = {
         .is_on = options->cache_is_on,
         .is_disk_on = disk != NULL,
         .folder = options->cache_folder,
-        .folder_state = disk ? zepi_cache_folder_describe(zepi_disk_state(disk)) : "switched off"};
+        .folder_state = disk ? zepi_cache_folder_describe(zepi_disk_state(disk)) : "switched off",
+        .shared = options->shared};
+    static_assert(sizeof(location.shared_state) == ZEPI_SHARED_TEXT_BYTES, "room for its words");
+    // Only for a caller that has room for it, since a server is asked.
+    if (out_location && out_location->size > offsetof(zepi_cache_location_t, shared_state))
+        zepi_binary_describe_shared(location.shared_state);
     return zepi_copy_info(out_location, &location, sizeof(location));
 }
 

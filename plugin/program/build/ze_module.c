@@ -8,6 +8,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "program/compiler/compiler.h"
 #include "ze/ze.h"
 
 #include <stdio.h>
@@ -40,12 +41,20 @@ static const char *first_log_line(const struct zepi_text *log, char *line, size_
     return line;
 }
 
+static zepi_result_t check_created(ze_result_t ze, const struct zepi_text *log)
+{
+    char line[512];
+    const zepi_result_t result = zepi_check_ze(ze, "zeModuleCreate");
+    if (result == ZEPI_ERROR_COMPILE_FAILURE)
+        zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
+    return result;
+}
+
 static zepi_result_t ze_module_create_and_log(struct zepi_context *context,
                                               const struct zepi_device *device,
                                               const ze_module_desc_t *desc, struct zepi_text *log,
                                               ze_module_handle_t *out_module)
 {
-    char line[512];
     ze_module_handle_t module = NULL;
     ze_module_build_log_handle_t ze_log = NULL;
     unsigned attempt = 0;
@@ -57,14 +66,53 @@ static zepi_result_t ze_module_create_and_log(struct zepi_context *context,
         ze = zepi_ze.zeModuleCreate(context->ze, device->ze, desc, &module, &ze_log);
     } while (zepi_context_reclaim(context, ze, &attempt));
     zepi_ze_module_take_log(ze_log, log);
-    if (ze == ZE_RESULT_SUCCESS) {
+    if (ze == ZE_RESULT_SUCCESS)
         *out_module = module;
-        return ZEPI_SUCCESS;
-    }
-    zepi_result_t result = zepi_fail_ze(ze, "zeModuleCreate");
-    if (result == ZEPI_ERROR_COMPILE_FAILURE)
-        zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
+    return check_created(ze, log);
+}
+
+// The same for SPIR-V, with the compiler in a process of its own: its native code becomes the
+// module here, as code from the disk does. Code that the driver does not hand out is compiled here,
+// by a compiler that has managed it there.
+static zepi_result_t ze_module_create_elsewhere(struct zepi_context *context,
+                                                const struct zepi_device *device,
+                                                const ze_module_desc_t *desc, const char *kernels,
+                                                struct zepi_text *log,
+                                                ze_module_handle_t *out_module)
+{
+    struct zepi_compiled compiled = {0};
+    struct zepi_text load_log = {0};
+    zepi_result_t result;
+    unsigned attempt = 0;
+    do {
+        zepi_compiled_finish(&compiled);
+        result = zepi_compiler_compile(device, desc, kernels, &compiled);
+    } while (result == ZEPI_SUCCESS && zepi_context_reclaim(context, compiled.ze, &attempt));
+    if (compiled.log)
+        zepi_text_append(log, compiled.log, compiled.log_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = check_created(compiled.ze, log);
+    if (result == ZEPI_SUCCESS)
+        result = compiled.native
+                     ? zepi_ze_module_load(context, device, compiled.native, compiled.native_bytes,
+                                           &load_log, out_module)
+                     : ze_module_create_and_log(context, device, desc, &load_log, out_module);
+    if (result != ZEPI_SUCCESS && load_log.bytes)
+        zepi_text_append(log, load_log.bytes, load_log.size_bytes);
+    zepi_text_finish(&load_log);
+    zepi_compiled_finish(&compiled);
     return result;
+}
+
+static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
+                                                 const struct zepi_device *device,
+                                                 const ze_module_desc_t *desc, const char *kernels,
+                                                 struct zepi_text *log,
+                                                 ze_module_handle_t *out_module)
+{
+    return zepi_options()->has_compiler_processes
+               ? ze_module_create_elsewhere(context, device, desc, kernels, log, out_module)
+               : ze_module_create_and_log(context, device, desc, log, out_module);
 }
 
 // The constants as Level Zero takes them: ids ascending, one pointer a value.
@@ -218,6 +266,7 @@ static char *make_build_flags(const struct zepi_spirv *spirv, const char *option
     return flags;
 }
 
+#define KERNELS_TEXT_BYTES 256
 #define LONG_COMPILE_NS UINT64_C(1000000000)
 
 // Names of the kernels, as many as there is room for.
@@ -246,13 +295,10 @@ static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *
         snprintf(text, size, "no kernels");
 }
 
-static void note_compile(const struct zepi_device *device, uint32_t count,
-                         const struct zepi_ze_module_input *inputs, uint64_t begin_ns,
+static void note_compile(const struct zepi_device *device, const char *kernels, uint64_t begin_ns,
                          zepi_result_t result)
 {
-    char kernels[256];
     const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
-    describe_kernels(count, inputs, kernels, sizeof(kernels));
     zepi_stats_note_compile(kernels, duration_ns, result == ZEPI_SUCCESS);
     if (duration_ns > LONG_COMPILE_NS)
         zepi_log(ZEPI_LOG_INFO, "the build for '%s' took %.1f s: %s", device->properties.name,
@@ -265,6 +311,7 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
                                      enum zepi_imports imports, struct zepi_text *log,
                                      ze_module_handle_t *out_module)
 {
+    char kernels[KERNELS_TEXT_BYTES];
     struct constants constants;
     ze_module_handle_t module = NULL;
     const struct zepi_ze_module_input input = {.image = image};
@@ -279,10 +326,12 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
         .pBuildFlags = flags,
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
+    describe_kernels(1, &input, kernels, sizeof(kernels));
     const uint64_t begin_ns = zepi_clock_ns();
-    zepi_result_t result = flags ? ze_module_create_and_log(context, device, &desc, log, &module)
-                                 : zepi_fail_no_memory();
-    note_compile(device, 1, &input, begin_ns, result);
+    zepi_result_t result =
+        flags ? ze_module_create_from_spirv(context, device, &desc, kernels, log, &module)
+              : zepi_fail_no_memory();
+    note_compile(device, kernels, begin_ns, result);
     constants_finish(&constants);
     zepi_free(flags);
     if (result != ZEPI_SUCCESS)
@@ -362,6 +411,7 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
                                              const struct zepi_ze_module_input *inputs,
                                              struct zepi_text *log, ze_module_handle_t *out_module)
 {
+    char kernels[KERNELS_TEXT_BYTES];
     struct program program;
     ze_module_handle_t module = NULL;
     if (!program_init(&program, count, inputs))
@@ -371,9 +421,11 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
         .pNext = &program.ze,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
     };
+    describe_kernels(count, inputs, kernels, sizeof(kernels));
     const uint64_t begin_ns = zepi_clock_ns();
-    zepi_result_t result = ze_module_create_and_log(context, device, &desc, log, &module);
-    note_compile(device, count, inputs, begin_ns, result);
+    zepi_result_t result =
+        ze_module_create_from_spirv(context, device, &desc, kernels, log, &module);
+    note_compile(device, kernels, begin_ns, result);
     program_finish(&program);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -5,7 +5,8 @@
 #include "program/device_image/device_image.h"
 
 // The parts of an image that come from its description; only device_image_create.c calls these, in
-// this order. The description's lists are not NULL where their counts are not 0.
+// this order and before other threads see the image. The description's lists are not NULL where
+// their counts are not 0.
 
 zepi_result_t zepi_device_image_build_constants(struct zepi_device_image *image,
                                                 const zepi_device_image_desc_t *desc);

@@ -5,7 +5,8 @@
 #include "program/build/text.h"
 #include "program/link/link_set.h"
 
-// The linkage table of a link set: from the SPIR-V; of native code, from the driver. Owned.
+// The linkage table of a link set: from the SPIR-V; of native code, from the driver. Owned by the
+// caller. Any thread, as for the other functions here.
 zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
                                          struct zepi_symbols *out_symbols);
 
@@ -16,8 +17,8 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
 zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
                                           const struct zepi_symbols *symbols);
 
-// Notes that the driver cannot link, naming what no object defines: of what the table lacks, what
-// the driver's log names, or all if it names none of it. Returns ZEPI_ERROR_LINK_FAILURE.
+// Notes that the driver cannot link, with the undefined symbols: those that the driver's log names,
+// or all if it names none of them. Returns ZEPI_ERROR_LINK_FAILURE.
 zepi_result_t zepi_fail_unresolved(const struct zepi_symbols *symbols, const struct zepi_text *log);
 
 #endif

@@ -15,8 +15,8 @@
 //     member*    group, 4 bytes; 0, 4 bytes; length, 8 bytes
 //     the members' bytes, one behind the other, up to the end
 //
-// Integers are little endian. Members of one group are linked with each other when they are loaded
-// as an executable; groups ascend from 0 without a gap.
+// Integers are little endian. All functions are pure. Members of one group are linked with each
+// other when they are loaded as an executable; groups ascend from 0 without a gap.
 
 #define ZEPI_CONTAINER_MAX 65536u
 

@@ -2,8 +2,8 @@
 #ifndef ZEPI_PROGRAM_NATIVE_KEY_TAGS_H
 #define ZEPI_PROGRAM_NATIVE_KEY_TAGS_H
 
-// Fields of the keys that builds have in the caches and on the disk. Changed meaning or order of
-// the fields: a new version.
+// Fields of the keys that builds have in the caches and on the disk. Constants: a change of their
+// meaning or order is a new version.
 #define ZEPI_KEY_VERSION 1
 
 enum zepi_key_tag {

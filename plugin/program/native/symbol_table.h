@@ -6,8 +6,8 @@
 #include "cache/key.h"
 #include "spirv/spirv.h"
 
-// The linkage table of a piece of native code as bytes, and the key under which the cache of
-// native code has it, in memory and on the disk. The command zepi reads the latter.
+// The linkage table of a piece of native code as bytes, and the key under which the cache of native
+// code has it, in memory and on the disk. The command zepi reads the latter. Any thread.
 //
 //     version    1 byte, so that no table is empty
 //     symbol*    kind, 1 byte; linkage, 1 byte; the name and a zero

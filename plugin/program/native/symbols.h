@@ -6,8 +6,8 @@
 #include "spirv/spirv.h"
 
 // The linkage table of some objects that are to be linked: the imports and exports of each. Drivers
-// answer badly where names clash (the first definition wins, or an empty log), so that this is
-// found out before they are asked.
+// report clashes of names badly (the first definition wins, or an empty log), so zepi looks for
+// them first. A table belongs to one thread until it is checked.
 
 enum zepi_symbol_kind {
     ZEPI_SYMBOL_KERNEL, // has ZEPI_SPIRV_EXPORT

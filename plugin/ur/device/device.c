@@ -59,7 +59,7 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
     return UR_RESULT_SUCCESS;
 }
 
-// A root device has one reference, its platform's, whatever is retained and released. Sub-devices
+// Retain and release do not change a root device's count: it stays 1, the platform's. Sub-devices
 // are counted.
 ur_result_t zepi_urDeviceRetain(ur_device_handle_t hDevice)
 {

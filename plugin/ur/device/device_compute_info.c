@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-// Lanes of this size in what an execution unit works on at once, where the driver does not tell.
+// Lanes of this size in one instruction of an execution unit, where the driver does not report
+// them.
 static uint32_t vector_lanes_of(const struct zepi_device *device, uint32_t element_bytes)
 {
     const uint32_t lanes = device->properties.physicalEUSimdWidth / element_bytes;

@@ -3,7 +3,9 @@
 
 #include "device/device_details.h"
 #include "device/platform.h"
-#include "memory/ipc.h"
+#include "memory/foreign/external_memory.h"
+#include "memory/foreign/host_memory.h"
+#include "memory/foreign/ipc.h"
 #include "memory/virtual_memory.h"
 #include "queue/host_function.h"
 #include "ze/ze.h"
@@ -11,7 +13,7 @@
 static bool device_is_available(const struct zepi_device *device)
 {
     const ze_result_t ze = zepi_ze.zeDeviceGetStatus(device->ze);
-    // A driver that does not answer says nothing against its device.
+    // An error of this query does not make the device unusable.
     return ze != ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
@@ -32,6 +34,34 @@ static ur_result_t answer_ipc_memory(const struct zepi_device *device,
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, is_offered) : result;
 }
 
+static ur_result_t answer_ipc_physical_memory(const struct zepi_device *device,
+                                              const struct zepi_ur_info *info)
+{
+    bool is_offered;
+    const ur_result_t result = zepi_ur_result(zepi_physical_memory_shares(device, &is_offered));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, is_offered) : result;
+}
+
+static ur_result_t answer_external_memory(const struct zepi_device *device,
+                                          const struct zepi_ur_info *info)
+{
+    bool is_offered;
+    zepi_result_t result =
+        zepi_external_memory_is_offered(device, ZEPI_EXTERNAL_OPAQUE_FD, &is_offered);
+    if (result == ZEPI_SUCCESS && !is_offered)
+        result = zepi_external_memory_is_offered(device, ZEPI_EXTERNAL_DMA_BUF, &is_offered);
+    return result == ZEPI_SUCCESS ? zepi_ur_answer_bool(info, is_offered) : zepi_ur_fail(result);
+}
+
+static ur_result_t answer_host_registration(const struct zepi_device *device,
+                                            const struct zepi_ur_info *info)
+{
+    bool can;
+    const ur_result_t result =
+        zepi_ur_result(zepi_host_memory_can_register((zepi_device_t)device, &can));
+    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, can) : result;
+}
+
 static ur_result_t answer_block_array(const struct zepi_device *device,
                                       const struct zepi_ur_info *info)
 {
@@ -46,8 +76,9 @@ static ur_result_t answer_block_array(const struct zepi_device *device,
 static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t question,
                               const struct zepi_ur_info *info)
 {
-    const ur_queue_flags_t flags =
-        UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE | UR_QUEUE_FLAG_PROFILING_ENABLE;
+    const ur_queue_flags_t flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                   UR_QUEUE_FLAG_PROFILING_ENABLE | UR_QUEUE_FLAG_PRIORITY_LOW |
+                                   UR_QUEUE_FLAG_PRIORITY_HIGH;
     switch ((int)question) {
     case UR_DEVICE_INFO_QUEUE_PROPERTIES:
     case UR_DEVICE_INFO_QUEUE_ON_HOST_PROPERTIES:
@@ -55,7 +86,7 @@ static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t
     case UR_DEVICE_INFO_QUEUE_ON_DEVICE_PROPERTIES:
         return zepi_ur_answer_u32(info, 0);
     case UR_DEVICE_INFO_MAX_COMPUTE_QUEUE_INDICES:
-        return zepi_ur_answer_u32(info, 1);
+        return zepi_ur_answer_u32(info, device->compute_count);
     case UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION:
         return zepi_ur_answer_size(info, zepi_device_timer_resolution_ns(device));
     default:
@@ -101,11 +132,12 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     switch ((int)question) {
     case UR_DEVICE_INFO_ENDIAN_LITTLE:
     case UR_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC:
-    // What runs on a sub-device is compiled for it; the cache knows that it is the same code.
+    // Code is compiled for each sub-device; the cache finds that it is the same code.
     case UR_DEVICE_INFO_BUILD_ON_SUBDEVICE:
     case UR_DEVICE_INFO_PROGRAM_SET_SPECIALIZATION_CONSTANTS:
     case UR_DEVICE_INFO_GLOBAL_VARIABLE_SUPPORT:
     case UR_DEVICE_INFO_USM_POOL_SUPPORT:
+    case UR_DEVICE_INFO_ASYNC_USM_ALLOCATIONS_SUPPORT_EXP:
     case UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP:
     case UR_DEVICE_INFO_ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP:
     case UR_DEVICE_INFO_MULTI_DEVICE_COMPILE_SUPPORT_EXP:
@@ -122,14 +154,11 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_HOST_PIPE_READ_WRITE_SUPPORT:
     case UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP:
     case UR_DEVICE_INFO_LOW_POWER_EVENTS_SUPPORT_EXP:
-    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
     case UR_DEVICE_INFO_IPC_EVENT_SUPPORT_EXP:
     case UR_DEVICE_INFO_REUSABLE_EVENTS_SUPPORT_EXP:
-    case UR_DEVICE_INFO_ASYNC_USM_ALLOCATIONS_SUPPORT_EXP:
     case UR_DEVICE_INFO_CLOCK_SUB_GROUP_SUPPORT_EXP:
     case UR_DEVICE_INFO_CLOCK_WORK_GROUP_SUPPORT_EXP:
     case UR_DEVICE_INFO_CLOCK_DEVICE_SUPPORT_EXP:
-    case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
     case UR_DEVICE_INFO_PER_EVENT_PROFILING_SUPPORT_EXP:
     case UR_DEVICE_INFO_DYNAMIC_LINK_SUPPORT_EXP:
     case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
@@ -142,8 +171,14 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
                                    device->platform->optional.intel_get_driver_version != NULL);
     case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
         return zepi_ur_answer_bool(info, zepi_device_has_host_functions(device));
+    case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
+        return answer_host_registration(device, info);
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         return answer_ipc_memory(device, info);
+    case UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP:
+        return answer_external_memory(device, info);
+    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
+        return answer_ipc_physical_memory(device, info);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
         return answer_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:

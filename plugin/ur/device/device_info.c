@@ -38,7 +38,7 @@ static ur_result_t answer_vendor(const struct zepi_device *device, const struct 
     return zepi_ur_answer_string(info, vendor);
 }
 
-// An Intel GPU's is that of its architecture, as its makers write it; others have none.
+// The IP version of an Intel GPU's architecture, as Intel writes it; other devices have none.
 static ur_result_t answer_device_version(const struct zepi_device *device,
                                          const struct zepi_ur_info *info)
 {
@@ -59,7 +59,7 @@ static ur_result_t answer_il_version(const struct zepi_device *device,
     const uint32_t spirv = device->module.spirvVersionSupported;
     if (spirv == 0)
         return zepi_ur_answer_string(info, "");
-    // As OpenCL writes it.
+    // In OpenCL's form.
     snprintf(version, sizeof(version), "SPIR-V_%u.%u", ZE_MAJOR_VERSION(spirv),
              ZE_MINOR_VERSION(spirv));
     return zepi_ur_answer_string(info, version);

@@ -122,7 +122,7 @@ static ur_result_t answer_partition_ways(const struct zepi_device *device,
     return zepi_ur_answer(info, ways, count * sizeof(ways[0]));
 }
 
-// What the host asked for when it last got the part.
+// The properties with which the host last got the part.
 static ur_result_t answer_own_partition(const struct zepi_device *device,
                                         const struct zepi_ur_info *info)
 {

@@ -122,7 +122,7 @@ ur_result_t zepi_urPlatformGetBackendOption(ur_platform_handle_t hPlatform,
                                             const char *pFrontendOption,
                                             const char **ppPlatformOption)
 {
-    // What the compiler driver's options are for a Level Zero driver's compiler.
+    // Options of DPC++'s compiler driver in the spelling of a Level Zero driver's compiler.
     static const char *const table[][2] = {
         {"", ""},
         {"-O0", "-ze-opt-disable"},

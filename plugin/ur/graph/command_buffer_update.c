@@ -54,17 +54,17 @@ static ur_result_t keep_arguments(struct draft *draft, const struct zepi_graph *
     if (result != UR_RESULT_SUCCESS)
         return result;
     const uint32_t count = device_kernel->argument_count;
-    const bool is_inline = count <= INLINE_ARGUMENTS;
     draft->device_kernel = device_kernel;
-    draft->arguments =
-        is_inline ? draft->inline_arguments : zepi_allocate(count, sizeof(zepi_argument_t));
-    draft->memory =
-        is_inline ? draft->inline_memory : zepi_allocate(count, sizeof(draft->memory[0]));
+    if (count > INLINE_ARGUMENTS) {
+        draft->arguments = zepi_allocate(count, sizeof(zepi_argument_t));
+        draft->memory = zepi_allocate(count, sizeof(draft->memory[0]));
+    }
     if (!draft->arguments || !draft->memory)
         return zepi_ur_result(zepi_fail_no_memory());
-    for (uint32_t i = 0; i < count && i < old->desc.argument_count; i++) {
-        draft->arguments[i] = old->arguments[i];
-        draft->memory[i] = old->memory[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const bool is_old = i < old->desc.argument_count;
+        draft->arguments[i] = is_old ? old->arguments[i] : (zepi_argument_t){0};
+        draft->memory[i] = is_old ? old->memory[i] : (struct zepi_graph_memory){0};
     }
     draft->desc.arguments = draft->arguments;
     draft->desc.argument_count = count;
@@ -205,7 +205,11 @@ static ur_result_t make_launch(const struct zepi_graph_command *command,
                                struct zepi_graph_launch **out_launch)
 {
     const struct zepi_graph *buffer = command->graph;
-    struct draft draft = {.kernel = old->kernel, .desc = old->desc};
+    struct draft draft; // as large as it is, it is not zeroed
+    draft.kernel = old->kernel;
+    draft.desc = old->desc;
+    draft.arguments = draft.inline_arguments;
+    draft.memory = draft.inline_memory;
     ur_result_t result = choose_kernel(&draft, command, update->hNewKernel);
     if (result == UR_RESULT_SUCCESS)
         result = keep_arguments(&draft, buffer, old);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Work that the host does through Level Zero itself, in the order of a queue or a command buffer.
-#include "graph/capture.h"
+#include "graph/captured_command.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
@@ -54,8 +54,8 @@ static ur_result_t capture_native(struct zepi_ur_command *command,
     for (uint32_t i = 0; i < mem_count && result == ZEPI_SUCCESS; i++)
         result = zepi_ur_use_mem(&uses, zepi_ur_mem(mems[i]), ZEPI_BUFFER_WRITE);
     if (result == ZEPI_SUCCESS)
-        result = zepi_capture_native(command->queue, call_captured_native, &native, uses.wait,
-                                     zepi_ur_command_event(command));
+        result = zepi_captured_command_add_native(command->queue, call_captured_native, &native,
+                                                  uses.wait, zepi_ur_command_event(command));
     zepi_buffer_uses_finish(&uses);
     return zepi_ur_command_end(command, result, UR_COMMAND_ENQUEUE_NATIVE_EXP);
 }

@@ -25,7 +25,7 @@ static const struct {
 static _Atomic(const struct zepi_ur_layout *) chosen;
 static atomic_uint first_name; // of enum zepi_ur_name
 
-// The host only sees that there is one adapter less: stderr tells why.
+// The host only sees that an adapter is missing: stderr has the reason.
 static const struct zepi_ur_layout *refuse_layout(const char *subject, const char *reason,
                                                   const char *name)
 {
@@ -88,7 +88,7 @@ static bool is_first_name(enum zepi_ur_name name)
 ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
                               enum zepi_ur_name name, const void *caller)
 {
-    // What is asked for first: a second loader begins there, too.
+    // The first getter that a loader calls: a second loader begins there, too.
     const bool is_begin = table == ZEPI_UR_TABLE_Adapter;
     if (!out_table)
         return UR_RESULT_ERROR_INVALID_NULL_POINTER;

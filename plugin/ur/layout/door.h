@@ -7,7 +7,8 @@
 #include <unified-runtime/ur_api.h>
 
 // Names under which a loader finds zepi. Loaders look for adapters for Level Zero under two names
-// and load both. The name that is asked first gets tables, so that each device is there once.
+// and load both. The name that is asked first gets tables, so that each device is there once. Any
+// thread.
 enum zepi_ur_name {
     ZEPI_UR_NAME_NONE,
     ZEPI_UR_NAME_ZEPI,

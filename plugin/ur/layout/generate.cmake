@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What the layouts of Unified Runtime's tables have in common, and what each release's headers say of
-# its own. A header ur_api_funcs.def lists the functions in the order of the tables: of the 250 of
-# 2026.2 241 are in tables, the others are the loader's own.
+# The layouts of Unified Runtime's tables: their common part, and the part that each release's headers give. A
+# header ur_api_funcs.def lists the functions in the order of the tables: of the 250 of 2026.2 241 are in
+# tables, the others are the loader's own.
 
 # The tables of all releases, in the order in which they follow each other.
 set(ZEPI_UR_TABLES

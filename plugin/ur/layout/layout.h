@@ -8,8 +8,8 @@
 #include <ur_functions.h>
 
 // A layout is the order of Unified Runtime's tables in a release of DPC++. Each has a library of
-// its own, which exports this description for the door and nothing else. All share one core
-// library.
+// its own, which exports this description for the door and nothing else. Constant. All share one
+// core library.
 
 enum zepi_ur_table {
 #define ZEPI_UR_NUMBER(name) ZEPI_UR_TABLE_##name,

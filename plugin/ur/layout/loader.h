@@ -6,17 +6,17 @@
 #include <stdint.h>
 
 // Unified Runtime's tables differ from release to release of DPC++, and the version number stays
-// 0.12. A loader with another layout would call wrong functions, so it is told by the contents of
-// its file: the names of the functions that it knows, as exports or for tracing.
+// 0.12. A loader with another layout would call wrong functions. So its release is found by the
+// names of functions in its file, as exports or for tracing. Any thread.
 
-// The functions that a module has names of. Bits are those of ZEPI_UR_FUNCTIONS.
+// The functions of Unified Runtime that a module names. Bits are those of ZEPI_UR_FUNCTIONS.
 struct zepi_ur_loader {
     const char *path;  // of the module; "an unknown module" if there is none. Borrowed
     uint32_t releases; // releases whose functions, and no others, it names
     char stranger[64]; // a function of a table that it names and no release has, or ""
 };
 
-// Looks at the module that `caller` lies in.
+// Reads the file of the module that `caller` lies in.
 void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loader);
 
 // Whether DPC++'s runtime, whose library is libsycl, is in the process.

@@ -4,9 +4,9 @@
 
 #include "ur/ur.h"
 
-// Up to 2026.1 a host sets arguments on the kernel, one by one, and then launches. This folder's
-// other layouts, and everything below, have arguments with the launch: the functions of this file
-// keep them as such a list.
+// Up to 2026.1 a host sets arguments on the kernel, one by one, and then launches. All other code
+// has arguments with the launch: the functions of this file keep them as such a list, which the
+// kernel owns. Any thread.
 
 // Functions of later releases that every layout has, with or without a place for them in its
 // tables.

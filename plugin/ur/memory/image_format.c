@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ur/memory/image_format.h"
 
-// How many channels lie in memory, and which of them a kernel gets as x, y, z and w: memory's
-// channels are R, G, B and A to Level Zero, in this order, whatever they mean.
+// The number of channels in memory, and the channels that a kernel gets as x, y, z and w. Level
+// Zero calls the channels of memory R, G, B and A, in this order.
 struct order {
     uint32_t channel_count; // 0: Level Zero does not have it
     ze_image_format_swizzle_t x, y, z, w;

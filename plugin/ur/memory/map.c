@@ -2,14 +2,17 @@
 // Buffers in the host's memory: mapped and unmapped.
 #include "ur/memory/map.h"
 
+#include "copy/copy.h"
 #include "core/alloc.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
-#include "queue/copy.h"
 #include "ur/command.h"
 
-// A part of a buffer that the host sees at `address`.
+// A part of a buffer that the host sees at `address`. The buffer has a reference until the host
+// unmaps it, and so has a graph that maps or unmaps it with each execution.
 struct zepi_ur_map {
+    struct zepi_object object;
+    struct zepi_context *context; // borrowed from either
     struct zepi_ur_map *next;
     char *address;
     size_t offset_bytes;
@@ -18,28 +21,31 @@ struct zepi_ur_map {
     bool is_staging; // memory at `address` is owned
 };
 
-static void map_destroy(struct zepi_ur_map *map, struct zepi_context *context)
+static void map_destroy(void *object)
 {
+    struct zepi_ur_map *map = object;
     if (map->is_staging)
-        zepi_usm_give(context, map->address);
-    zepi_free(map);
+        zepi_usm_give(map->context, map->address);
 }
+
+ZEPI_DEFINE_TYPE(ur_map, map_destroy);
 
 void zepi_ur_maps_finish(struct zepi_ur_mem *mem)
 {
     while (mem->maps) {
         struct zepi_ur_map *map = mem->maps;
         mem->maps = map->next;
-        map_destroy(map, mem->context);
+        zepi_release(map);
     }
 }
 
 static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t size,
                               ur_map_flags_t flags, struct zepi_ur_map **out_map)
 {
-    struct zepi_ur_map *map = zepi_allocate(1, sizeof(*map));
+    struct zepi_ur_map *map = zepi_object_create(&zepi_ur_map_type);
     if (!map)
-        return zepi_fail_no_memory();
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    map->context = mem->context;
     map->offset_bytes = offset;
     map->size_bytes = size;
     map->is_written = flags & (UR_MAP_FLAG_WRITE | UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
@@ -52,7 +58,7 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
         const zepi_result_t result =
             zepi_usm_allocate(mem->context, NULL, ZEPI_USM_HOST, size, 0, &staging);
         if (result != ZEPI_SUCCESS) {
-            zepi_free(map);
+            zepi_release(map);
             return result;
         }
         map->address = staging;
@@ -70,25 +76,33 @@ static void put_map(struct zepi_ur_mem *mem, struct zepi_ur_map *map)
     zepi_mutex_unlock(&mem->mutex);
 }
 
-// The host uses a map once, and a graph its commands often.
-static ur_result_t refuse_captured_map(const struct zepi_ur_command *command)
+// A captured command copies to or from the map with each execution of its graph, which keeps the
+// map. A buffer whose storage is the host's memory moves, and only commands that are executed tell
+// where its contents are.
+static zepi_result_t capture_map(const struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
+                                 struct zepi_ur_map *map)
 {
-    return zepi_ur_result(zepi_capture_refuse(command->queue, command->wait, "a map of a buffer"));
+    if (!uses->capture)
+        return ZEPI_SUCCESS;
+    return mem->host ? zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                                 "a map of a buffer whose storage is the host's memory cannot be "
+                                 "captured: the buffer moves")
+                     : uses->capture->functions->keep(uses->capture, map, NULL);
 }
 
 // Enqueues the command that makes the map's bytes the buffer's: nothing for its own memory, a copy
 // to the host's memory if that is its storage and lacks them, else one to the staging memory.
 static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
-                                 const struct zepi_ur_map *map, bool is_read)
+                                 struct zepi_ur_map *map, bool is_read)
 {
     struct zepi_buffer_uses uses;
     void *address;
-    zepi_result_t result = ZEPI_SUCCESS;
     const struct zepi_buffer_part part =
         zepi_ur_buffer_part(mem, map->offset_bytes, map->size_bytes);
     const bool is_copied = is_read && map->is_staging;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
-    if (is_read)
+    zepi_result_t result = capture_map(&uses, mem, map);
+    if (result == ZEPI_SUCCESS && is_read)
         result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_READ,
                                  mem->host ? ZEPI_BUFFER_AT_HOME : ZEPI_BUFFER_ANYWHERE, &address);
     if (result == ZEPI_SUCCESS)
@@ -113,8 +127,6 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBuffer, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = refuse_captured_map(&command);
-    if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(ppRetMap, "ppRetMap");
@@ -132,7 +144,7 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
         enqueue_map(&command, mem, map, !(mapFlags & UR_MAP_FLAG_WRITE_INVALIDATE_REGION));
     result = zepi_ur_command_end(&command, done, UR_COMMAND_MEM_BUFFER_MAP);
     if (result != UR_RESULT_SUCCESS) {
-        map_destroy(map, mem->context);
+        zepi_release(map);
         return result;
     }
     *ppRetMap = map->address;
@@ -156,25 +168,24 @@ static struct zepi_ur_map *take_map(struct zepi_ur_mem *mem, const void *address
 
 // Enqueues the command that makes the buffer's bytes the map's, if the host may have changed them.
 static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct zepi_ur_mem *mem,
-                                   const struct zepi_ur_map *map)
+                                   struct zepi_ur_map *map)
 {
     struct zepi_buffer_uses uses;
     void *address;
     zepi_event_t *event = zepi_ur_command_event(command);
-    zepi_result_t result = ZEPI_SUCCESS;
     const struct zepi_buffer_part part =
         zepi_ur_buffer_part(mem, map->offset_bytes, map->size_bytes);
-    if (map->is_written && mem->host)
-        result = zepi_buffer_note_host_write(&part);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!map->is_written || !map->is_staging)
-        return zepi_queue_marker(command->queue, command->wait, event);
+    const bool is_copied = map->is_written && map->is_staging;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
-    result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ANYWHERE, &address);
+    zepi_result_t result = capture_map(&uses, mem, map);
+    if (result == ZEPI_SUCCESS && map->is_written && mem->host)
+        result = zepi_buffer_note_host_write(&part);
+    if (result == ZEPI_SUCCESS && is_copied)
+        result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ANYWHERE, &address);
     if (result == ZEPI_SUCCESS)
-        result = zepi_queue_copy(command->queue, address, map->address, map->size_bytes, uses.wait,
-                                 event);
+        result = is_copied ? zepi_queue_copy(command->queue, address, map->address, map->size_bytes,
+                                             uses.wait, event)
+                           : zepi_queue_marker(command->queue, uses.wait, event);
     zepi_buffer_uses_finish(&uses);
     return result;
 }
@@ -190,8 +201,6 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hMem, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = refuse_captured_map(&command);
-    if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
     if (result != UR_RESULT_SUCCESS)
         return result;
@@ -201,7 +210,7 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "%p is not mapped", pMappedPtr);
     const zepi_result_t done = enqueue_unmap(&command, mem, map);
     if (done == ZEPI_SUCCESS)
-        map_destroy(map, mem->context);
+        zepi_release(map);
     else
         put_map(mem, map); // it stays
     return zepi_ur_command_end(&command, done, UR_COMMAND_MEM_UNMAP);

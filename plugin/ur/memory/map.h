@@ -4,6 +4,8 @@
 
 #include "ur/memory/mem.h"
 
+extern const struct zepi_type zepi_ur_map_type;
+
 // Forgets the mappings that are left: the memory object goes.
 void zepi_ur_maps_finish(struct zepi_ur_mem *mem);
 

@@ -3,12 +3,13 @@
 #define ZEPI_UR_MEMORY_MEM_H
 
 #include "cache/mutex.h"
-#include "queue/buffer_use.h"
+#include "copy/buffer_use.h"
 #include "ur/handles.h"
 
 struct zepi_image;
 
-// A memory object: a buffer, a part of one, or an image.
+// A memory object: a buffer, a part of one, or an image. Constant once it is made, but for `maps`;
+// any thread.
 struct zepi_ur_mem {
     struct zepi_object object;
     struct zepi_context *context; // retained

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "copy/image_copy.h"
 #include "memory/image.h"
-#include "queue/copy.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
 #include "ur/memory/map.h"
@@ -104,8 +104,11 @@ static ur_result_t copy_host_pixels(struct zepi_ur_mem *mem, const void *host, s
         zepi_queue_create(mem->context, mem->context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
-    result = zepi_queue_write_image(queue, mem->image, NULL, host, (uint32_t)row_pitch,
-                                    (uint32_t)slice_pitch, (zepi_wait_list_t){NULL, 0}, NULL);
+    const struct zepi_image_copy copy = {.to = mem->image,
+                                         .from_memory = host,
+                                         .row_pitch_bytes = (uint32_t)row_pitch,
+                                         .slice_pitch_bytes = (uint32_t)slice_pitch};
+    result = zepi_queue_copy_image(queue, &copy, (zepi_wait_list_t){NULL, 0}, NULL);
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_wait(queue);
     zepi_release(queue);

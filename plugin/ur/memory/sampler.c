@@ -112,7 +112,7 @@ ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
     return result;
 }
 
-// The description of the sampler that has a native handle. Level Zero does not tell it.
+// The description of the sampler that has a native handle. Level Zero has no query for it.
 struct description {
     ze_sampler_handle_t ze;
     ze_sampler_desc_t desc; // zeros: not found

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "copy/copy.h"
+#include "memory/foreign/host_memory.h"
 #include "memory/usm.h"
-#include "queue/copy.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"
@@ -12,9 +13,8 @@ ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char
                           memory);
 }
 
-// Any of the context's devices may use host memory: `device` is NULL.
-static ur_result_t check_usm_size(const struct zepi_context *context,
-                                  const struct zepi_device *device, size_t size)
+ur_result_t zepi_ur_check_usm_size(const struct zepi_context *context,
+                                   const struct zepi_device *device, size_t size)
 {
     if (size == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
@@ -37,16 +37,13 @@ static ur_result_t check_usm_desc(ur_context_handle_t context, ur_device_handle_
     ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
     if (result == UR_RESULT_SUCCESS && desc)
         result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && pool)
-        result = zepi_ur_check_usm_pool(pool);
-    if (result == UR_RESULT_SUCCESS && pool &&
-        zepi_ur_usm_pool(pool)->context != zepi_ur_context(context))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_pool_of(pool, zepi_ur_context(context));
     if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "an alignment of %u bytes, expected a power of two", desc->align);
     return result == UR_RESULT_SUCCESS
-               ? check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size)
+               ? zepi_ur_check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size)
                : result;
 }
 
@@ -63,7 +60,7 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
     if (checked != UR_RESULT_SUCCESS)
         return checked;
     const zepi_result_t result =
-        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->pool, zepi_ur_device(device), kind,
+        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->usm, zepi_ur_device(device), kind,
                                       size, alignment, out)
              : zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device), kind, size,
                                  alignment, out);
@@ -219,8 +216,35 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
     return result;
 }
 
-// Importing memory of the process makes copies faster on some drivers, which keep a list of such
-// memory under a function of their own. Copies take any memory, so that the hint goes unheard.
+// ---- Memory of the host ----
+
+ur_result_t
+zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
+                               const ur_exp_usm_host_alloc_register_properties_t *pProperties)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pHostMem, "pHostMem");
+    // Level Zero has no memory that kernels only read: that they do is the host's promise.
+    if (result == UR_RESULT_SUCCESS && pProperties)
+        result = zepi_ur_check_flags(pProperties->flags, UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a registration of 0 bytes");
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_host_memory_register(
+                                             zepi_ur_context(hContext), pHostMem, size))
+                                       : result;
+}
+
+ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
+{
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pHostMem, "pHostMem");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem))
+               : result;
+}
+
 ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
 {
     ur_result_t result = zepi_ur_check_context(hContext);
@@ -228,11 +252,17 @@ ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t
         result = zepi_ur_check_pointer(pMem, "pMem");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
-    return result;
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_host_memory_import(zepi_ur_context(hContext), pMem, size))
+               : result;
 }
 
 ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
 {
-    const ur_result_t result = zepi_ur_check_context(hContext);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(pMem, "pMem") : result;
+    ur_result_t result = zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem))
+               : result;
 }

@@ -5,29 +5,35 @@
 
 #include <string.h>
 
-// The name that ZEPI_DEFINE_TYPE makes the type's from.
-static void usm_pool_destroy(void *object)
-{
-    struct zepi_ur_usm_pool *pool = object;
-    if (pool->pool)
-        zepi_usm_pool_release(pool->pool);
-    zepi_release(pool->context);
-}
-
-ZEPI_DEFINE_TYPE(ur_usm_pool, usm_pool_destroy);
-
-// The limits of a host that sets none.
-#define POOLED_MOST_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
-
-static const ur_usm_pool_limits_desc_t *find_pool_limits(const ur_usm_pool_desc_t *desc)
+static const void *find_pool_desc(const ur_usm_pool_desc_t *desc, ur_structure_type_t type)
 {
     const ur_base_desc_t *next = desc->pNext;
-    while (next && next->stype != UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC)
+    while (next && next->stype != type)
         next = next->pNext;
-    return (const ur_usm_pool_limits_desc_t *)next;
+    return next;
 }
 
-static ur_result_t usm_pool_create_of_desc(struct zepi_context *context,
+// A native pool is one of SYCL's runtime. Its limits have the most memory of the pool, 0 for no
+// limit, and the memory that it keeps.
+static struct zepi_usm_pool_desc read_pool_desc(const ur_usm_pool_desc_t *desc)
+{
+    const ur_usm_pool_limits_desc_t *limits =
+        find_pool_desc(desc, UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC);
+    struct zepi_usm_pool_desc own = {
+        .most_bytes = ZEPI_USM_POOLED_BYTES,
+        .contents = desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK ? ZEPI_USM_ZEROS
+                                                                         : ZEPI_USM_ANY_BYTES};
+    if (limits && desc->flags & UR_USM_POOL_FLAG_USE_NATIVE_MEMORY_POOL_EXP) {
+        own.maximum_bytes = limits->maxPoolableSize;
+        own.threshold_bytes = limits->minDriverAllocSize;
+    } else if (limits) {
+        own.most_bytes = limits->maxPoolableSize;
+        own.least_driver_bytes = limits->minDriverAllocSize;
+    }
+    return own;
+}
+
+static ur_result_t usm_pool_create_of_desc(struct zepi_context *context, struct zepi_device *device,
                                            const ur_usm_pool_desc_t *desc,
                                            ur_usm_pool_handle_t *out_pool)
 {
@@ -36,28 +42,13 @@ static ur_result_t usm_pool_create_of_desc(struct zepi_context *context,
         result = zepi_ur_check_pointer(out_pool, "ppPool");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_flags(desc->flags, UR_USM_POOL_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && find_pool_desc(desc, UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "a pool in memory of the host's: pools get theirs from the driver");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_usm_pool *pool = zepi_object_create(&zepi_ur_usm_pool_type);
-    if (!pool)
-        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    const ur_usm_pool_limits_desc_t *limits = find_pool_limits(desc);
-    const struct zepi_usm_pool_desc own = {
-        .most_bytes = limits ? limits->maxPoolableSize : POOLED_MOST_BYTES,
-        .least_driver_bytes = limits ? limits->minDriverAllocSize : 0,
-        .is_counted = true,
-        .has_shared = true,
-        .contents = desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK ? ZEPI_USM_ZEROS
-                                                                         : ZEPI_USM_ANY_BYTES,
-        .user = pool};
-    pool->context = zepi_retain(context);
-    const zepi_result_t created = zepi_usm_pool_create(context, &own, &pool->pool);
-    if (created != ZEPI_SUCCESS) {
-        zepi_release(pool);
-        return zepi_ur_fail(created);
-    }
-    *out_pool = (ur_usm_pool_handle_t)pool;
-    return UR_RESULT_SUCCESS;
+    const struct zepi_usm_pool_desc own = read_pool_desc(desc);
+    return zepi_ur_result(zepi_pool_make(context, device, &own, (struct zepi_pool **)out_pool));
 }
 
 ur_result_t zepi_urUSMPoolCreate(ur_context_handle_t hContext, ur_usm_pool_desc_t *pPoolDesc,
@@ -65,18 +56,110 @@ ur_result_t zepi_urUSMPoolCreate(ur_context_handle_t hContext, ur_usm_pool_desc_
 {
     const ur_result_t result = zepi_ur_check_context(hContext);
     return result == UR_RESULT_SUCCESS
-               ? usm_pool_create_of_desc(zepi_ur_context(hContext), pPoolDesc, ppPool)
+               ? usm_pool_create_of_desc(zepi_ur_context(hContext), NULL, pPoolDesc, ppPool)
                : result;
 }
 
+ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                    ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
+{
+    const ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    return result == UR_RESULT_SUCCESS
+               ? usm_pool_create_of_desc(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                         pPoolDesc, pPool)
+               : result;
+}
+
+// Default pools stay as long as their context; the host's references do not matter.
 ur_result_t zepi_urUSMPoolRetain(ur_usm_pool_handle_t pPool)
 {
-    return zepi_ur_retain(zepi_ur_check_usm_pool(pPool), pPool);
+    const ur_result_t result = zepi_ur_check_usm_pool(pPool);
+    return result == UR_RESULT_SUCCESS && zepi_ur_usm_pool(pPool)->is_default
+               ? result
+               : zepi_ur_retain(result, pPool);
 }
 
 ur_result_t zepi_urUSMPoolRelease(ur_usm_pool_handle_t pPool)
 {
-    return zepi_ur_release(zepi_ur_check_usm_pool(pPool), pPool);
+    const ur_result_t result = zepi_ur_check_usm_pool(pPool);
+    return result == UR_RESULT_SUCCESS && zepi_ur_usm_pool(pPool)->is_default
+               ? result
+               : zepi_ur_release(result, pPool);
+}
+
+ur_result_t zepi_ur_check_usm_pool_of(ur_usm_pool_handle_t handle,
+                                      const struct zepi_context *context)
+{
+    const ur_result_t result = handle ? zepi_ur_check_usm_pool(handle) : UR_RESULT_SUCCESS;
+    return result == UR_RESULT_SUCCESS && handle && zepi_ur_usm_pool(handle)->context != context
+               ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context")
+               : result;
+}
+
+// A pool of the context, which is the device's or of all devices.
+static ur_result_t check_device_pool(ur_context_handle_t context, ur_device_handle_t device,
+                                     ur_usm_pool_handle_t handle)
+{
+    const struct zepi_pool *pool = zepi_ur_usm_pool(handle);
+    ur_result_t result = zepi_ur_check_context_device(context, device, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_pool(handle);
+    if (result == UR_RESULT_SUCCESS && pool->context != zepi_ur_context(context))
+        result = zepi_ur_refuse(zepi_ur_wrong_context(zepi_ur_context(context), pool->context,
+                                                      UR_RESULT_ERROR_INVALID_VALUE),
+                                "the pool is of another context");
+    if (result == UR_RESULT_SUCCESS && pool->device && pool->device != zepi_ur_device(device))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the pool is of another device, '%s'",
+                           pool->device->properties.name);
+    return result;
+}
+
+ur_result_t zepi_urUSMPoolDestroyExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                     ur_usm_pool_handle_t hPool)
+{
+    ur_result_t result = check_device_pool(hContext, hDevice, hPool);
+    if (result == UR_RESULT_SUCCESS && zepi_ur_usm_pool(hPool)->is_default)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "the default pool of a device goes with its context");
+    return zepi_ur_release(result, hPool);
+}
+
+ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
+                                                  ur_device_handle_t hDevice,
+                                                  ur_usm_pool_handle_t *pPool)
+{
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pPool, "pPool");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_pool_get_default(zepi_ur_context(hContext),
+                                                      zepi_ur_device(hDevice),
+                                                      (struct zepi_pool **)pPool))
+               : result;
+}
+
+ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           ur_usm_pool_handle_t *pPool)
+{
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pPool, "pPool");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_pool_get_current(zepi_ur_context(hContext),
+                                                      zepi_ur_device(hDevice),
+                                                      (struct zepi_pool **)pPool))
+               : result;
+}
+
+ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           ur_usm_pool_handle_t hPool)
+{
+    const ur_result_t result = check_device_pool(hContext, hDevice, hPool);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_pool_set_current(
+                     zepi_ur_context(hContext), zepi_ur_device(hDevice), zepi_ur_usm_pool(hPool)))
+               : result;
 }
 
 // The counter of a query, or NULL.
@@ -100,10 +183,10 @@ static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_in
     }
 }
 
-static ur_result_t pool_info(const struct zepi_ur_usm_pool *pool, ur_usm_pool_info_t question,
+static ur_result_t pool_info(const struct zepi_pool *pool, ur_usm_pool_info_t question,
                              const struct zepi_ur_info *info)
 {
-    atomic_size_t *counter = pool_counter_of(pool->pool, question);
+    atomic_size_t *counter = pool_counter_of(pool->usm, question);
     if (counter)
         return zepi_ur_answer_size(info, atomic_load_explicit(counter, memory_order_relaxed));
     switch ((int)question) {
@@ -125,6 +208,14 @@ ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t
         result = zepi_ur_info_check(&info);
     return result == UR_RESULT_SUCCESS ? pool_info(zepi_ur_usm_pool(hPool), propName, &info)
                                        : result;
+}
+
+// Without the size of the answer's room: that of the answer is the host's affair.
+ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
+                                     void *pPropValue, size_t *pPropSizeRet)
+{
+    return zepi_urUSMPoolGetInfo(hPool, propName, pPropValue ? sizeof(size_t) : 0, pPropValue,
+                                 pPropSizeRet);
 }
 
 // Limits are set to any number, high marks to 0: they begin anew with the memory that is there.
@@ -167,24 +258,14 @@ ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
         return result;
     size_t value;
     memcpy(&value, pPropValue, sizeof(value));
-    return pool_set_info(zepi_ur_usm_pool(hPool)->pool, propName, value);
+    return pool_set_info(zepi_ur_usm_pool(hPool)->usm, propName, value);
 }
 
 ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                     ur_usm_pool_handle_t hPool, size_t minBytesToKeep)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_pool(hPool);
-    const struct zepi_context *context = zepi_ur_context(hContext);
-    if (result == UR_RESULT_SUCCESS && zepi_ur_usm_pool(hPool)->context != context)
-        result = zepi_ur_refuse(zepi_ur_wrong_context(context, zepi_ur_usm_pool(hPool)->context,
-                                                      UR_RESULT_ERROR_INVALID_VALUE),
-                                "the pool is of another context");
-    // Memory that commands are done with is not in use.
-    if (result == UR_RESULT_SUCCESS)
-        zepi_deferred_drain(zepi_ur_context(hContext), 0);
-    if (result == UR_RESULT_SUCCESS)
-        zepi_usm_pool_trim(zepi_ur_usm_pool(hPool)->pool, minBytesToKeep);
-    return result;
+    const ur_result_t result = check_device_pool(hContext, hDevice, hPool);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_pool_trim(zepi_ur_usm_pool(hPool), minBytesToKeep))
+               : result;
 }

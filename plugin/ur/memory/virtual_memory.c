@@ -3,21 +3,28 @@
 
 #include "ur/handles.h"
 #include "ur/info.h"
+#include "ur/memory/physical_memory.h"
 
-static struct zepi_physical_memory *physical_memory_of(ur_physical_mem_handle_t handle)
-{
-    return (struct zepi_physical_memory *)handle;
-}
-
-static ur_result_t check_physical_memory(ur_physical_mem_handle_t handle)
+ur_result_t zepi_ur_check_physical_memory(ur_physical_mem_handle_t handle)
 {
     return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
 }
 
+ur_result_t zepi_ur_check_physical_memory_in(ur_context_handle_t handle,
+                                             ur_physical_mem_handle_t physical)
+{
+    const struct zepi_context *context = zepi_ur_context(handle);
+    const ur_result_t result = zepi_ur_check_physical_memory(physical);
+    if (result != UR_RESULT_SUCCESS || zepi_ur_physical_memory(physical)->context == context)
+        return result;
+    return zepi_ur_refuse(zepi_ur_wrong_context(context, zepi_ur_physical_memory(physical)->context,
+                                                UR_RESULT_ERROR_INVALID_ARGUMENT),
+                          "physical memory of another context");
+}
+
 // ---- Ranges ----
 
-// The context and the start of a range; sizes and addresses are the core's and the driver's to
-// judge.
+// The context and the start of a range; the core and the driver check sizes and addresses.
 static ur_result_t check_reserved_range(ur_context_handle_t context, const void *start)
 {
     const ur_result_t result = zepi_ur_check_context(context);
@@ -55,7 +62,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
         result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
-    // Level Zero knows one size for both questions.
+    // Level Zero has one size for both queries.
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(zepi_virtual_memory_get_page_size(
             zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
@@ -88,21 +95,15 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = check_physical_memory(hPhysicalMem);
+        result = zepi_ur_check_physical_memory_in(hContext, hPhysicalMem);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pStart, "pStart");
     if (result == UR_RESULT_SUCCESS)
         result = read_access_flags(flags, &access);
-    const struct zepi_context *context = zepi_ur_context(hContext);
-    if (result == UR_RESULT_SUCCESS && physical_memory_of(hPhysicalMem)->context != context)
-        result =
-            zepi_ur_refuse(zepi_ur_wrong_context(context, physical_memory_of(hPhysicalMem)->context,
-                                                 UR_RESULT_ERROR_INVALID_ARGUMENT),
-                           "physical memory of another context");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
-                                                        physical_memory_of(hPhysicalMem), offset,
-                                                        access))
+                                                        zepi_ur_physical_memory(hPhysicalMem),
+                                                        offset, access))
                : result;
 }
 
@@ -175,25 +176,25 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
         result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
-    if (result == UR_RESULT_SUCCESS && (flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "zepi shares no memory with other processes");
     if (result == UR_RESULT_SUCCESS)
         result = check_page_multiple(hContext, hDevice, size);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_physical_memory_create(
-                                             zepi_ur_context(hContext), zepi_ur_device(hDevice),
-                                             size, (struct zepi_physical_memory **)phPhysicalMem))
-                                       : result;
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_physical_memory_create(
+                     zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
+                     flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC ? ZEPI_PHYSICAL_SHARED
+                                                             : ZEPI_PHYSICAL_OWN,
+                     (struct zepi_physical_memory **)phPhysicalMem))
+               : result;
 }
 
 ur_result_t zepi_urPhysicalMemRetain(ur_physical_mem_handle_t hPhysicalMem)
 {
-    return zepi_ur_retain(check_physical_memory(hPhysicalMem), hPhysicalMem);
+    return zepi_ur_retain(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem);
 }
 
 ur_result_t zepi_urPhysicalMemRelease(ur_physical_mem_handle_t hPhysicalMem)
 {
-    return zepi_ur_release(check_physical_memory(hPhysicalMem), hPhysicalMem);
+    return zepi_ur_release(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem);
 }
 
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
@@ -201,8 +202,8 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_physical_memory *memory = physical_memory_of(hPhysicalMem);
-    ur_result_t result = check_physical_memory(hPhysicalMem);
+    const struct zepi_physical_memory *memory = zepi_ur_physical_memory(hPhysicalMem);
+    ur_result_t result = zepi_ur_check_physical_memory(hPhysicalMem);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
@@ -215,9 +216,9 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
     case UR_PHYSICAL_MEM_INFO_SIZE:
         return zepi_ur_answer_size(&info, memory->size_bytes);
     case UR_PHYSICAL_MEM_INFO_PROPERTIES: {
-        // None of the flags there are was taken.
         const ur_physical_mem_properties_t properties = {
-            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
+            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+            .flags = memory->sharing == ZEPI_PHYSICAL_SHARED ? UR_PHYSICAL_MEM_FLAG_ENABLE_IPC : 0};
         return zepi_ur_answer(&info, &properties, sizeof(properties));
     }
     case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:

@@ -138,8 +138,8 @@ static bool has_native_of_all(const struct zepi_module *module)
     return module && index == module->context->device_count;
 }
 
-// Only the drivers know what their code looks like: they load it. What imports something may be
-// good code that lacks other code.
+// Only the driver can read its native code: it loads the code. Code with imports may fail to load
+// alone and still be good.
 static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count,
                                  const ur_device_handle_t *devices)
 {

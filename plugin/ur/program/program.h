@@ -5,8 +5,9 @@
 #include "program/module.h"
 #include "ur/handles.h"
 
-// Unified Runtime's program changes its state in place. It is a holder of modules, which don't: the
-// input that it was made of, and the object or executable that came of the last operation.
+// Unified Runtime's program changes its state in place. It holds modules, which do not change: its
+// input, and the object or executable of the last operation. Any thread: the mutex guards the
+// state.
 struct zepi_ur_program {
     struct zepi_object object;
     struct zepi_context *context; // retained

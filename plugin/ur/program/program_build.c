@@ -49,7 +49,7 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
         if (!build->options)
             return zepi_ur_result(zepi_fail_no_memory());
     }
-    // A list of all devices is no list: that is what a module remembers best.
+    // A list of all devices is passed on as no list, which is cheaper to look up.
     const bool has_list = device_count > 0 && device_count < context->device_count;
     build->desc =
         (zepi_build_desc_t){.size = sizeof(build->desc),
@@ -63,7 +63,7 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
     return UR_RESULT_SUCCESS;
 }
 
-// A failure that no compiler had a word about, for the first device: the core's sentence.
+// A failure without a message of the compiler, for the first device: the core's sentence.
 static void build_explain_failure(struct build *build)
 {
     for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
@@ -74,7 +74,7 @@ static void build_explain_failure(struct build *build)
     build_keep_log(build, build->context->devices[0], sentence, strlen(sentence));
 }
 
-// The built module has them.
+// The built module has the logs.
 static __attribute__((noinline)) void build_drop_logs(struct build *build)
 {
     zepi_ur_free_logs(build->device_logs, build->context);
@@ -291,8 +291,7 @@ static ur_result_t programs_get_objects(struct zepi_context *context, uint32_t c
     return result;
 }
 
-// Programs made of native code that is executable already need no link: they are one part of what
-// comes out.
+// A program of native code that is executable needs no link: it is one part of the result.
 static zepi_result_t link_objects(uint32_t count, struct zepi_module **objects,
                                   const zepi_build_desc_t *desc, struct zepi_module **out_module)
 {

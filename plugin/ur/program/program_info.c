@@ -42,8 +42,8 @@ static ur_result_t program_get_devices(struct zepi_ur_program *program,
     return UR_RESULT_SUCCESS;
 }
 
-// Native code of one device at `out_bytes`; NULL: only its size is asked for. What was not built
-// yet, or not for this device, has none, but for the code that the program was made of.
+// Native code of one device at `out_bytes`; NULL: only its size is asked for. A program that was
+// not built for this device has none, unless it was made of native code.
 static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_device *device,
                                       size_t *inout_size, void *out_bytes)
 {
@@ -90,7 +90,8 @@ static ur_result_t answer_sizes(struct zepi_module *module, uint32_t count,
     return result;
 }
 
-// The answer's bytes are addresses, each with room for one device's code; NULL: not wanted.
+// The value is a list of addresses, each with room for one device's code; NULL: this code is left
+// out.
 static ur_result_t answer_binaries(struct zepi_module *module, uint32_t count,
                                    struct zepi_device *const *devices,
                                    const struct zepi_ur_info *info)

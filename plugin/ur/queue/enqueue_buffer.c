@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "queue/copy.h"
+#include "copy/copy.h"
+#include "copy/fill.h"
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 
@@ -44,6 +45,18 @@ static ur_result_t check_some_bytes(size_t size)
                     : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a command of 0 bytes");
 }
 
+// Memory of the host, called `name`, on the other side of some bytes of a buffer.
+static ur_result_t check_host_copy(const void *memory, const char *name, ur_mem_handle_t buffer,
+                                   size_t offset, size_t size)
+{
+    ur_result_t result = zepi_ur_check_pointer(memory, name);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_some_bytes(size);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size)
+               : result;
+}
+
 ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                         bool blockingRead, size_t offset, size_t size, void *pDst,
                                         uint32_t numEventsInWaitList,
@@ -56,11 +69,7 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
     ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
                                               numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some_bytes(size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+        result = check_host_copy(pDst, "pDst", hBuffer, offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -83,11 +92,7 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
     ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
                                               numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some_bytes(size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+        result = check_host_copy(pSrc, "pSrc", hBuffer, offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);

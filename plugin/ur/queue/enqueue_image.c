@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "copy/image_copy.h"
 #include "memory/image.h"
-#include "queue/copy.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
@@ -42,7 +42,8 @@ static ur_result_t image_region_init(ze_image_region_t *out, const struct zepi_i
 
 // Pitches of rows without gaps are none.
 static ur_result_t copy_pitches_init(const struct zepi_ur_mem *mem, ur_rect_region_t region,
-                                     size_t row_pitch, size_t slice_pitch, uint32_t out_pitches[2])
+                                     size_t row_pitch, size_t slice_pitch,
+                                     struct zepi_image_copy *copy)
 {
     const size_t row = mem->image_element_bytes * region.width;
     const size_t pitch = row_pitch ? row_pitch : row;
@@ -52,9 +53,17 @@ static ur_result_t copy_pitches_init(const struct zepi_ur_mem *mem, ur_rect_regi
                               "pitches of %zu and %zu bytes for rows of %zu bytes", row_pitch,
                               slice_pitch, row);
     const bool is_dense = pitch == row && slice == pitch * region.height;
-    out_pitches[0] = is_dense ? 0 : (uint32_t)pitch;
-    out_pitches[1] = is_dense ? 0 : (uint32_t)slice;
+    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
+    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
     return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t image_command_end(struct zepi_ur_command *command,
+                                     const struct zepi_image_copy *copy, ur_command_t type)
+{
+    const zepi_result_t done =
+        zepi_queue_copy_image(command->queue, copy, command->wait, zepi_ur_command_event(command));
+    return zepi_ur_command_end(command, done, type);
 }
 
 ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
@@ -65,23 +74,19 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    ze_image_region_t from;
-    uint32_t pitches[2] = {0};
+    struct zepi_image_copy copy = {.to_memory = pDst};
     ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingRead,
                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&from, zepi_ur_mem(hImage)->image, origin, region);
+        result = image_region_init(&copy.from_region, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, &copy);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_read_image(command.queue, pDst, zepi_ur_mem(hImage)->image, &from, pitches[0],
-                              pitches[1], command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_IMAGE_READ);
+    copy.from = zepi_ur_mem(hImage)->image;
+    return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_READ);
 }
 
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
@@ -92,23 +97,19 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    ze_image_region_t to;
-    uint32_t pitches[2] = {0};
+    struct zepi_image_copy copy = {.from_memory = pSrc};
     ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingWrite,
                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&to, zepi_ur_mem(hImage)->image, origin, region);
+        result = image_region_init(&copy.to_region, zepi_ur_mem(hImage)->image, origin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, pitches);
+        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, &copy);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_write_image(command.queue, zepi_ur_mem(hImage)->image, &to, pSrc, pitches[0],
-                               pitches[1], command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_MEM_IMAGE_WRITE);
+    copy.to = zepi_ur_mem(hImage)->image;
+    return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
@@ -119,21 +120,20 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    ze_image_region_t from;
-    ze_image_region_t to;
+    struct zepi_image_copy copy = {0};
     ur_result_t result = image_command_begin(&command, hQueue, hImageSrc, false,
                                              numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_image(hImageDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&from, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
+        result =
+            image_region_init(&copy.from_region, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
     if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&to, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
+        result =
+            image_region_init(&copy.to_region, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_copy_image(command.queue, zepi_ur_mem(hImageDst)->image,
-                                                     &to, zepi_ur_mem(hImageSrc)->image, &from,
-                                                     command.wait, zepi_ur_command_event(&command)),
-                               UR_COMMAND_MEM_IMAGE_COPY);
+    copy.from = zepi_ur_mem(hImageSrc)->image;
+    copy.to = zepi_ur_mem(hImageDst)->image;
+    return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_COPY);
 }

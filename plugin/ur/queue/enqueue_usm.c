@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "queue/copy.h"
+#include "copy/copy.h"
+#include "copy/fill.h"
+#include "copy/hint.h"
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 
@@ -130,7 +132,7 @@ static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t
                                   ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
                                   zepi_event_t *out_event)
 {
-    // Level Zero moves memory to devices only; to the host is a hint that goes unheard.
+    // Level Zero moves memory to devices only: a hint to move it to the host is ignored.
     return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
                ? zepi_queue_marker(queue, wait, out_event)
                : zepi_queue_prefetch(queue, memory, size, wait, out_event);

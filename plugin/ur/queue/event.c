@@ -64,7 +64,7 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     }
 }
 
-// Where a time comes from. Nothing waits for the command.
+// A time of the event's command, complete or not.
 static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t question,
                                   uint64_t *out_ns)
 {
@@ -105,7 +105,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     if (result == UR_RESULT_SUCCESS && !(zepi_ur_event(hEvent)->slot->kind & ZEPI_EVENT_TIMED))
         result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
                                 "the event has no times: its queue was made without profiling");
-    // Another word than for every other question.
+    // The header has another result for this case than for all other queries.
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the answer has room for 0 bytes");
     if (result == UR_RESULT_SUCCESS)

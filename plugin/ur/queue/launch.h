@@ -38,8 +38,8 @@ static_assert((int)UR_EXP_KERNEL_ARG_TYPE_VALUE == ZEPI_ARGUMENT_VALUE &&
                   (int)UR_EXP_KERNEL_ARG_TYPE_LOCAL == ZEPI_ARGUMENT_LOCAL,
               "the kinds that the core reads have the same numbers");
 
-// A launch as Unified Runtime has it; its sizes and properties are not yet checked, nor whether
-// there is a list of arguments.
+// A launch as Unified Runtime has it. Its sizes, its properties and its list of arguments are not
+// checked yet.
 static inline void zepi_ur_launch_init(struct zepi_launch *launch, uint32_t work_dim,
                                        const size_t *global_offset, const size_t *global_size,
                                        const size_t *local_size, uint32_t argument_count,

@@ -32,19 +32,40 @@ static ur_result_t read_queue_flags(const ur_queue_properties_t *properties,
     return UR_RESULT_SUCCESS;
 }
 
+// The compute engine that the chain of properties asks for.
+static ur_result_t read_queue_engine(const ur_queue_properties_t *properties,
+                                     const struct zepi_device *device, uint32_t *out_engine)
+{
+    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
+    while (next && next->stype != UR_STRUCTURE_TYPE_QUEUE_INDEX_PROPERTIES)
+        next = next->pNext;
+    if (!next)
+        return UR_RESULT_SUCCESS;
+    *out_engine = ((const ur_queue_index_properties_t *)next)->computeIndex;
+    return *out_engine < device->compute_count
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
+                                "compute index %u: the device has %u compute engines", *out_engine,
+                                device->compute_count);
+}
+
 ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                const ur_queue_properties_t *pProperties, ur_queue_handle_t *phQueue)
 {
     zepi_queue_flags_t flags = 0;
+    uint32_t engine = ZEPI_COMPUTE_ENGINE_ANY;
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phQueue, "phQueue");
     if (result == UR_RESULT_SUCCESS)
         result = read_queue_flags(pProperties, &flags);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_result(zepi_queue_create(zepi_ur_context(hContext), zepi_ur_device(hDevice),
-                                            flags, (zepi_queue_t *)phQueue));
+    return zepi_ur_result(zepi_queue_create_on_engine(zepi_ur_context(hContext),
+                                                      zepi_ur_device(hDevice), flags, engine,
+                                                      (zepi_queue_t *)phQueue));
 }
 
 ur_result_t zepi_urQueueRetain(ur_queue_handle_t hQueue)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What every test starts from: one context on the first device. Everything goes through the loader;
-// any failing call ends the test.
+// The start of every test: one context on the first device. Everything goes through the loader; any
+// failing call ends the test.
 struct fixture {
     ze_driver_handle_t driver;
     ze_device_handle_t device;

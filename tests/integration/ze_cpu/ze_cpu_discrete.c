@@ -142,7 +142,7 @@ Test(ze_cpu_discrete, protects_mapped_memory_of_the_device_alike)
     fixture_finish(&fixture);
 }
 
-// While a kernel runs on the first device: what is accessible of both devices' memory.
+// While a kernel runs on the first device: the accessible memory of both devices.
 static void run_on_the_first(bool *out_first, bool *out_second)
 {
     struct fixture fixture;

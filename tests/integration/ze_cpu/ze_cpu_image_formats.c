@@ -28,7 +28,7 @@ static const struct layout {
     {ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, 4, 4},
 };
 
-// What kernels see: for each component the channel in memory, or a constant.
+// The components that kernels see: for each the channel in memory, or a constant.
 enum { ZERO = -1, ONE = -2 };
 static const struct order {
     ze_image_format_swizzle_t asked[4];
@@ -60,7 +60,7 @@ static bool is_integer(ze_image_format_type_t type)
     return type == ZE_IMAGE_FORMAT_TYPE_UINT || type == ZE_IMAGE_FORMAT_TYPE_SINT;
 }
 
-// What lies in memory for the i-th value.
+// The bytes in memory of the i-th value.
 static uint32_t raw_value(ze_image_format_type_t type, int bytes, int i)
 {
     static const uint32_t halves[] = {0x3800, 0xc080, 0x63d0, 0x0000, 0x3c00};
@@ -186,7 +186,7 @@ static uint32_t raw_at(const struct bench *bench, const struct format *format, i
     return raw;
 }
 
-// What a kernel has read against what lies in memory.
+// The values that a kernel has read, compared with memory.
 static void check_components(const struct bench *bench, const struct format *format)
 {
     for (int i = 0; i < PIXELS * 4; i++) {
@@ -267,7 +267,7 @@ static void must_write(struct bench *bench, const struct format *format, ze_imag
                       (int)layout->layout, (int)format->type, (int)(format->order - orders), pixel,
                       channel, found, expected);
         }
-    // Constants are constants, whatever was written there.
+    // A component that is a constant keeps its value after a write.
     launch(bench, bench->read[kernel_of(format->type)], image);
     fixture_synchronize(&bench->fixture, bench->list);
     check_components(bench, format);

@@ -158,7 +158,7 @@ typedef ze_result_t (*append_host_function_t)(ze_command_list_handle_t, ze_host_
                                               void *, const void *, ze_event_handle_t, uint32_t,
                                               ze_event_handle_t *);
 
-// What a host function saw.
+// The observations of a host function.
 struct call {
     const int *memory;
     int seen;
@@ -185,7 +185,7 @@ Test(ze_cpu_newer, calls_functions_of_the_host_in_order)
     const int values[] = {11, 12};
     struct call call = {.memory = memory};
     *memory = 0;
-    // After what comes before and what is waited for, before what comes after.
+    // After the earlier commands and the wait list, before the later commands.
     MUST(zeCommandListAppendMemoryFill(immediate, memory, &values[0], sizeof(int), sizeof(int),
                                        NULL, 0, NULL));
     MUST(append(immediate, note_call, &call, NULL, done.event, 1, &gate.event));

@@ -130,7 +130,7 @@ static double seconds_since(uint64_t start_ns)
     return (double)(clock_ns(CLOCK_MONOTONIC) - start_ns) * 1e-9;
 }
 
-// The time at which the process begins to end goes to stdout, and what stdio still holds.
+// The time at which the process begins to end goes to stdout, with the rest of stdio's buffer.
 static int end_process(const char *how)
 {
     start_driver();

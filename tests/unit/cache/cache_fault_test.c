@@ -79,7 +79,7 @@ static void use_everything(const char *folder)
     cr_assert_eq(fixture_alive(), 0);
 }
 
-// What is in the folder after whatever went wrong is good, or is nothing.
+// After any failure each file in the folder is good, or there is none.
 static void expect_sound_folder(const char *folder)
 {
     struct zepi_disk *disk = zepi_disk_create(folder, UINT64_MAX);

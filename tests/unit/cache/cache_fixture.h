@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of cache/ share: builds that are scripted and counted, payloads of which it is
-// known how many are alive, and a hook that makes the n-th allocation or file operation fail.
+// Common parts of the tests of cache/: builds that are scripted and counted, payloads that are
+// counted while they live, and a hook that makes the n-th allocation or file operation fail.
 #ifndef ZEPI_TESTS_CACHE_FIXTURE_H
 #define ZEPI_TESTS_CACHE_FIXTURE_H
 
@@ -67,7 +67,7 @@ struct fixture_cache fixture_cache_create(uint64_t limit_bytes, uint64_t limit_e
 void fixture_cache_destroy(struct fixture_cache *both);
 struct zepi_build_counters fixture_counters(struct zepi_build_cache *cache);
 
-// What one entry of these tests costs beyond its cost_bytes and log: its key.
+// The bytes of an entry of these tests beyond its cost_bytes and log: its key.
 uint64_t fixture_key_cost(void);
 
 // Texts to bytes and back.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be wrong with a folder and its files, seen through a build cache: the build succeeds all
-// the same, and nothing is trusted that should not be.
+// Faults of a folder and its files, seen through a build cache: the build succeeds all the same,
+// and no bad file is trusted.
 #include "cache/disk_record.h"
 #include "cache_fixture.h"
 #include "test_env.h"
@@ -305,7 +305,7 @@ Test(disk_attack, a_folder_that_vanishes_during_a_build_stops_no_build)
     zepi_disk_destroy(disk);
 }
 
-// Whatever root may do, a child that is nobody may not write here.
+// Root may write anywhere, so a child of the user nobody tries to write here.
 static void ask_as_nobody(void)
 {
     char path[] = "/tmp/zepi-test-XXXXXX";

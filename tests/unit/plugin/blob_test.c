@@ -30,7 +30,7 @@ Test(blob, has_equal_bytes_once)
     zepi_blob_release(c);
 }
 
-// What a compiler at run time makes: images of one length that differ in a few bytes, wherever.
+// Images of a compiler at run time: of one length, different in a few bytes anywhere.
 Test(blob, tells_many_variants_apart)
 {
     static uint8_t bytes[BYTES];

@@ -47,7 +47,7 @@ TestSuite(compiler_identity, .init = set_up, .timeout = 60);
 struct process {
     const char *loads;       // beside the driver: before zepi looks; or NULL
     const char *compiles;    // with this library; NULL: only hits
-    const char *replaced_by; // what takes the compiler's place after the compile; or NULL
+    const char *replaced_by; // the file that takes the compiler's place after the compile; or NULL
 };
 
 struct seen {
@@ -197,7 +197,7 @@ Test(compiler_identity, is_made_again_where_the_host_had_loaded_another_compiler
     cr_assert_not(are_equal(run((struct process){.loads = hosts, .compiles = compiler}), late));
 }
 
-// What a compiler only uses may belong to something else.
+// A library that a compiler only uses may belong to other programs.
 Test(compiler_identity, is_not_that_of_a_part_of_the_compiler)
 {
     char part[300];

@@ -20,7 +20,7 @@ struct thing {
 static struct zepi_deferred_list list;
 static struct zepi_context context = {.parts = {[ZEPI_PART_DEFERRED] = &list}};
 
-// What a queue does at a wait, or where the driver says that it is empty.
+// The work of a queue at a wait, or when the driver reports that it is empty.
 static void look(void *queue, uint64_t patience_ns)
 {
     struct fake_queue *fake = queue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How events of a queue's commands come back to their list and are used again. Without a driver:
-// what needs one (making events, resets, questions) is in the tier integration.
+// The return of events to their list, and their reuse. Without a driver: calls that need one
+// (making events, resets, queries) are in the tier integration.
 #include "queue/event_cache.h"
 
 #include "queue/queue.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a launch sets on its ze_kernel: the driver here only counts.
+// The calls of a launch on its ze_kernel: the driver here only counts.
 #include "launch/kernel_instance.h"
 
 #include "device/device.h"

@@ -50,7 +50,7 @@ Test(object, memory_is_used_again_oldest_first)
 {
     struct zepi_thing *first = zepi_object_create(&zepi_thing_type);
     zepi_release(first);
-    // A whole slab goes by before the first one's memory serves again.
+    // A whole slab is used before the first one's memory is reused.
     for (int i = 0; i < 31; i++) {
         struct zepi_thing *next = zepi_object_create(&zepi_thing_type);
         cr_assert_neq(next, first);

@@ -31,6 +31,10 @@ Test(options, take_numbers_with_units_and_words)
     setenv("ZEPI_CACHE_DISK", "off", 1);
     setenv("ZEPI_LINK", "dynamic", 1);
     setenv("ZEPI_LOG", "info", 1);
+    setenv("ZEPI_CACHE_SHARED", "unix:///run/redis", 1);
+    setenv("ZEPI_CACHE_SHARED_SECONDS", "3600", 1);
+    cr_assert_str_eq(zepi_options()->shared, "unix:///run/redis");
+    cr_assert_eq(zepi_options()->shared_seconds, 3600);
     cr_assert_eq(zepi_options()->disk_bytes, 3u << 20);
     cr_assert_eq(zepi_options()->memory_bytes, UINT64_MAX);
     cr_assert_eq(zepi_options()->binary_bytes, 0);
@@ -47,6 +51,8 @@ Test(options, that_are_not_understood_count_as_unset)
     setenv("ZEPI_CACHE_MEMORY_BYTES", "-1", 1);
     setenv("ZEPI_CACHE_BINARY_BYTES", "99999999999999999999", 1);
     setenv("ZEPI_LINK", "sometimes", 1);
+    setenv("ZEPI_CACHE_SHARED_SECONDS", "3601", 1);
+    cr_assert_eq(zepi_options()->shared_seconds, 60);
     cr_assert_eq(zepi_options()->disk_bytes, 1024u << 20);
     cr_assert_eq(zepi_options()->memory_bytes, 256u << 20);
     cr_assert_eq(zepi_options()->binary_bytes, 64u << 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of the SPIR-V walk share: modules made of words, and those that tests/data
+// Common parts of the tests of the SPIR-V walk: modules made of words, and those that tests/data
 // compiles.
 #ifndef ZEPI_TESTS_UNIT_SPIRV_FIXTURE_H
 #define ZEPI_TESTS_UNIT_SPIRV_FIXTURE_H
@@ -8,7 +8,7 @@
 #include "spirv/spirv.h"
 #include "test_env.h"
 
-// What the last walk answered. The next walk, or spirv_tear_down as a suite's .fini, frees it.
+// The result of the last walk. The next walk, or spirv_tear_down as a suite's .fini, frees it.
 extern struct zepi_spirv spirv;
 extern char message[512];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What must not be refused: whatever compilers of today and tomorrow write.
+// Modules that must not be refused: output of today's and later compilers.
 #include "spirv_fixture.h"
 
 #include <criterion/criterion.h>

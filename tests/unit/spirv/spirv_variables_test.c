@@ -5,7 +5,7 @@
 
 TestSuite(spirv_variables, .fini = spirv_tear_down);
 
-// A module with one variable of its own, and what decorates it.
+// A module with one variable of its own, and its decorations.
 #define VARIABLE(storage, ...)                                                                     \
     PROLOGUE, ENTRY, __VA_ARGS__, TYPES, NUMBERS, OP(OpTypePointer, 10, storage, INT),             \
         OP(OpConstantNull, INT, 11), OP(OpVariable, 10, 30, storage, 11), KERNEL_FUNCTION

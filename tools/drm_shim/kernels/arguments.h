@@ -6,7 +6,7 @@
 #include "kernels/images.h"
 #include "kernels/known_modules.h"
 
-// What a walker's payload says, by the kernel's .ze_info.
+// The values in a walker's payload, by the kernel's .ze_info.
 
 // Copies `size_bytes` at the offset, which may begin in the inline data and end in the indirect
 // data. False where the payload has none.

@@ -156,7 +156,7 @@ static void log_failure(const struct shim_cpu_driver *cpu, ze_result_t result,
     free(text);
 }
 
-// What ze_module_program_exp_desc_t points to.
+// The memory that ze_module_program_exp_desc_t points to.
 struct program_list {
     size_t *sizes;
     const uint8_t **modules;
@@ -324,7 +324,7 @@ static void give_list(struct idle_list *idle)
     pthread_mutex_unlock(&idle_lists.mutex);
 }
 
-// Waits for what was appended, unless that failed; gives the list back.
+// Waits for the launch, unless it could not be appended; gives the list back.
 static ze_result_t complete(const struct shim_cpu_driver *cpu, struct idle_list *idle,
                             ze_result_t result)
 {

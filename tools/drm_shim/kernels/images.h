@@ -7,7 +7,7 @@
 #include <level_zero/ze_api.h>
 
 // The images and samplers of one launch: objects of ze_cpu, made of the states that the payload
-// names. An image has a copy of the surface's pixels; what the kernel changed is copied back.
+// names. An image has a copy of the surface's pixels; changed pixels are copied back.
 
 struct shim_image;
 

@@ -170,7 +170,7 @@ bool shim_known_kernel_build(struct shim_known_kernel *kernel)
 
 // ---- Modules of the program ----
 
-// Names and machine code: what a launch is recognised by.
+// A launch is recognised by its kernel's name and machine code.
 static struct zepi_digest digest_of(const struct shim_native_code *code)
 {
     struct zepi_digest digest = {0};
@@ -266,7 +266,8 @@ ze_result_t ZE_APICALL shim_kernel_create(ze_module_handle_t module, const ze_ke
         pthread_mutex_lock(&known.mutex);
         kernel->gpu_address = address;
         pthread_mutex_unlock(&known.mutex);
-        // Here it holds up no queue. What cannot be built is refused when it is launched.
+        // A build here holds up no queue. A module that cannot be built is refused at its first
+        // launch.
         if (kernel->arguments && !shim_cpu_driver_has_ended())
             shim_known_kernel_build(kernel);
     }

@@ -47,8 +47,8 @@ bool shim_module_inputs_init_plain(struct shim_module_inputs *out_inputs, const 
 // A zeroed struct is fine.
 void shim_module_inputs_finish(struct shim_module_inputs *inputs);
 
-// In the folder DRM_SHIM_RECORDS, else drm_shim in zepi's cache folder. The folder is bounded to
-// 1 GiB; what was not used for longest goes. False: there is no folder, no record, or a bad one.
+// In the folder DRM_SHIM_RECORDS, else drm_shim in zepi's cache folder. The folder is bounded to 1
+// GiB; the least recently used records go. False: there is no folder, no record, or a bad one.
 bool shim_module_inputs_store(const struct shim_module_inputs *inputs, struct zepi_digest code);
 bool shim_module_inputs_load(struct shim_module_inputs *out_inputs, struct zepi_digest code);
 

@@ -43,7 +43,7 @@ enum {
     CAPABILITY_FUNCTION_POINTERS = 5603,
 };
 
-// What is known of an id.
+// Properties of an id.
 enum {
     MARK_SUB_GROUP_VALUE = 1, // a built-in variable
     MARK_WORKGROUP = 2,       // a constant: as a scope, the group

@@ -63,7 +63,7 @@ static const struct format *find_format(uint32_t surface_format)
     return NULL;
 }
 
-// What a component of a pixel is read from.
+// The source of a pixel's component.
 static ze_image_format_swizzle_t swizzle_of(uint32_t select)
 {
     static const ze_image_format_swizzle_t swizzles[8] = {

@@ -42,7 +42,7 @@ static yaml_node_t *value_of(struct reading *reading, const yaml_node_t *map, co
     return NULL;
 }
 
-// The items of a list; *out_items is NULL for what is none.
+// The items of a list; *out_items is NULL if the node is no list.
 static size_t items_of(const yaml_node_t *node, const yaml_node_item_t **out_items)
 {
     *out_items = NULL;

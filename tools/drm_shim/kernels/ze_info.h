@@ -35,7 +35,7 @@ struct shim_payload {
     uint32_t size_bytes;
     uint32_t argument;      // UINT32_MAX: of no argument
     uint32_t source_offset; // in the argument's value
-    // As what the kernel sees an image; ZE_IMAGE_TYPE_FORCE_UINT32: as what it is.
+    // The type of an image for the kernel; ZE_IMAGE_TYPE_FORCE_UINT32: its own type.
     ze_image_type_t image_type;
 };
 
@@ -72,8 +72,7 @@ __attribute__((format(printf, 2, 3))) bool shim_refuse(const struct shim_refusal
 // Reads `size_bytes` at `text`, which need not be terminated. On failure returns false, *out_info
 // is zeroed and `message` says what was wrong: text that is no YAML, no list of kernels, a kernel
 // without a name, a number that is none or beyond 32 bits, a payload without offset or size or that
-// reaches beyond SHIM_PAYLOAD_MAX_BYTES. What it does not know it passes over: newer compilers add
-// keys.
+// reaches beyond SHIM_PAYLOAD_MAX_BYTES. Unknown keys are passed over: newer compilers add some.
 bool shim_ze_info_init(struct shim_ze_info *out_info, const char *text, size_t size_bytes,
                        char *message, size_t message_size);
 // A zeroed struct is fine.

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What zepi bench measures: operations, each through several rows (zepi's table, plain Level Zero,
-// an adapter of Unified Runtime). An operation is done in a loop; what the loop does beside it is
-// run by itself, too, and subtracted where instructions are counted.
+// The measurements of zepi bench: operations, each through several rows (zepi's table, plain Level
+// Zero, an adapter of Unified Runtime). An operation is done in a loop. The loop without it is run,
+// too, and subtracted where instructions are counted.
 
 enum bench_operation {
     // All rows have these.
@@ -76,7 +76,7 @@ struct bench_launch {
 struct bench_operation_info {
     const char *name;  // for the command line and scripts
     const char *title; // for people
-    const char *image; // what is built, see kernels.h, or NULL
+    const char *image; // the image that is built, see kernels.h, or NULL
     // The most instructions that an operation may cost on ze_cpu through Unified Runtime.
     double limit;
     struct bench_launch launch;
@@ -84,11 +84,11 @@ struct bench_operation_info {
     bool is_extra;              // measured only if it is asked for; without a limit
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     unsigned shortening;        // loops are so many times shorter, as the operation is a long one
-    enum bench_operation plain; // what a program of plain Level Zero does instead, or the same
+    enum bench_operation plain; // the operation of a program of plain Level Zero, or the same
 };
 extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];
 
-// What two threads do at the same time, on one kernel object or cache.
+// Operations of two threads at the same time, on one kernel object or cache.
 enum bench_crew {
     BENCH_CREW_LAUNCH,
     BENCH_CREW_SAME,
@@ -109,7 +109,7 @@ extern const struct bench_crew_info bench_crews[BENCH_CREW_COUNT];
 
 // `count` operations; false: one failed.
 typedef bool bench_loop_fn(void *state, unsigned count);
-// `count` launches, or, with nothing launched, what a loop of them does beside.
+// `count` launches, or the same loop with nothing launched.
 typedef bool bench_launch_fn(void *state, const struct bench_launch *launch, unsigned count,
                              bool is_launched);
 // `first_value`: this one and the next of specialization constant 0 were never built before.
@@ -159,7 +159,7 @@ struct bench_time {
     double median_ns;
 };
 
-// What was measured of an operation in a row.
+// The measurements of an operation in a row.
 struct bench_cell {
     bool is_chosen; // the row has the operation, and it was asked for
     bool has_time;
@@ -178,7 +178,7 @@ struct bench_pair {
 };
 
 struct bench {
-    const char *only[BENCH_MAX_ONLY]; // parts of names of what to measure; none: everything
+    const char *only[BENCH_MAX_ONLY]; // parts of names of operations and rows; none: everything
     int only_count;
     const char *adapters[BENCH_MAX_ADAPTERS]; // borrowed
     int adapter_count;
@@ -191,10 +191,10 @@ struct bench {
     enum host_driver driver; // ze_cpu, which executes nothing here, Intel's without a GPU, or a GPU
 };
 
-// Whether what was counted, through zepi's table and through Unified Runtime, is within the limits;
-// says what is not. On Intel's driver there are none.
+// Whether the counts, through zepi's table and through Unified Runtime, are within the limits;
+// prints those that are not. On Intel's driver there are no limits.
 bool bench_is_within_limits(const struct bench *bench);
-// Whether `only` asks for what has this name.
+// Whether `only` selects this name.
 bool bench_is_asked_for(const struct bench *bench, const char *name);
 // Whether an operation is to be measured, by its name or since nothing is asked for.
 bool bench_asks_for(const struct bench *bench, enum bench_operation operation);
@@ -217,6 +217,11 @@ static inline void bench_keep(const void *pointer)
 // Half of the arguments differ from launch to launch. Those behind the twelfth are as those before.
 
 #define BENCH_MEMORIES 4
+// The memories of copies. Each is within an adapter's pool: Intel's driver finds memory sooner that
+// begins an allocation, as the first one does in some adapters.
+#define BENCH_COPY_TO 2
+#define BENCH_COPY_FROM 3
+
 struct bench_values {
     int changing;
     int same;
@@ -237,7 +242,7 @@ extern const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE];
 #define BENCH_LOCAL_INDEX 3
 #define BENCH_LOCAL_BYTES 256
 
-// What lies in the arguments of launch number `i`, and whether the second of two turns is on.
+// The values in the arguments of launch number `i`, and whether it is the second of two turns.
 static inline unsigned bench_change(const struct bench_launch *launch, struct bench_values *values,
                                     unsigned i)
 {

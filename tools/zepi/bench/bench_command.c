@@ -180,6 +180,53 @@ static int run_counted(struct bench *bench)
     return code;
 }
 
+// Takes one option of the command line. Returns EXIT_OK, or an exit code.
+static int read_option(struct bench *bench, struct bench_options *options, enum host_driver *driver,
+                       int option)
+{
+    switch (option) {
+    case 'i':
+        options->is_instructions = true;
+        return EXIT_OK;
+    case 'g':
+        options->is_growth = true;
+        return EXIT_OK;
+    case 'I':
+        // Commands are carried out in the thread that submits them, kernels are not.
+        setenv("DRM_SHIM_INLINE", "1", 1);
+        setenv("DRM_SHIM_EXEC", "0", 1);
+        bench->driver = HOST_DRIVER_INTEL;
+        return host_choose(driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+    case 'G':
+        bench->driver = HOST_DRIVER_GPU;
+        return host_choose(driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
+    case 'j':
+        options->is_json = true;
+        return EXIT_OK;
+    case 'a':
+        if (bench->adapter_count == BENCH_MAX_ADAPTERS)
+            return command_refuse(usage);
+        bench->adapters[bench->adapter_count++] = optarg;
+        return EXIT_OK;
+    case 'c':
+        if (bench->only_count == BENCH_MAX_ONLY || !is_known(optarg))
+            return command_refuse(usage);
+        bench->only[bench->only_count++] = optarg;
+        return EXIT_OK;
+    case 'p':
+        options->plot_path = optarg;
+        return EXIT_OK;
+    case 'C':
+        options->is_counted = true;
+        return EXIT_OK;
+    case 'h':
+        print_usage();
+        exit(EXIT_OK);
+    default:
+        return command_refuse(usage);
+    }
+}
+
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
@@ -197,51 +244,9 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        switch (option) {
-        case 'i':
-            options->is_instructions = true;
-            break;
-        case 'g':
-            options->is_growth = true;
-            break;
-        case 'I':
-            // Commands are carried out in the thread that submits them, kernels are not.
-            setenv("DRM_SHIM_INLINE", "1", 1);
-            setenv("DRM_SHIM_EXEC", "0", 1);
-            if (!host_choose(&driver, HOST_DRIVER_INTEL))
-                return EXIT_USAGE;
-            bench->driver = HOST_DRIVER_INTEL;
-            break;
-        case 'G':
-            if (!host_choose(&driver, HOST_DRIVER_GPU))
-                return EXIT_USAGE;
-            bench->driver = HOST_DRIVER_GPU;
-            break;
-        case 'j':
-            options->is_json = true;
-            break;
-        case 'a':
-            if (bench->adapter_count == BENCH_MAX_ADAPTERS)
-                return command_refuse(usage);
-            bench->adapters[bench->adapter_count++] = optarg;
-            break;
-        case 'c':
-            if (bench->only_count == BENCH_MAX_ONLY || !is_known(optarg))
-                return command_refuse(usage);
-            bench->only[bench->only_count++] = optarg;
-            break;
-        case 'p':
-            options->plot_path = optarg;
-            break;
-        case 'C':
-            options->is_counted = true;
-            break;
-        case 'h':
-            print_usage();
-            return EXIT_OK;
-        default:
-            return command_refuse(usage);
-        }
+        const int code = read_option(bench, options, &driver, option);
+        if (code != EXIT_OK)
+            return code;
     }
     if (options->is_instructions && bench->driver == HOST_DRIVER_GPU) {
         fputs("zepi bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);

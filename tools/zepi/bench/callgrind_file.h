@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-// What a file of callgrind's says. The stand-in for the kernel's driver (libdrm_shim.so), with all
-// that it calls, counts nowhere.
+// The counts in a file of callgrind. The stand-in for the kernel's driver (libdrm_shim.so), with
+// all that it calls, counts nowhere.
 struct callgrind_file {
     double all;    // instructions
-    double driver; // of these, in Intel's driver and in what it calls
+    double driver; // of these, in Intel's driver and its callees
 };
 
 // False if the file is not there, or has no instructions.

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Lengths of loops. What a loop does before and after it falls out of the differences. One of the
-// first length goes before them, so that what grows at first has grown.
+// Lengths of loops. Work before and after the loop falls out of the differences. One loop of the
+// first length goes before them, so that structures have their size.
 enum { LENGTHS = 3 };
 static const unsigned lengths[LENGTHS] = {400, 800, 1200};
 #define FILES_OF_CELL (2 * LENGTHS)
@@ -80,7 +80,7 @@ int bench_counts_run(struct bench *bench)
 
 // ---- Reading ----
 
-// What a length of loop took, less the loop itself.
+// The instructions of a length of loop, less the loop itself.
 static bool read_loop(const char *folder, int number, struct callgrind_file *out_file)
 {
     char path[PATH_MAX];
@@ -125,7 +125,7 @@ static int count_cells(const struct bench *bench)
     return count;
 }
 
-// Reads what the process says while it runs. False: a file is not as it should be.
+// Reads the output of the process while it runs. False: a file has a wrong format.
 static bool follow(struct bench *bench, const char *folder, FILE *output)
 {
     char line[64];
@@ -224,7 +224,8 @@ static pid_t start_counting(const struct bench *bench, const char *folder, FILE 
     int count = 0;
     if (!path_of_program(self))
         return 0;
-    // Valgrind is no program for Intel's driver; what it runs comes up on that driver by itself.
+    // Valgrind itself does not run on Intel's driver. The program under it comes up on that driver
+    // by itself.
     unsetenv("DRM_SHIM_LAUNCHER");
     snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
     snprintf(log, sizeof(log), "%s/log", folder);

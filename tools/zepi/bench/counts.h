@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-// Instructions of operations, by callgrind: this program runs itself under it, and
-// what each loop took is written to a file of its own.
+// Instructions of operations, by callgrind: this program runs itself under it, and the count of
+// each loop is written to a file of its own.
 
 // Says on stderr if callgrind is not there.
 bool bench_counts_are_there(void);
@@ -15,8 +15,8 @@ bool bench_counts_are_there(void);
 // Fills in the counts of all cells. `folder`: for callgrind's files.
 bool bench_counts_measure(struct bench *bench, const char *folder);
 
-// What runs under callgrind: the loops of what is chosen. Says on stdout which file belongs to
-// which cell. Returns an exit code.
+// The part that runs under callgrind: the loops of the chosen operations. Prints the file of each
+// cell on stdout. Returns an exit code.
 int bench_counts_run(struct bench *bench);
 
 // Whether two slopes say the same.

@@ -4,8 +4,8 @@
 
 #include "bench.h"
 
-// By how much this process grows while an operation is done a million times, without a wait. What
-// takes milliseconds is left out. Fills in the growth of all cells.
+// The growth of this process while an operation is done a million times, without a wait. Operations
+// of milliseconds are left out. Fills in the growth of all cells.
 bool bench_growth_measure(struct bench *bench);
 
 #endif

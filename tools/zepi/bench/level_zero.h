@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 // The Level Zero loader, opened at run time, so that the command starts where there is none and
-// says what to install. A call through the table costs what a call of a linked library costs.
+// names the package to install. A call through the table costs what a call of a linked library
+// costs.
 #define LEVEL_ZERO_FUNCTIONS(X)                                                                    \
     X(zeCommandListAppendLaunchKernel)                                                             \
     X(zeCommandListAppendMemoryCopy)                                                               \

@@ -8,7 +8,7 @@
 void bench_progress(const char *what, int at, int count);
 void bench_progress_end(void);
 
-// Ctrl-C and a polite kill end the measuring, not the clearing away.
+// SIGINT and SIGTERM end the measurement; its files are still removed.
 void bench_watch_interrupts(void);
 bool bench_is_interrupted(void);
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-// What was measured, for people, for scripts and as a picture.
+// The measurements, for people, for scripts and as a picture.
 
 // How many times plain Level Zero's cost an operation has in a row, the cheaper of plain's two
 // ways. In instructions if all rows that have a time were counted, else in time (best).

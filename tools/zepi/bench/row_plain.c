@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What Level Zero 1.4 does not know yet; a flag of queues is ignored there.
+// Newer than Level Zero 1.4, where an unknown flag of queues is ignored.
 #define LAUNCH_FUNCTION "zeCommandListAppendLaunchKernelWithArguments"
 #define IN_ORDER ((ze_command_queue_flags_t)0x2)
 
@@ -153,9 +153,9 @@ static bool copy_small(void *state, unsigned count)
     const struct plain_row *row = state;
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good =
-            level_zero.zeCommandListAppendMemoryCopy(row->list, row->memory[0], row->memory[1], 64,
-                                                     NULL, 0, NULL) == ZE_RESULT_SUCCESS;
+        is_good = level_zero.zeCommandListAppendMemoryCopy(row->list, row->memory[BENCH_COPY_TO],
+                                                           row->memory[BENCH_COPY_FROM], 64, NULL,
+                                                           0, NULL) == ZE_RESULT_SUCCESS;
     return is_good;
 }
 

@@ -6,8 +6,8 @@
 
 #include <level_zero/ze_api.h>
 
-// The operations through plain Level Zero calls, for scale: what a program would write that does
-// nothing else. Arguments one by one, and in one call where the driver has it.
+// The operations through plain Level Zero calls, for comparison: a program that does nothing else
+// would make these calls. Arguments one by one, and in one call where the driver has it.
 
 struct plain_group_size {
     uint32_t x, y, z;

@@ -39,7 +39,8 @@ static bool fill_tables(void *library, ur_dditable_t *table)
     return true;
 }
 
-// Unified Runtime's loader hands on what it finds, and has to be told to look.
+// Unified Runtime's loader looks for adapters in urLoaderInit. An adapter itself has no such
+// function.
 static bool start_loader(void *library)
 {
     ur_result_t (*initialize)(ur_device_init_flags_t, ur_loader_config_handle_t);
@@ -172,8 +173,9 @@ static bool copy_small(void *state, unsigned count)
 {
     const struct ur_row *ur = state;
     for (unsigned i = 0; i < count; i++) {
-        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queue, false, ur->memory[0], ur->memory[1], 64, 0,
-                                           NULL, NULL) != UR_RESULT_SUCCESS)
+        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queue, false, ur->memory[BENCH_COPY_TO],
+                                           ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
+                                           NULL) != UR_RESULT_SUCCESS)
             return false;
     }
     return true;
@@ -212,8 +214,9 @@ static bool allocate_and_free_busy(void *state, unsigned count)
         void *memory;
         if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
                 UR_RESULT_SUCCESS ||
-            ur->table.Enqueue.pfnUSMMemcpy(ur->out_of_order, false, memory, ur->memory[1], 64, 0,
-                                           NULL, NULL) != UR_RESULT_SUCCESS ||
+            ur->table.Enqueue.pfnUSMMemcpy(ur->out_of_order, false, memory,
+                                           ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
+                                           NULL) != UR_RESULT_SUCCESS ||
             ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
             return false;
     }

@@ -30,7 +30,7 @@ static ur_exp_kernel_arg_properties_t argument(const struct ur_row *ur, uint32_t
     return argument;
 }
 
-// What fails on the way is released by the caller.
+// After a failure the caller releases the rest.
 static bool record(const struct ur_row *ur, unsigned launches, bool is_updatable,
                    struct ur_row_graph *graph)
 {

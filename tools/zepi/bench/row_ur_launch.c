@@ -41,7 +41,7 @@ static __attribute__((noinline)) void set_arguments(const struct ur_row *ur,
     }
 }
 
-// What is constant in a call is constant in its loop, so that the loop costs the same with and
+// The constants of a call are constants in its loop, so that the loop costs the same with and
 // without launches.
 static inline __attribute__((always_inline)) bool
 run_loop(const struct ur_row *ur, ur_queue_handle_t queue, const struct bench_launch *launch,

@@ -30,7 +30,7 @@ static bool run(void *state, unsigned count, const struct transfer *transfer)
     static const uint32_t pattern = 0x5a5a5a5a;
     struct ur_row *ur = state;
     const ur_queue_handle_t queue = queue_of(ur, transfer->queue);
-    void *destination = transfer->memory == HOST ? ur->host : ur->memory[0];
+    void *destination = transfer->memory == HOST ? ur->host : ur->memory[BENCH_COPY_TO];
     ur_event_handle_t event = NULL;
     ur_event_handle_t *out_event = transfer->ending == EVENT ? &event : NULL;
     for (unsigned i = 0; i < count; i++) {
@@ -39,7 +39,8 @@ static bool run(void *state, unsigned count, const struct transfer *transfer)
                 ? ur->table.Enqueue.pfnUSMFill(queue, destination, sizeof(pattern), &pattern, 64, 0,
                                                NULL, out_event)
                 : ur->table.Enqueue.pfnUSMMemcpy(queue, transfer->ending == WAIT, destination,
-                                                 ur->memory[1], 64, 0, NULL, out_event);
+                                                 ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
+                                                 out_event);
         if (result != UR_RESULT_SUCCESS ||
             (event && ur->table.Event.pfnRelease(event) != UR_RESULT_SUCCESS))
             return false;

@@ -83,8 +83,8 @@ static bool copy_small(void *state, unsigned count)
     const struct zepi_row *row = state;
     const zepi_wait_list_t no_wait = {0};
     for (unsigned i = 0; i < count; i++) {
-        if (zepi.queue_copy(row->host.queue, row->memory[0], row->memory[1], 64, no_wait, NULL) !=
-            ZEPI_SUCCESS)
+        if (zepi.queue_copy(row->host.queue, row->memory[BENCH_COPY_TO],
+                            row->memory[BENCH_COPY_FROM], 64, no_wait, NULL) != ZEPI_SUCCESS)
             return false;
     }
     return true;
@@ -125,8 +125,8 @@ static bool allocate_and_free_busy(void *state, unsigned count)
         void *memory;
         if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
                               &memory) != ZEPI_SUCCESS ||
-            zepi.queue_copy(row->out_of_order, memory, row->memory[1], 64, no_wait, NULL) !=
-                ZEPI_SUCCESS ||
+            zepi.queue_copy(row->out_of_order, memory, row->memory[BENCH_COPY_FROM], 64, no_wait,
+                            NULL) != ZEPI_SUCCESS ||
             zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
             return false;
     }

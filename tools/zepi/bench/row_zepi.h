@@ -31,7 +31,7 @@ extern bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT];
 bench_launch_fn zepi_row_launch;
 bench_crew_fn zepi_row_launch_together;
 
-// What launches by name name: the images of kernels/bench.cl are registered with it.
+// The token of launches by name: the images of kernels/bench.cl are registered with it.
 extern const char zepi_row_unit;
 
 #endif

@@ -24,7 +24,7 @@ set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
         arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_BUFFER, .value = row->buffer};
 }
 
-// What is constant in a call is constant in its loop, so that the loop costs the same with and
+// The constants of a call are constants in its loop, so that the loop costs the same with and
 // without launches.
 static inline __attribute__((always_inline)) bool
 run_loop(const struct zepi_row *row, zepi_queue_t queue, const struct bench_launch *launch,

@@ -31,7 +31,8 @@ static bool is_wanted(const struct bench *bench, int place, int operation)
     return is_wanted;
 }
 
-// Does once what is asked for. Of an adapter that is not ours, what fails is left out.
+// Does each chosen operation once. With an adapter of another project, operations that fail are
+// left out.
 static bool choose(struct bench *bench, int place)
 {
     const struct bench_row *row = &bench->rows[place];
@@ -53,13 +54,13 @@ static bool choose(struct bench *bench, int place)
 
 // ---- Probing ----
 
-// In a process of its own: 0 if the adapter comes up and does something of what is asked for.
+// In a process of its own: 0 if the adapter comes up and does one of the chosen operations.
 static int try_adapter(struct bench *bench, const char *path)
 {
     const char *message = NULL;
     const int say = dup(STDERR_FILENO);
     const int null = open("/dev/null", O_WRONLY);
-    // What it prints before it crashes is long.
+    // Its output before a crash is long.
     if (null >= 0)
         dup2(null, STDERR_FILENO);
     alarm(PROBE_SECONDS);

@@ -113,7 +113,7 @@ static bool is_in_any_row(const struct bench *bench, int operation, print_cell_f
     return is_there;
 }
 
-// The last column of what print_operations made of counts.
+// The last column of the counts that print_operations prints.
 static void put_limits(struct grid *grid, const struct bench *bench)
 {
     int line = 0;
@@ -170,7 +170,7 @@ static bool has_counts(const struct bench *bench)
     return has_any;
 }
 
-// What a byte of an image costs, from the two sizes.
+// The cost of a byte of an image, from the two sizes.
 static void print_byte_costs(const struct bench *bench)
 {
     const double bytes =

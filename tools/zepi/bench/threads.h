@@ -4,8 +4,8 @@
 
 #include "bench.h"
 
-// One thread against two, for what is asked for; and two that only spin, in the same rounds: what
-// the machine had to give. Fills in `pairs` and `spin`.
+// One thread against two, for the chosen operations; and two that only spin, in the same rounds:
+// the limit of the machine. Fills in `pairs` and `spin`.
 bool bench_threads_measure(struct bench *bench);
 
 #endif

@@ -63,7 +63,7 @@ Test(engine, runs_batches_in_order_and_writes_their_fences)
     struct batch batches[40];
     for (uint32_t i = 0; i < 40; i++) {
         batches[i] = batch_at(&gpu, i * 256);
-        batch_wait(&batches[i], gpu_address(RESULT), i); // what the batch before has written
+        batch_wait(&batches[i], gpu_address(RESULT), i); // the result of the batch before
         batch_store(&batches[i], gpu_address(RESULT), i + 1);
         batch_end(&batches[i]);
         submit(engine, &batches[i], i + 1);

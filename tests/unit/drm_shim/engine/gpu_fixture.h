@@ -49,7 +49,7 @@ void batch_walker(struct batch *batch, uint64_t result, uint64_t value);
 // PIPE_CONTROL that waits for all kernels.
 void batch_barrier(struct batch *batch);
 
-// What the kernels of a test do; NULL: nothing.
+// The work of a test's kernels; NULL: none.
 extern bool (*gpu_kernel)(struct shim_address_space *space, const struct shim_walker *walker);
 // Called where a kernel is built, each time.
 extern void (*gpu_kernel_prepare)(const struct shim_walker *walker);

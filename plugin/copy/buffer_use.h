@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_COPY_BUFFER_USE_H
+#define ZEPI_COPY_BUFFER_USE_H
+
+#include "memory/buffer.h"
+#include "queue/capture.h"
+#include "queue/queue.h"
+
+// The buffers of a command: before it is enqueued, each buffer is brought to where the command
+// finds it. Copies for that go into the command's queue, after the events that the command waits
+// for; so the order of commands on several devices, which the host keeps by events, is that of the
+// copies, too. The command then waits for the copies instead of `wait`.
+//
+//     struct zepi_buffer_uses uses;
+//     zepi_buffer_uses_init(&uses, queue, wait);
+//     result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, &address);
+//     if (result == ZEPI_SUCCESS)
+//         result = zepi_queue_...(queue, ... address ..., uses.wait, out_event);
+//     zepi_buffer_uses_finish(&uses);
+//
+// A failure leaves the buffer's contents where they are, whole. A struct zepi_buffer_uses lies on
+// the stack of one thread; buffers may be used by any.
+
+enum zepi_buffer_access {
+    ZEPI_BUFFER_READ,
+    ZEPI_BUFFER_WRITE, // and read
+};
+
+enum zepi_buffer_where {
+    ZEPI_BUFFER_ON_DEVICE, // at the address of zepi_buffer_get_place: kernels
+    ZEPI_BUFFER_ANYWHERE,  // wherever a copy of the queue's device reaches it
+    ZEPI_BUFFER_AT_HOME,   // in the host's memory that is the buffer's storage
+};
+
+struct zepi_buffer_part {
+    struct zepi_buffer *buffer; // borrowed
+    size_t offset_bytes;
+    size_t size_bytes;
+};
+
+struct zepi_buffer_uses {
+    struct zepi_queue *queue; // borrowed
+    // A reference, while the command is captured: its graph keeps the buffers, and copies are made
+    // before it is executed. Or NULL.
+    struct zepi_capture *capture;
+    zepi_wait_list_t host; // the host's wait list
+    zepi_wait_list_t wait; // the same, and copies
+    zepi_event_t *events;  // owned list, that of `wait`: NULL while there are no copies
+    uint32_t capacity;     // of `events`; those from host.count on are owned references
+};
+
+// The queue has been checked, and gets a command after this.
+void zepi_buffer_uses_init(struct zepi_buffer_uses *uses, struct zepi_queue *queue,
+                           zepi_wait_list_t wait);
+void zepi_buffer_uses_finish(struct zepi_buffer_uses *uses);
+
+// *out_address: of the part's first byte.
+zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
+                              enum zepi_buffer_access access, enum zepi_buffer_where where,
+                              void **out_address);
+
+// The host has written the part into its memory that is the buffer's storage: no other place has
+// it.
+zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part);
+
+// Copies to the host's memory the bytes that it lacks, after all commands of the context. For a
+// buffer that goes. It is all there on return.
+zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer);
+
+// The part's address for commands of the device that zepi does not see. If it is elsewhere, all
+// commands of the context are waited for, and the part moves.
+zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
+                                         struct zepi_device *device, void **out_address);
+zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
+                                      void **out_address, size_t *out_size_bytes);
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "copy/fill.h"
+
+#include "copy/copy.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "memory/usm.h"
+#include "memory/usm_driver.h"
+#include "queue/capture_command.h"
+#include "queue/event.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+#include <string.h>
+
+#define MAX_PATTERN_BYTES 128
+
+bool zepi_has_fill_command(const struct zepi_device *device, size_t pattern_size_bytes)
+{
+    const size_t most = device->max_fill_pattern_bytes;
+    return pattern_size_bytes <= MAX_PATTERN_BYTES &&
+           (pattern_size_bytes & (pattern_size_bytes - 1)) == 0 &&
+           (most == 0 || pattern_size_bytes <= most);
+}
+
+// A fill with any pattern, checked, that is captured.
+static zepi_result_t capture_fill(struct zepi_queue *queue, void *destination, const void *pattern,
+                                  size_t pattern_size_bytes, size_t size_bytes,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_FILL,
+                                                  .to = destination,
+                                                  .size_bytes = size_bytes,
+                                                  .pattern = pattern,
+                                                  .pattern_size_bytes = pattern_size_bytes};
+    return zepi_capture_command(queue, &command, wait, out_event);
+}
+
+zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
+                              size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                              zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!pattern)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
+    if (pattern_size_bytes == 0 || pattern_size_bytes > MAX_PATTERN_BYTES ||
+        (pattern_size_bytes & (pattern_size_bytes - 1)))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the pattern has %zu bytes, expected a power of two from 1 to %d",
+                         pattern_size_bytes, MAX_PATTERN_BYTES);
+    if (size_bytes % pattern_size_bytes != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "%zu bytes to fill, expected a multiple of the pattern's %zu", size_bytes,
+                         pattern_size_bytes);
+    if (size_bytes == 0)
+        return zepi_queue_marker(queue, wait, out_event);
+    const size_t max_bytes = queue->device->max_fill_pattern_bytes;
+    if (max_bytes > 0 && pattern_size_bytes > max_bytes)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the pattern has %zu bytes, this device takes at most %zu",
+                         pattern_size_bytes, max_bytes);
+    result = zepi_copy_check_range("destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        return capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                            out_event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result =
+        ZEPI_ZE(zeCommandListAppendMemoryFill, submit.list, destination, pattern,
+                pattern_size_bytes, size_bytes, submit.signal, submit.wait_count, submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+// ---- Fills that the driver has no command for: each copy doubles the filled bytes ----
+
+// Commands that follow each other. In a queue of any order each waits for the event of the one
+// before.
+struct fill_chain {
+    struct zepi_queue *queue;
+    zepi_wait_list_t wait; // of the first command
+    zepi_event_t last;     // NULL: none, or the queue keeps the order
+    bool has_begun;
+};
+
+static zepi_wait_list_t fill_chain_wait(const struct fill_chain *chain)
+{
+    if (!chain->has_begun)
+        return chain->wait;
+    return chain->last ? (zepi_wait_list_t){&chain->last, 1} : (zepi_wait_list_t){NULL, 0};
+}
+
+// Where the next command's event goes; the caller's, if it is the last one.
+static zepi_event_t *fill_chain_event(const struct fill_chain *chain, zepi_event_t *next,
+                                      bool is_last, zepi_event_t *out_event)
+{
+    if (is_last)
+        return out_event;
+    return chain->queue->flags & ZEPI_QUEUE_IN_ORDER ? NULL : next;
+}
+
+static void fill_chain_go_on(struct fill_chain *chain, zepi_event_t next)
+{
+    zepi_release(chain->last);
+    chain->last = next;
+    chain->has_begun = true;
+}
+
+static zepi_result_t fill_by_copies(struct fill_chain *chain, char *destination,
+                                    const void *pattern, size_t pattern_size_bytes,
+                                    size_t size_bytes, zepi_event_t *out_event)
+{
+    size_t done = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    while (done < size_bytes && result == ZEPI_SUCCESS) {
+        zepi_event_t next = NULL;
+        const size_t ready = done == 0 ? pattern_size_bytes : done;
+        const size_t size = ready < size_bytes - done ? ready : size_bytes - done;
+        result =
+            zepi_queue_copy(chain->queue, destination + done, done == 0 ? pattern : destination,
+                            size, fill_chain_wait(chain),
+                            fill_chain_event(chain, &next, done + size == size_bytes, out_event));
+        if (result == ZEPI_SUCCESS)
+            fill_chain_go_on(chain, next);
+        done += size;
+    }
+    return result;
+}
+
+zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const void *pattern,
+                                  size_t pattern_size_bytes, size_t size_bytes,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    void *values;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (zepi_has_fill_command(queue->device, pattern_size_bytes) || !pattern || size_bytes == 0 ||
+        size_bytes % pattern_size_bytes != 0)
+        return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                               out_event);
+    if (zepi_capture_takes(queue, wait))
+        return capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
+                            out_event);
+    // The caller may change its pattern once this returns.
+    result = zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(values, pattern, pattern_size_bytes);
+    struct fill_chain chain = {.queue = queue, .wait = wait};
+    result = fill_by_copies(&chain, destination, values, pattern_size_bytes, size_bytes, out_event);
+    zepi_release(chain.last);
+    zepi_usm_give(queue->context, values);
+    return result;
+}
+
+// The first rows are there, up to where the pattern begins with a row again: copies of rows.
+static zepi_result_t fill_rows(struct fill_chain *chain, char *destination,
+                               const struct zepi_fill_rect *rect, size_t done,
+                               zepi_event_t *out_event)
+{
+    const zepi_rect_t layout = {.row_pitch_bytes = rect->pitch_bytes};
+    zepi_result_t result = ZEPI_SUCCESS;
+    while (done < rect->height && result == ZEPI_SUCCESS) {
+        zepi_event_t next = NULL;
+        const size_t rows = done < rect->height - done ? done : rect->height - done;
+        const size_t region[3] = {rect->width_bytes, rows, 1};
+        result = zepi_queue_copy_rect(
+            chain->queue, destination + done * rect->pitch_bytes, &layout, destination, &layout,
+            region, fill_chain_wait(chain),
+            fill_chain_event(chain, &next, done + rows == rect->height, out_event));
+        if (result == ZEPI_SUCCESS)
+            fill_chain_go_on(chain, next);
+        done += rows;
+    }
+    return result;
+}
+
+// A pattern of a power of two bytes begins with a row again after so many rows.
+static size_t pattern_period(size_t pattern_size_bytes, size_t width_bytes)
+{
+    const size_t largest_power = width_bytes & (~width_bytes + 1); // that divides the width
+    return pattern_size_bytes > largest_power ? pattern_size_bytes / largest_power : 1;
+}
+
+// Each of the first rows for itself: nothing keeps memory of the host for a graph.
+static zepi_result_t capture_first_rows(struct fill_chain *chain, char *destination,
+                                        const struct zepi_fill_rect *rect, size_t rows,
+                                        const char *values, zepi_event_t *out_event)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t row = 0; row < rows && result == ZEPI_SUCCESS; row++) {
+        zepi_event_t next = NULL;
+        result = capture_fill(chain->queue, destination + row * rect->pitch_bytes,
+                              values + row * rect->width_bytes, rect->width_bytes,
+                              rect->width_bytes, fill_chain_wait(chain),
+                              fill_chain_event(chain, &next, row + 1 == rows, out_event));
+        if (result == ZEPI_SUCCESS && row + 1 < rows)
+            fill_chain_go_on(chain, next);
+    }
+    return result;
+}
+
+// The first `rows`, of a pattern that no single row has whole: a copy of the host's.
+static zepi_result_t fill_first_rows(struct fill_chain *chain, char *destination,
+                                     const struct zepi_fill_rect *rect, size_t rows,
+                                     const void *pattern, size_t pattern_size_bytes,
+                                     zepi_event_t *out_event)
+{
+    void *values;
+    const zepi_rect_t to = {.row_pitch_bytes = rect->pitch_bytes};
+    const zepi_rect_t from = {.row_pitch_bytes = rect->width_bytes};
+    const size_t region[3] = {rect->width_bytes, rows, 1};
+    const size_t size = rect->width_bytes * rows;
+    struct zepi_context *context = chain->queue->context;
+    zepi_result_t result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size, 0, &values);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    for (size_t at = 0; at < size; at += pattern_size_bytes)
+        memcpy((char *)values + at, pattern, pattern_size_bytes);
+    if (zepi_capture_takes(chain->queue, chain->wait))
+        result = capture_first_rows(chain, destination, rect, rows, values, out_event);
+    else
+        result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, region,
+                                      chain->wait, out_event);
+    zepi_usm_give(context, values);
+    return result;
+}
+
+zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
+                                   const struct zepi_fill_rect *rect, const void *pattern,
+                                   size_t pattern_size_bytes, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    zepi_event_t first = NULL;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (rect->pitch_bytes == rect->width_bytes || rect->height <= 1)
+        return zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
+                                   rect->width_bytes * rect->height, wait, out_event);
+    struct fill_chain chain = {.queue = queue, .wait = wait};
+    const size_t rows = pattern_period(pattern_size_bytes, rect->width_bytes);
+    zepi_event_t *event = fill_chain_event(&chain, &first, rows == rect->height, out_event);
+    result = rows == 1 ? zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
+                                             rect->width_bytes, wait, event)
+                       : fill_first_rows(&chain, destination, rect, rows, pattern,
+                                         pattern_size_bytes, event);
+    if (result == ZEPI_SUCCESS && rows < rect->height) {
+        fill_chain_go_on(&chain, first);
+        result = fill_rows(&chain, destination, rect, rows, out_event);
+    }
+    if (result != ZEPI_SUCCESS && chain.has_begun)
+        zepi_capture_invalidate(queue);
+    zepi_release(chain.last);
+    return result;
+}
+
+// ---- Memory that the host does not reach ----
+
+// Through a queue for this alone.
+static zepi_result_t write_device_memory(struct zepi_context *context, struct zepi_device *device,
+                                         void *memory, const void *data, size_t size_bytes)
+{
+    static const unsigned char zero;
+    const zepi_wait_list_t no_wait = {NULL, 0};
+    zepi_queue_t queue;
+    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = data ? zepi_queue_copy(queue, memory, data, size_bytes, no_wait, NULL)
+                  : zepi_queue_fill(queue, memory, &zero, 1, size_bytes, no_wait, NULL);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_wait(queue);
+    zepi_release(queue);
+    return result;
+}
+
+static zepi_result_t copy_init(struct zepi_context *context)
+{
+    zepi_usm_driver_of(context)->write = write_device_memory;
+    return ZEPI_SUCCESS;
+}
+
+const struct zepi_context_part zepi_copy_part = {.init = copy_init};

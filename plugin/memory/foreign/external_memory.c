@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "memory/foreign/external_memory.h"
+
+#include "cache/mutex.h"
+#include "core/alloc.h"
+#include "device/device.h"
+#include "sync/deferred_free.h"
+#include "ze/ze.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <unistd.h>
+
+// The memory as the driver has it.
+struct zepi_external_place {
+    struct zepi_deferred deferred;
+    struct zepi_context *context; // borrowed
+    void *base;
+    size_t references; // the object's, and one a mapping; under the mutex of the mappings
+};
+
+struct external_mapping {
+    struct external_mapping *next;
+    const void *memory;
+    struct zepi_external_place *place; // one reference
+};
+
+struct zepi_external {
+    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
+                             // under it
+    struct external_mapping *mappings; // owned
+};
+
+static struct zepi_external *external_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_EXTERNAL];
+}
+
+// ---- Places ----
+
+static void external_place_destroy(struct zepi_deferred *deferred)
+{
+    struct zepi_external_place *place =
+        (struct zepi_external_place *)((char *)deferred -
+                                       offsetof(struct zepi_external_place, deferred));
+    zepi_ze.zeMemFree(place->context->ze, place->base);
+    zepi_free(place);
+}
+
+static bool external_place_release(struct zepi_external_place *place)
+{
+    zepi_mutex_lock(&external_of(place->context)->mutex);
+    const bool is_last = --place->references == 0;
+    zepi_mutex_unlock(&external_of(place->context)->mutex);
+    return is_last;
+}
+
+static void external_memory_destroy(void *object)
+{
+    struct zepi_external_memory *memory = object;
+    if (memory->place && external_place_release(memory->place))
+        zepi_defer_free(memory->context, &memory->place->deferred);
+    zepi_release(memory->context);
+}
+
+ZEPI_DEFINE_TYPE(external_memory, external_memory_destroy);
+
+// Mappings that the host left.
+static void external_finish(struct zepi_context *context)
+{
+    struct external_mapping *mapping = external_of(context)->mappings;
+    while (mapping) {
+        struct external_mapping *next = mapping->next;
+        if (external_place_release(mapping->place))
+            external_place_destroy(&mapping->place->deferred);
+        zepi_free(mapping);
+        mapping = next;
+    }
+}
+
+const struct zepi_context_part zepi_external_part = {
+    .size_bytes = sizeof(struct zepi_external),
+    .finish = external_finish,
+};
+
+// ---- Import ----
+
+static ze_external_memory_type_flags_t type_of(enum zepi_external_kind kind)
+{
+    return kind == ZEPI_EXTERNAL_DMA_BUF ? ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF
+                                         : ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+}
+
+zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
+                                              enum zepi_external_kind kind, bool *out_is_offered)
+{
+    ze_device_external_memory_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
+    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
+    *out_is_offered =
+        ze == ZE_RESULT_SUCCESS && (properties.memoryAllocationImportTypes & type_of(kind));
+    return zepi_check_ze_answer(ze, "zeDeviceGetExternalMemoryProperties");
+}
+
+static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,
+                                  size_t size_bytes)
+{
+    bool is_offered;
+    const zepi_result_t result = zepi_external_memory_is_offered(device, kind, &is_offered);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!is_offered)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver imports no memory of %s",
+                         kind == ZEPI_EXTERNAL_DMA_BUF ? "a dma_buf" : "an opaque file descriptor");
+    return size_bytes > 0 ? ZEPI_SUCCESS
+                          : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of 0 bytes");
+}
+
+// A copy of the descriptor is the driver's after success: Intel's closes it since 2026, and before
+// never.
+static zepi_result_t import_descriptor(struct zepi_context *context,
+                                       const struct zepi_device *device,
+                                       enum zepi_external_kind kind, size_t size_bytes,
+                                       int descriptor, void **out_base)
+{
+    const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return zepi_fail(errno == EBADF ? ZEPI_ERROR_INVALID_VALUE : ZEPI_ERROR_OUT_OF_HOST_MEMORY,
+                         "%d cannot be used as a file descriptor (error %d)", descriptor, errno);
+    const ze_external_memory_import_fd_t import = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, .flags = type_of(kind), .fd = copy};
+    const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+                                             .pNext = &import};
+    unsigned attempt = 0;
+    ze_result_t ze;
+    do
+        ze = zepi_ze.zeMemAllocDevice(context->ze, &desc, size_bytes, 0, device->ze, out_base);
+    while (zepi_context_reclaim(context, ze, &attempt));
+    if (ze != ZE_RESULT_SUCCESS)
+        close(copy);
+    return zepi_check_ze(ze, "zeMemAllocDevice");
+}
+
+// Intel's driver imports all there is, whatever it was asked for.
+static zepi_result_t check_size(const struct zepi_context *context, const void *base,
+                                size_t size_bytes)
+{
+    void *start = NULL;
+    size_t known_bytes = 0;
+    const zepi_result_t result =
+        ZEPI_ZE(zeMemGetAddressRange, context->ze, base, &start, &known_bytes);
+    if (result != ZEPI_SUCCESS || size_bytes <= known_bytes)
+        return result;
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of %zu bytes, the memory has %zu",
+                     size_bytes, known_bytes);
+}
+
+zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct zepi_device *device,
+                                          enum zepi_external_kind kind, size_t size_bytes,
+                                          int descriptor, struct zepi_external_memory **out_memory)
+{
+    zepi_result_t result = check_import(device, kind, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_external_memory *memory = zepi_object_create(&zepi_external_memory_type);
+    if (!memory)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    memory->context = zepi_retain(context);
+    memory->device = device;
+    memory->size_bytes = size_bytes;
+    void *base = NULL;
+    struct zepi_external_place *place = zepi_allocate(1, sizeof(*place));
+    result = place ? import_descriptor(context, device, kind, size_bytes, descriptor, &base)
+                   : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = check_size(context, base, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        goto fail;
+    *place = (struct zepi_external_place){
+        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = external_place_destroy},
+        .context = context,
+        .base = base,
+        .references = 1};
+    memory->place = place;
+    close(descriptor);
+    *out_memory = memory;
+    return ZEPI_SUCCESS;
+
+fail:
+    if (base)
+        zepi_ze.zeMemFree(context->ze, base);
+    zepi_free(place);
+    zepi_release(memory);
+    return result;
+}
+
+// ---- Mappings ----
+
+zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint64_t offset_bytes,
+                                       uint64_t size_bytes, void **out_memory)
+{
+    struct zepi_external *external = external_of(memory->context);
+    if (size_bytes == 0 || offset_bytes > memory->size_bytes ||
+        size_bytes > memory->size_bytes - offset_bytes)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "%" PRIu64 " bytes from %" PRIu64 " on, of external memory of %zu",
+                         size_bytes, offset_bytes, memory->size_bytes);
+    struct external_mapping *mapping = zepi_allocate(1, sizeof(*mapping));
+    if (!mapping)
+        return zepi_fail_no_memory();
+    void *start = (char *)memory->place->base + offset_bytes;
+    mapping->memory = start;
+    mapping->place = memory->place;
+    zepi_mutex_lock(&external->mutex);
+    mapping->next = external->mappings;
+    external->mappings = mapping;
+    memory->place->references++;
+    zepi_mutex_unlock(&external->mutex);
+    *out_memory = start;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const void *memory)
+{
+    struct zepi_external *external = external_of(context);
+    zepi_mutex_lock(&external->mutex);
+    struct external_mapping **link = &external->mappings;
+    while (*link && (*link)->memory != memory)
+        link = &(*link)->next;
+    struct external_mapping *found = *link;
+    if (found)
+        *link = found->next;
+    zepi_mutex_unlock(&external->mutex);
+    if (!found)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no external memory is mapped at %p", memory);
+    if (external_place_release(found->place))
+        zepi_defer_free(context, &found->place->deferred);
+    zepi_free(found);
+    return ZEPI_SUCCESS;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_FOREIGN_EXTERNAL_MEMORY_H
+#define ZEPI_MEMORY_FOREIGN_EXTERNAL_MEMORY_H
+
+#include "device/context.h"
+
+struct zepi_external_place;
+
+// Memory of another interface (Vulkan, a camera, video), which hands it out as a file descriptor.
+// Contexts and devices have been checked. Any thread: a lock of the context guards its mappings.
+
+enum zepi_external_kind {
+    ZEPI_EXTERNAL_OPAQUE_FD,
+    ZEPI_EXTERNAL_DMA_BUF,
+};
+
+// What was imported. Its mappings are valid until they are unmapped, even if the object is released
+// before.
+struct zepi_external_memory {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
+    size_t size_bytes;
+    struct zepi_external_place *place; // one reference
+};
+
+extern const struct zepi_type zepi_external_memory_type;
+
+// What is mapped in a context.
+extern const struct zepi_context_part zepi_external_part;
+
+// Whether the device's driver imports file descriptors of that kind.
+zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
+                                              enum zepi_external_kind kind, bool *out_is_offered);
+
+// The descriptor is zepi's after success. ZEPI_ERROR_UNSUPPORTED: not of this kind.
+// ZEPI_ERROR_INVALID_VALUE: `size_bytes` is 0 or more than the memory has, or the descriptor is not
+// of such memory.
+zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct zepi_device *device,
+                                          enum zepi_external_kind kind, size_t size_bytes,
+                                          int descriptor, struct zepi_external_memory **out_memory);
+
+// A pointer to a piece of the memory, for kernels and commands: device memory.
+// ZEPI_ERROR_INVALID_VALUE: a piece of 0 bytes, or one that reaches past the end.
+zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint64_t offset_bytes,
+                                       uint64_t size_bytes, void **out_memory);
+// Each map has its end. The memory goes when no command of the context can use it.
+// ZEPI_ERROR_INVALID_VALUE: nothing is mapped there.
+zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const void *memory);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+#include "memory/foreign/ipc.h"
+
+#include "cache/mutex.h"
+#include "core/alloc.h"
+#include "device/device.h"
+#include "device/platform.h"
+#include "memory/usm.h"
+#include "memory/virtual_memory.h"
+#include "sync/deferred_free.h"
+#include "ze/ze.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ipc_export {
+    struct zepi_ipc_handle handle; // first: hosts name it by its address
+    struct ipc_export *next;
+};
+
+struct ipc_import {
+    struct zepi_deferred deferred;
+    struct ipc_import *next;
+    struct zepi_context *context; // borrowed
+    void *base;                   // as the driver opened it
+    void *memory;                 // in it
+    bool is_closed;               // by the host: it goes once no command can use it
+};
+
+struct zepi_ipc {
+    struct zepi_mutex mutex;    // guards the lists; under it the driver opens and closes
+    struct ipc_export *exports; // owned
+    struct ipc_import *imports; // owned
+};
+
+static struct zepi_ipc *ipc_of(const struct zepi_context *context)
+{
+    return context->parts[ZEPI_PART_IPC];
+}
+
+// The file descriptor that the handle begins with.
+static int descriptor_of(const struct zepi_ipc_handle *handle)
+{
+    int descriptor;
+    memcpy(&descriptor, handle->ze.data, sizeof(descriptor));
+    return descriptor;
+}
+
+static void export_destroy(const struct zepi_context *context, struct ipc_export *shared)
+{
+    const struct zepi_ze_optional *optional = &context->platform->optional;
+    if (shared->handle.kind == ZEPI_IPC_PHYSICAL)
+        close(descriptor_of(&shared->handle));
+    // Drivers before 1.6 have no such function, and keep what the handle needs with the memory.
+    else if (optional->put_ipc_handle)
+        optional->put_ipc_handle(optional->is_put_ipc_handle_drivers
+                                     ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze)
+                                     : context->ze,
+                                 shared->handle.ze);
+    zepi_free(shared);
+}
+
+// A driver may answer a second opening with the same memory: the last one closes it.
+static void close_base_locked(const struct zepi_context *context, void *base)
+{
+    const struct ipc_import *other = ipc_of(context)->imports;
+    while (other && other->base != base)
+        other = other->next;
+    if (!other)
+        zepi_ze.zeMemCloseIpcHandle(context->ze, base);
+}
+
+static void import_destroy(struct zepi_deferred *deferred)
+{
+    struct ipc_import *import =
+        (struct ipc_import *)((char *)deferred - offsetof(struct ipc_import, deferred));
+    struct zepi_ipc *ipc = ipc_of(import->context);
+    zepi_mutex_lock(&ipc->mutex);
+    struct ipc_import **link = &ipc->imports;
+    while (*link != import)
+        link = &(*link)->next;
+    *link = import->next;
+    close_base_locked(import->context, import->base);
+    zepi_mutex_unlock(&ipc->mutex);
+    zepi_free(import);
+}
+
+static void ipc_finish(struct zepi_context *context)
+{
+    struct zepi_ipc *ipc = ipc_of(context);
+    while (ipc->imports)
+        import_destroy(&ipc->imports->deferred);
+    while (ipc->exports) {
+        struct ipc_export *shared = ipc->exports;
+        ipc->exports = shared->next;
+        export_destroy(context, shared);
+    }
+}
+
+const struct zepi_context_part zepi_ipc_part = {
+    .size_bytes = sizeof(struct zepi_ipc),
+    .finish = ipc_finish,
+};
+
+zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered)
+{
+    ze_driver_ipc_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES};
+    const ze_result_t ze = zepi_ze.zeDriverGetIpcProperties(platform->ze, &properties);
+    *out_is_offered =
+        ze == ZE_RESULT_SUCCESS && (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
+    return zepi_check_ze_answer(ze, "zeDriverGetIpcProperties");
+}
+
+static zepi_result_t check_is_offered(const struct zepi_context *context)
+{
+    bool is_offered;
+    const zepi_result_t result = zepi_ipc_is_offered(context->platform, &is_offered);
+    if (result != ZEPI_SUCCESS || is_offered)
+        return result;
+    return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver shares no memory with other processes");
+}
+
+// ---- Handles ----
+
+static zepi_result_t fill_usm_handle(struct zepi_context *context, const void *memory,
+                                     struct zepi_ipc_handle *handle)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    void *base = NULL;
+    size_t size_bytes;
+    zepi_result_t result = check_is_offered(context);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_usm_get_info((zepi_context_t)context, memory, &info);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (info.kind != ZEPI_USM_DEVICE || !info.device)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no device memory of the context", memory);
+    result = zepi_ipc_handle_begin(handle, ZEPI_IPC_USM, info.device);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeMemGetAddressRange, context->ze, memory, &base, &size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeMemGetIpcHandle, context->ze, base, &handle->ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    handle->offset_bytes = (uint64_t)((const char *)memory - (const char *)base);
+    zepi_ipc_handle_seal(handle);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t fill_physical_handle(struct zepi_physical_memory *memory,
+                                          struct zepi_ipc_handle *handle)
+{
+    int descriptor;
+    zepi_result_t result = zepi_ipc_handle_begin(handle, ZEPI_IPC_PHYSICAL, memory->device);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_physical_memory_export(memory, &descriptor);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(handle->ze.data, &descriptor, sizeof(descriptor));
+    handle->size_bytes = memory->size_bytes;
+    zepi_ipc_handle_seal(handle);
+    return ZEPI_SUCCESS;
+}
+
+// The handle is the context's from now on.
+static const struct zepi_ipc_handle *ipc_add(struct zepi_ipc *ipc, struct ipc_export *shared)
+{
+    zepi_mutex_lock(&ipc->mutex);
+    shared->next = ipc->exports;
+    ipc->exports = shared;
+    zepi_mutex_unlock(&ipc->mutex);
+    return &shared->handle;
+}
+
+zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_ipc_handle **out_handle)
+{
+    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
+    const zepi_result_t result =
+        shared ? fill_usm_handle(context, memory, &shared->handle) : zepi_fail_no_memory();
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(shared);
+        return result;
+    }
+    *out_handle = ipc_add(ipc_of(context), shared);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
+                                    const struct zepi_ipc_handle **out_handle)
+{
+    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
+    const zepi_result_t result =
+        shared ? fill_physical_handle(memory, &shared->handle) : zepi_fail_no_memory();
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(shared);
+        return result;
+    }
+    *out_handle = ipc_add(ipc_of(memory->context), shared);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
+                           const void *handle)
+{
+    struct zepi_ipc *ipc = ipc_of(context);
+    zepi_mutex_lock(&ipc->mutex);
+    struct ipc_export **link = &ipc->exports;
+    while (*link && ((const void *)*link != handle || (*link)->handle.kind != (uint32_t)kind))
+        link = &(*link)->next;
+    struct ipc_export *found = *link;
+    if (found)
+        *link = found->next;
+    zepi_mutex_unlock(&ipc->mutex);
+    if (!found)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of %s of the context", handle,
+                         kind == ZEPI_IPC_USM ? "USM" : "physical memory");
+    export_destroy(context, found);
+    return ZEPI_SUCCESS;
+}
+
+// ---- Opening ----
+
+// A driver may open a piece of a larger allocation.
+static zepi_result_t check_offset(const struct zepi_context *context, const char *base,
+                                  uint64_t offset_bytes)
+{
+    void *start = NULL;
+    size_t size_bytes = 0;
+    const zepi_result_t result =
+        ZEPI_ZE(zeMemGetAddressRange, context->ze, base, &start, &size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint64_t rest_bytes = size_bytes - (uint64_t)(base - (const char *)start);
+    return offset_bytes < rest_bytes
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "the handle's offset, %" PRIu64 ", is beyond the end of the memory, "
+                           "%" PRIu64 " bytes",
+                           offset_bytes, rest_bytes);
+}
+
+static zepi_result_t open_locked(struct zepi_context *context, const struct zepi_device *device,
+                                 const struct zepi_ipc_handle *handle, struct ipc_import *import,
+                                 void **out_memory)
+{
+    struct zepi_ipc *ipc = ipc_of(context);
+    void *base = NULL;
+    zepi_result_t result =
+        ZEPI_ZE(zeMemOpenIpcHandle, context->ze, device->ze, handle->ze, 0, &base);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = check_offset(context, base, handle->offset_bytes);
+    if (result != ZEPI_SUCCESS) {
+        close_base_locked(context, base);
+        return result;
+    }
+    *import = (struct ipc_import){
+        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
+        .next = ipc->imports,
+        .context = context,
+        .base = base,
+        .memory = (char *)base + handle->offset_bytes};
+    ipc->imports = import;
+    *out_memory = import->memory;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *device,
+                            const void *bytes, size_t size_bytes, void **out_memory)
+{
+    struct zepi_ipc *ipc = ipc_of(context);
+    struct zepi_ipc_handle handle;
+    int descriptor = -1;
+    zepi_result_t result = check_is_offered(context);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ipc_handle_read(bytes, size_bytes, ZEPI_IPC_USM, device, &handle);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct ipc_import *import = zepi_allocate(1, sizeof(*import));
+    if (!import)
+        return zepi_fail_no_memory();
+    result = zepi_ipc_handle_take_descriptor(&handle, &descriptor);
+    if (result != ZEPI_SUCCESS)
+        goto fail;
+    memcpy(handle.ze.data, &descriptor, sizeof(descriptor));
+    zepi_mutex_lock(&ipc->mutex);
+    result = open_locked(context, device, &handle, import, out_memory);
+    zepi_mutex_unlock(&ipc->mutex);
+    close(descriptor); // the driver has its own
+    if (result == ZEPI_SUCCESS)
+        return ZEPI_SUCCESS;
+
+fail:
+    zepi_free(import);
+    return result;
+}
+
+zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
+{
+    struct zepi_ipc *ipc = ipc_of(context);
+    zepi_mutex_lock(&ipc->mutex);
+    struct ipc_import *found = ipc->imports;
+    while (found && (found->is_closed || found->memory != memory))
+        found = found->next;
+    if (found)
+        found->is_closed = true;
+    zepi_mutex_unlock(&ipc->mutex);
+    if (!found)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory that was opened by a handle",
+                         memory);
+    zepi_defer_free(context, &found->deferred);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_ipc_open_physical(struct zepi_context *context, struct zepi_device *device,
+                                     const void *bytes, size_t size_bytes,
+                                     struct zepi_physical_memory **out_memory)
+{
+    struct zepi_ipc_handle handle;
+    int descriptor;
+    zepi_result_t result = zepi_physical_memory_check_shares(device);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ipc_handle_read(bytes, size_bytes, ZEPI_IPC_PHYSICAL, device, &handle);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ipc_handle_take_descriptor(&handle, &descriptor);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_physical_memory_import(context, device, (size_t)handle.size_bytes, descriptor,
+                                         out_memory);
+    if (result != ZEPI_SUCCESS)
+        close(descriptor);
+    return result;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_FOREIGN_IPC_H
+#define ZEPI_MEMORY_FOREIGN_IPC_H
+
+#include "device/context.h"
+#include "memory/foreign/ipc_handle.h"
+
+// Device memory, as USM or physical, that two processes share. One process gets a handle of its
+// memory, a plain block of bytes that it hands to the other one in any way; that one opens it and
+// has a pointer. Where the driver does not share memory, everything here is ZEPI_ERROR_UNSUPPORTED.
+// Contexts and devices have been checked. Any thread: a lock of the context guards its handles and
+// what it opened.
+
+struct zepi_physical_memory;
+
+// Handles of a context and what it opened.
+extern const struct zepi_context_part zepi_ipc_part;
+
+// Whether the context's driver shares memory between processes.
+zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
+
+// The handle of the allocation of device memory at `memory`, or of what follows there. It is the
+// context's until it is put back. ZEPI_ERROR_OUT_OF_HOST_MEMORY, as of the opening: memory or file
+// descriptors do not suffice.
+zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_ipc_handle **out_handle);
+// The same for physical memory, which was created to be shared, else ZEPI_ERROR_INVALID_VALUE.
+zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
+                                    const struct zepi_ipc_handle **out_handle);
+// Not a handle of the context and of that kind: ZEPI_ERROR_INVALID_VALUE. What was opened by it
+// stays.
+zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
+                           const void *handle);
+
+// Opens a handle of any process, this one too. `device` is the one that has the memory.
+// ZEPI_ERROR_INVALID_SIZE: `size_bytes` is not that of a handle. ZEPI_ERROR_INVALID_VALUE: the
+// bytes are no handle, it is another device's, it was put back, its process is gone, or its offset
+// is beyond the end of the memory.
+// ZEPI_ERROR_UNSUPPORTED: the system does not let this process take a file descriptor of the other.
+zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *device,
+                            const void *handle, size_t size_bytes, void **out_memory);
+// Each opening is closed once. The memory stays until no command of the context can use it.
+zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory);
+
+// Opens a handle of physical memory, with the errors of zepi_ipc_open. The object is like one that
+// this process made, but has no handles of its own.
+zepi_result_t zepi_ipc_open_physical(struct zepi_context *context, struct zepi_device *device,
+                                     const void *handle, size_t size_bytes,
+                                     struct zepi_physical_memory **out_memory);
+
+#endif

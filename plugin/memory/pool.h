@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_MEMORY_POOL_H
+#define ZEPI_MEMORY_POOL_H
+
+#include "memory/usm_pool.h"
+
+// The host's handle of a pool of USM (usm_pool.h), and the pools of a context. Any thread. Each
+// device of a context has a default pool, for allocations in the order of a queue, which goes with
+// the context; the host may put another pool in its place.
+
+struct zepi_pool {
+    struct zepi_object object;
+    struct zepi_context *context; // retained; of a default pool borrowed, as it owns that
+    struct zepi_device *device;   // borrowed; NULL: of all devices
+    struct zepi_usm_pool *usm;    // owned
+    bool is_default;
+};
+
+extern const struct zepi_type zepi_pool_type;
+extern const struct zepi_context_part zepi_usm_part;
+
+struct zepi_usm_pool_desc {
+    size_t most_bytes;               // longer allocations are not pooled
+    size_t least_driver_bytes;       // the least that the driver is asked for
+    size_t maximum_bytes;            // of the driver's; 0: no limit
+    size_t threshold_bytes;          // up to here nothing goes back to the driver by itself
+    enum zepi_usm_contents contents; // of memory that comes from the driver
+};
+
+// The longest allocations that a pool can have.
+#define ZEPI_USM_POOLED_BYTES ((size_t)1 << ZEPI_USM_MOST_SHIFT)
+
+// A pool for memory of all kinds, which counts the bytes in use, for `device` or, if NULL, for all
+// devices. Context and device have been checked.
+zepi_result_t zepi_pool_make(struct zepi_context *context, struct zepi_device *device,
+                             const struct zepi_usm_pool_desc *desc, struct zepi_pool **out_pool);
+
+// The default pool of a device of the context, made by the first call, and the pool in its place.
+// Borrowed.
+zepi_result_t zepi_pool_get_default(struct zepi_context *context, struct zepi_device *device,
+                                    struct zepi_pool **out_pool);
+zepi_result_t zepi_pool_get_current(struct zepi_context *context, struct zepi_device *device,
+                                    struct zepi_pool **out_pool);
+// Puts a pool of the context in the place of the default one, until it goes.
+zepi_result_t zepi_pool_set_current(struct zepi_context *context, struct zepi_device *device,
+                                    struct zepi_pool *pool);
+
+zepi_result_t zepi_pool_create(zepi_context_t context, const zepi_pool_desc_t *desc,
+                               zepi_pool_t *out_pool);
+zepi_result_t zepi_pool_get_info(zepi_pool_t pool, zepi_pool_info_t *out_info);
+zepi_result_t zepi_pool_set_limits(zepi_pool_t pool, size_t maximum_bytes, size_t kept_bytes);
+zepi_result_t zepi_pool_trim(zepi_pool_t pool, size_t keep_bytes);
+
+#endif

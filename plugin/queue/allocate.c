@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "queue/allocate.h"
+
+#include "device/device.h"
+#include "memory/usm.h"
+#include "queue/capture_command.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+// The moments that the command comes after. Of a long wait list the first events count; the command
+// waits for the others, too.
+static struct zepi_usm_past past_of_command(const struct zepi_queue *queue, zepi_wait_list_t wait)
+{
+    struct zepi_usm_past past = {0};
+    if (queue->flags & ZEPI_QUEUE_IN_ORDER) {
+        past.moments[0].moment = (struct zepi_completion_moment){queue->completion, UINT64_MAX};
+        past.count = 1;
+    }
+    for (uint32_t i = 0; wait.events && i < wait.count && past.count < ZEPI_USM_PAST_MOMENTS; i++) {
+        const struct zepi_event *event = wait.events[i];
+        // The frame of the command refuses others.
+        if (!zepi_object_is(event, &zepi_event_type) || !event->queue || event->capture)
+            continue;
+        past.moments[past.count].moment =
+            (struct zepi_completion_moment){event->queue->completion, event->number};
+        past.moments[past.count].is_alone = !(event->queue->flags & ZEPI_QUEUE_IN_ORDER);
+        past.count++;
+    }
+    return past;
+}
+
+// A command that does nothing.
+static zepi_result_t append_allocation(struct zepi_queue *queue, zepi_wait_list_t wait,
+                                       zepi_event_t *out_event)
+{
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_capture_check_uncaptured(
+        zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE));
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
+                     submit.waits);
+    return zepi_submit_end(&submit, result, out_event);
+}
+
+zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm_kind_t kind,
+                                  size_t size_bytes, size_t alignment_bytes, zepi_wait_list_t wait,
+                                  void **out_memory, zepi_event_t *out_event)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && pool)
+        result = zepi_check_object(pool, &zepi_pool_type);
+    if (result == ZEPI_SUCCESS && pool && pool->context != queue->context)
+        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the pool is of another context");
+    if (result == ZEPI_SUCCESS && !out_memory)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the memory is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_capture_refuse(queue, wait, "an allocation");
+    if (result == ZEPI_SUCCESS && !pool)
+        result = zepi_pool_get_current(queue->context, queue->device, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_usm_past past = past_of_command(queue, wait);
+    struct zepi_device *device = pool->device ? pool->device : queue->device;
+    const struct zepi_usm_wish wish = {.past = &past,
+                                       .device = kind == ZEPI_USM_HOST ? NULL : device,
+                                       .kind = kind,
+                                       .size_bytes = size_bytes,
+                                       .alignment_bytes = alignment_bytes};
+    struct zepi_completion_moment freed;
+    void *memory;
+    result = zepi_usm_allocate_after(pool->usm, &wish, &memory, &freed);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (wait.count > 0 || out_event)
+        result = append_allocation(queue, wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        *out_memory = memory;
+    else
+        zepi_usm_give_at(queue->context, memory, freed);
+    return result;
+}
+
+// The moment at which the memory is free, once the command of the free is appended. Without an
+// event, no wait list can name a moment of an out-of-order queue.
+static struct zepi_completion_moment moment_of_free(const struct zepi_queue *queue,
+                                                    const struct zepi_event *event)
+{
+    if (event && !event->capture)
+        return (struct zepi_completion_moment){queue->completion, event->number};
+    if (event || !(queue->flags & ZEPI_QUEUE_IN_ORDER))
+        return (struct zepi_completion_moment){NULL, 0};
+    // Relaxed: the commands that this thread knows of are counted.
+    return (struct zepi_completion_moment){
+        queue->completion,
+        atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed)};
+}
+
+zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t wait,
+                              zepi_event_t *out_event)
+{
+    zepi_event_t event = NULL;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && !memory)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_capture_refuse(queue, wait, "a free");
+    if (result == ZEPI_SUCCESS && !zepi_usm_may_be_freed(queue->context, memory))
+        result =
+            zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                      "%p is not where an allocation of the context begins, or was freed", memory);
+    if (result == ZEPI_SUCCESS && (wait.count > 0 || out_event))
+        result = zepi_capture_check_uncaptured(
+            zepi_queue_marker(queue, wait, out_event ? &event : NULL));
+    if (result == ZEPI_SUCCESS)
+        result = zepi_usm_give_at(queue->context, memory, moment_of_free(queue, event));
+    if (result == ZEPI_SUCCESS && out_event)
+        *out_event = event;
+    else
+        zepi_release(event);
+    return result;
+}

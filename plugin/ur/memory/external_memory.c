@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "memory/foreign/external_memory.h"
+
+#include "ur/handles.h"
+
+static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handle_t handle)
+{
+    return (struct zepi_external_memory *)handle;
+}
+
+static ur_result_t check_context_and_device(ur_context_handle_t context, ur_device_handle_t device)
+{
+    const ur_result_t result = zepi_ur_check_context(context);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_context_device(context, device, NULL)
+                                       : result;
+}
+
+static ur_result_t check_external_memory(ur_context_handle_t handle,
+                                         ur_exp_external_mem_handle_t memory)
+{
+    const struct zepi_context *context = zepi_ur_context(handle);
+    const ur_result_t result =
+        zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
+    if (result != UR_RESULT_SUCCESS || external_memory_of(memory)->context == context)
+        return result;
+    return zepi_ur_refuse(zepi_ur_wrong_context(context, external_memory_of(memory)->context,
+                                                UR_RESULT_ERROR_INVALID_VALUE),
+                          "external memory of another context");
+}
+
+// ---- Import ----
+
+// Kinds of Windows are known, and refused.
+static ur_result_t read_kind(ur_exp_external_mem_type_t type, enum zepi_external_kind *out_kind,
+                             bool *out_is_descriptor)
+{
+    if ((uint32_t)type > UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT_DX11_RESOURCE)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                              "external memory of type %u is not known", (unsigned)type);
+    *out_is_descriptor =
+        type == UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD || type == UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF;
+    *out_kind =
+        type == UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF ? ZEPI_EXTERNAL_DMA_BUF : ZEPI_EXTERNAL_OPAQUE_FD;
+    return UR_RESULT_SUCCESS;
+}
+
+static ur_result_t read_descriptor(const ur_exp_external_mem_desc_t *desc, int *out_descriptor)
+{
+    const ur_base_properties_t *next = desc->pNext;
+    while (next && next->stype != UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR)
+        next = next->pNext;
+    if (!next)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "the description of external memory has no file descriptor");
+    *out_descriptor = ((const ur_exp_file_descriptor_t *)next)->fd;
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t size,
+    ur_exp_external_mem_type_t memHandleType, ur_exp_external_mem_desc_t *pExternalMemDesc,
+    ur_exp_external_mem_handle_t *phExternalMem)
+{
+    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    bool is_descriptor = false;
+    int descriptor = -1;
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_kind(memHandleType, &kind, &is_descriptor);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phExternalMem, "phExternalMem");
+    if (result == UR_RESULT_SUCCESS && !is_descriptor)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "external memory of Windows: expected a file descriptor");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_descriptor(pExternalMemDesc, &descriptor);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_external_memory_import(
+                     zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, descriptor,
+                     (struct zepi_external_memory **)phExternalMem))
+               : result;
+}
+
+ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
+                                                          ur_device_handle_t hDevice,
+                                                          ur_exp_external_mem_handle_t hExternalMem)
+{
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_external_memory(hContext, hExternalMem);
+    return zepi_ur_release(result, hExternalMem);
+}
+
+ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
+    ur_device_handle_t hDevice, ur_exp_external_mem_type_t memHandleType, ur_bool_t *pSupportedRet)
+{
+    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    bool is_descriptor = false;
+    bool is_offered = false;
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = read_kind(memHandleType, &kind, &is_descriptor);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
+    if (result == UR_RESULT_SUCCESS && is_descriptor)
+        result = zepi_ur_result(
+            zepi_external_memory_is_offered(zepi_ur_device(hDevice), kind, &is_offered));
+    if (result == UR_RESULT_SUCCESS)
+        *pSupportedRet = is_offered;
+    return result;
+}
+
+// ---- Mappings ----
+
+ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, uint64_t offset, uint64_t size,
+    ur_exp_external_mem_handle_t hExternalMem, void **ppRetMem)
+{
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_external_memory(hContext, hExternalMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppRetMem, "ppRetMem");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_external_memory_map(external_memory_of(hExternalMem), offset,
+                                                         size, ppRetMem))
+               : result;
+}
+
+ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,
+                                                           ur_device_handle_t hDevice, void *pMem)
+{
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem))
+               : result;
+}

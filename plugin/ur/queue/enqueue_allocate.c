@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Allocations and frees of memory in the order of a queue.
+#include "queue/allocate.h"
+
+#include "ur/command.h"
+#include "ur/memory/usm_pool.h"
+
+static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handle_t pool,
+                                      zepi_usm_kind_t kind, size_t size,
+                                      const ur_exp_async_usm_alloc_properties_t *properties,
+                                      uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                      void **out_memory, ur_event_handle_t *out_event,
+                                      ur_command_t type)
+{
+    struct zepi_ur_command command;
+    ur_result_t result =
+        zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, out_event);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(out_memory, "ppMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(properties ? properties->flags : 0,
+                                     UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_pool_of(pool, command.queue->context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_size(command.queue->context,
+                                        kind == ZEPI_USM_HOST ? NULL : command.queue->device, size);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_allocate(command.queue, zepi_ur_usm_pool(pool), kind,
+                                                   size, 0, command.wait, out_memory,
+                                                   zepi_ur_command_event(&command)),
+                               type);
+}
+
+ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t numEventsInWaitList,
+                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                            ur_event_handle_t *phEvent)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_DEVICE, size, pProperties,
+                              numEventsInWaitList, phEventWaitList, ppMem, phEvent,
+                              UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP);
+}
+
+ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t numEventsInWaitList,
+                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                            ur_event_handle_t *phEvent)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_SHARED, size, pProperties,
+                              numEventsInWaitList, phEventWaitList, ppMem, phEvent,
+                              UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP);
+}
+
+ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                          const size_t size,
+                                          const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                          uint32_t numEventsInWaitList,
+                                          const ur_event_handle_t *phEventWaitList, void **ppMem,
+                                          ur_event_handle_t *phEvent)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_HOST, size, pProperties, numEventsInWaitList,
+                              phEventWaitList, ppMem, phEvent,
+                              UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP);
+}
+
+// Memory goes back to the pool that it is from; the pool that the host names does not matter.
+ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                     void *pMem, uint32_t numEventsInWaitList,
+                                     const ur_event_handle_t *phEventWaitList,
+                                     ur_event_handle_t *phEvent)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                               phEventWaitList, phEvent);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_usm_pool_of(pPool, command.queue->context);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t freed =
+        zepi_queue_free(command.queue, pMem, command.wait, zepi_ur_command_event(&command));
+    if (freed == ZEPI_ERROR_INVALID_VALUE)
+        return zepi_ur_fail(freed), UR_RESULT_ERROR_INVALID_MEM_OBJECT;
+    return zepi_ur_command_end(&command, freed, UR_COMMAND_ENQUEUE_USM_FREE_EXP);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// The host's own memory: registered as USM, and imported for copies.
+#include "test_threads.h"
+#include "ur_fixture.h"
+
+#include <criterion/criterion.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGES 4
+
+static size_t page;
+static char *memory; // PAGES of them, and one more
+
+static bool can_register(void)
+{
+    ur_bool_t can = false;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
+                          sizeof(can), &can, NULL));
+    return can;
+}
+
+static void set_up(void)
+{
+    ur_set_up();
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    memory =
+        mmap(NULL, (PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert(memory != MAP_FAILED);
+}
+
+static void set_up_registered(void)
+{
+    set_up();
+    if (!can_register()) {
+        munmap(memory, (PAGES + 1) * page);
+        ur_tear_down();
+        cr_skip_test("the driver does not undo a registration");
+    }
+    UR_OK(urUSMHostAllocRegisterExp(gear.context, memory, PAGES * page, NULL));
+}
+
+static void tear_down(void)
+{
+    munmap(memory, (PAGES + 1) * page);
+    ur_tear_down();
+}
+
+static ur_usm_type_t kind_of(const void *address)
+{
+    ur_usm_type_t kind;
+    UR_OK(urUSMGetMemAllocInfo(gear.context, address, UR_USM_ALLOC_INFO_TYPE, sizeof(kind), &kind,
+                               NULL));
+    return kind;
+}
+
+Test(host_memory, is_usm_while_it_is_registered)
+{
+    void *base;
+    size_t size;
+    set_up_registered();
+    for (size_t i = 0; i < PAGES; i++)
+        cr_assert_eq(kind_of(memory + i * page + 7), UR_USM_TYPE_HOST);
+    cr_assert_eq(kind_of(memory + PAGES * page), UR_USM_TYPE_UNKNOWN);
+    UR_OK(urUSMGetMemAllocInfo(gear.context, memory + page, UR_USM_ALLOC_INFO_BASE_PTR,
+                               sizeof(base), &base, NULL));
+    UR_OK(urUSMGetMemAllocInfo(gear.context, memory + page, UR_USM_ALLOC_INFO_SIZE, sizeof(size),
+                               &size, NULL));
+    cr_assert(base == memory && size == PAGES * page);
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    cr_assert_eq(kind_of(memory), UR_USM_TYPE_UNKNOWN);
+    tear_down();
+}
+
+Test(host_memory, a_kernel_works_on_what_was_registered)
+{
+    set_up_registered();
+    int32_t *numbers = (int32_t *)(void *)(memory + page);
+    ur_kernel_handle_t kernel = ur_kernel("negate", "negate");
+    for (int i = 0; i < 256; i++)
+        numbers[i] = i + 1;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, numbers)};
+    UR_OK(ur_launch(gear.queue, kernel, 256, 1, arguments, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    for (int i = 0; i < 256; i++)
+        cr_assert_eq(numbers[i], -(i + 1));
+    UR_OK(urKernelRelease(kernel));
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    tear_down();
+}
+
+Test(host_memory, is_registered_again_and_in_pieces)
+{
+    const ur_exp_usm_host_alloc_register_properties_t read_only = {
+        .stype = UR_STRUCTURE_TYPE_EXP_USM_HOST_ALLOC_REGISTER_PROPERTIES,
+        .flags = UR_EXP_USM_HOST_ALLOC_REGISTER_FLAG_READ_ONLY};
+    set_up_registered();
+    for (int round = 0; round < 3; round++) {
+        UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+        UR_FAILS(urUSMHostAllocUnregisterExp(gear.context, memory), UR_RESULT_ERROR_INVALID_VALUE);
+        UR_OK(urUSMHostAllocRegisterExp(gear.context, memory + page, page, &read_only));
+        UR_OK(urUSMHostAllocRegisterExp(gear.context, memory, page, NULL));
+        UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory + page));
+    }
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    tear_down();
+}
+
+Test(host_memory, that_is_usm_or_no_whole_pages_is_refused)
+{
+    set_up_registered();
+    char *usm;
+    UR_OK(urUSMHostAlloc(gear.context, NULL, NULL, 16 * page, (void **)&usm));
+    const struct {
+        char *start;
+        size_t size;
+    } wrong[] = {{memory, PAGES * page},
+                 {memory + page, page},
+                 {memory + (PAGES - 1) * page, 2 * page},
+                 {memory + PAGES * page, 0},
+                 {memory + PAGES * page, page - 1},
+                 {memory + PAGES * page, page + 1},
+                 {memory + PAGES * page + 1, page},
+                 {memory + PAGES * page, SIZE_MAX - page + 1},
+                 {usm, 16 * page}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        UR_FAILS(urUSMHostAllocRegisterExp(gear.context, wrong[i].start, wrong[i].size, NULL),
+                 UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(urUSMHostAllocUnregisterExp(gear.context, memory + page),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(urUSMHostAllocUnregisterExp(gear.context, usm), UR_RESULT_ERROR_INVALID_VALUE);
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    ur_free(usm);
+    tear_down();
+}
+
+static sem_t unregistered;
+
+static void *unregister(void *nothing)
+{
+    (void)nothing;
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    sem_post(&unregistered);
+    return NULL;
+}
+
+// The host may free it at once.
+Test(host_memory, is_unregistered_when_no_command_uses_it)
+{
+    const uint8_t byte = 5;
+    test_ze_cpu_require();
+    set_up_registered();
+    struct host_event gate = host_event_make();
+    sem_init(&unregistered, 0, 0);
+    UR_OK(urEnqueueUSMFill(gear.queue, memory, 1, &byte, PAGES * page, 1, &gate.event, NULL));
+    pthread_t thread = test_thread_start(unregister, NULL);
+    usleep(20000);
+    cr_assert_eq(sem_trywait(&unregistered), -1, "it did not wait");
+    host_event_signal(&gate);
+    pthread_join(thread, NULL);
+    cr_assert(memory[0] == byte && memory[PAGES * page - 1] == byte);
+    UR_OK(urQueueFinish(gear.queue));
+    host_event_release(&gate);
+    tear_down();
+}
+
+Test(host_memory, that_stays_registered_goes_with_the_context)
+{
+    set_up_registered();
+    UR_OK(urUSMHostAllocRegisterExp(gear.context, memory + PAGES * page, page, NULL));
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory + PAGES * page));
+    tear_down();
+}
+
+Test(host_memory, is_not_registered_where_the_driver_lacks_the_extension)
+{
+    test_ze_cpu_require();
+    setenv("ZE_CPU_WITHOUT", "ZE_extension_external_memmap_sysmem", 1);
+    set_up();
+    cr_assert(!can_register());
+    UR_FAILS(urUSMHostAllocRegisterExp(gear.context, memory, page, NULL),
+             UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    UR_FAILS(urUSMHostAllocUnregisterExp(gear.context, memory), UR_RESULT_ERROR_INVALID_VALUE);
+    tear_down();
+}
+
+// ---- Hints ----
+
+Test(host_memory, hints_are_given_to_the_driver)
+{
+    set_up();
+    char *usm = ur_shared(page);
+    test_ze_cpu_require();
+    UR_OK(urUSMImportExp(gear.context, memory + 3, PAGES * page - 5));
+    UR_OK(urUSMImportExp(gear.context, memory + 3, PAGES * page - 5));
+    cr_assert_eq(ze_cpu.get_count("zexDriverImportExternalPointer"), 2);
+    UR_OK(urUSMImportExp(gear.context, usm, page)); // USM needs none
+    cr_assert_eq(ze_cpu.get_count("zexDriverImportExternalPointer"), 2);
+    UR_OK(urUSMReleaseExp(gear.context, memory + 3));
+    cr_assert_eq(ze_cpu.get_count("zexDriverReleaseImportedPointer"), 1);
+    ur_free(usm);
+    tear_down();
+}
+
+// Memory that the driver refuses is no failure, and copies are as right with hints as without.
+Test(host_memory, hints_change_no_result)
+{
+    set_up();
+    char *device = ur_device_memory(PAGES * page);
+    for (int is_hinted = 0; is_hinted < 2; is_hinted++) {
+        if (is_hinted)
+            UR_OK(urUSMImportExp(gear.context, memory, PAGES * page));
+        memset(memory, 40 + is_hinted, PAGES * page);
+        UR_OK(urEnqueueUSMMemcpy(gear.queue, true, device, memory, PAGES * page, 0, NULL, NULL));
+        memset(memory, 0, PAGES * page);
+        UR_OK(urEnqueueUSMMemcpy(gear.queue, true, memory, device, PAGES * page, 0, NULL, NULL));
+        for (size_t i = 0; i < PAGES * page; i++)
+            cr_assert_eq(memory[i], 40 + is_hinted);
+        cr_assert_eq(kind_of(memory), UR_USM_TYPE_UNKNOWN);
+    }
+    UR_OK(urUSMImportExp(gear.context, memory + page, PAGES * page)); // overlaps
+    UR_OK(urUSMReleaseExp(gear.context, memory));
+    UR_OK(urUSMReleaseExp(gear.context, memory));
+    ur_free(device);
+    tear_down();
+}
