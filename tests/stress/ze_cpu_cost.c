@@ -353,9 +353,11 @@ static bool compare_copies(void)
                                               .self = &copy};
         is_good &= compare(&comparison);
     }
+    // memset writes lines of the cache that it does not read first, which halves the traffic of a
+    // machine whose memory is busy.
     const struct comparison comparison = {.what = "fill of 64 MiB with 16 bytes, against memset",
                                           .unit = "us",
-                                          .limit = 1.5,
+                                          .limit = 2.5,
                                           .ours = fill_level_zero,
                                           .theirs = fill_plain,
                                           .self = &copy};
