@@ -98,7 +98,7 @@ ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_
     case UR_ADAPTER_INFO_VERSION:
         return zepi_ur_answer_u32(&info, 1);
     default:
-        return zepi_ur_refuse_question(propName, UR_ADAPTER_INFO_VERSION);
+        return zepi_ur_refuse_query(propName, UR_ADAPTER_INFO_VERSION);
     }
 }
 

@@ -6,9 +6,10 @@
 ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info)
 {
     if (info->size == 0 && info->value)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "the answer has room for 0 bytes");
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                              "room for 0 bytes of the property's value");
     if (!info->value && (info->size > 0 || !info->out_size))
-        return zepi_ur_refuse_null("the output for the answer");
+        return zepi_ur_refuse_null("the output for the property's value");
     return UR_RESULT_SUCCESS;
 }
 
@@ -16,8 +17,8 @@ ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, s
 {
     if (info->value && info->size < size_bytes)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "the answer has %zu bytes, there is room for %zu", size_bytes,
-                              info->size);
+                              "the property's value has %zu bytes, there is room for %zu",
+                              size_bytes, info->size);
     if (info->value && size_bytes > 0)
         memcpy(info->value, bytes, size_bytes);
     if (info->out_size)
@@ -32,8 +33,8 @@ ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *t
 
 ur_result_t zepi_ur_answer_bool(const struct zepi_ur_info *info, bool value)
 {
-    const ur_bool_t answer = value;
-    return zepi_ur_answer(info, &answer, sizeof(answer));
+    const ur_bool_t number = value;
+    return zepi_ur_answer(info, &number, sizeof(number));
 }
 
 ur_result_t zepi_ur_answer_u32(const struct zepi_ur_info *info, uint32_t value)
@@ -62,10 +63,10 @@ ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const voi
     return zepi_ur_answer_u32(info, atomic_load_explicit(&head->references, memory_order_relaxed));
 }
 
-ur_result_t zepi_ur_refuse_question(uint32_t question, uint32_t last)
+ur_result_t zepi_ur_refuse_query(uint32_t query, uint32_t last)
 {
-    return question > last ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
-                                            "question %u is not known", question)
-                           : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                                            "question 0x%x has no answer here", question);
+    return query > last ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                         "query 0x%x is not known", query)
+                        : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                                         "query 0x%x is not supported", query);
 }

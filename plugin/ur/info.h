@@ -14,8 +14,8 @@ struct zepi_ur_info {
 // Checks the pointers that the caller passed for it.
 ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info);
 
-// Answers with `size_bytes` bytes. Too little room is UR_RESULT_ERROR_INVALID_SIZE; nothing is
-// written then.
+// Answers the query with a value of `size_bytes` bytes. Too little room is
+// UR_RESULT_ERROR_INVALID_SIZE; nothing is written then.
 ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, size_t size_bytes);
 
 ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *text);
@@ -26,8 +26,8 @@ ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value);
 ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle);
 ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object);
 
-// A query without an answer here, or one that the header does not have: `last` is the header's last
-// query.
-ur_result_t zepi_ur_refuse_question(uint32_t question, uint32_t last);
+// Refuses a query that is not supported, or one that the header does not have: `last` is the
+// header's last query.
+ur_result_t zepi_ur_refuse_query(uint32_t query, uint32_t last);
 
 #endif

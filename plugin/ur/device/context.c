@@ -84,7 +84,7 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
     case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
         return zepi_ur_answer_bool(&info, !zepi_ur_is_sycl());
     default:
-        return zepi_ur_refuse_question(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
+        return zepi_ur_refuse_query(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
     }
 }
 

@@ -50,7 +50,7 @@ static ur_result_t get_vector_widths(const struct zepi_device *device,
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t vector_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t vector_info(const struct zepi_device *device, ur_device_info_t query,
                                const struct zepi_ur_info *info)
 {
     static const struct {
@@ -68,11 +68,11 @@ static ur_result_t vector_info(const struct zepi_device *device, ur_device_info_
     };
     struct zepi_ze_vector_widths widths;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (question != table[i].preferred && question != table[i].native)
+        if (query != table[i].preferred && query != table[i].native)
             continue;
         const ur_result_t result = get_vector_widths(device, &widths);
         const struct zepi_ze_widths *asked =
-            question == table[i].native ? &widths.native : &widths.preferred;
+            query == table[i].native ? &widths.native : &widths.preferred;
         return result == UR_RESULT_SUCCESS
                    ? zepi_ur_answer_u32(info,
                                         *(const uint32_t *)((const char *)asked + table[i].offset))
@@ -103,7 +103,7 @@ static ur_result_t answer_fp_config(ze_device_fp_flags_t ze, const struct zepi_u
     return zepi_ur_answer_u32(info, flags);
 }
 
-static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_info_t query,
                                    const struct zepi_ur_info *info)
 {
     const ze_device_module_properties_t *module = &device->module;
@@ -115,7 +115,7 @@ static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_i
         UR_MEMORY_SCOPE_CAPABILITY_FLAG_WORK_ITEM | UR_MEMORY_SCOPE_CAPABILITY_FLAG_SUB_GROUP |
         UR_MEMORY_SCOPE_CAPABILITY_FLAG_WORK_GROUP | UR_MEMORY_SCOPE_CAPABILITY_FLAG_DEVICE |
         UR_MEMORY_SCOPE_CAPABILITY_FLAG_SYSTEM;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_SINGLE_FP_CONFIG:
         return answer_fp_config(module->fp32flags, info);
     case UR_DEVICE_INFO_HALF_FP_CONFIG:
@@ -154,7 +154,7 @@ static uint32_t max_sub_groups(const struct zepi_device *device)
     return least > 0 ? device->compute.maxTotalGroupSize / least : 0;
 }
 
-static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t query,
                              const struct zepi_ur_info *info)
 {
     const ze_device_compute_properties_t *compute = &device->compute;
@@ -162,7 +162,7 @@ static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t 
                                   compute->maxGroupSizeZ};
     const size_t group_counts[3] = {compute->maxGroupCountX, compute->maxGroupCountY,
                                     compute->maxGroupCountZ};
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_MAX_COMPUTE_UNITS:
         return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
     case UR_DEVICE_INFO_NUM_COMPUTE_UNITS: // cores, of several execution units each
@@ -215,13 +215,13 @@ static uint32_t max_lanes(const struct zepi_device *device)
 }
 
 // How an Intel GPU is made up; others have no such parts.
-static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t query,
                             const struct zepi_ur_info *info)
 {
     const ze_device_properties_t *properties = &device->properties;
     if (properties->type != ZE_DEVICE_TYPE_GPU)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_GPU_EU_COUNT:
         return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
     case UR_DEVICE_INFO_GPU_EU_SIMD_WIDTH:
@@ -251,14 +251,14 @@ static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t q
     }
 }
 
-ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t query,
                                         const struct zepi_ur_info *info)
 {
-    ur_result_t result = size_info(device, question, info);
+    ur_result_t result = size_info(device, query, info);
     if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
-        result = arithmetic_info(device, question, info);
+        result = arithmetic_info(device, query, info);
     if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
-        result = vector_info(device, question, info);
-    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? gpu_info(device, question, info)
+        result = vector_info(device, query, info);
+    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? gpu_info(device, query, info)
                                                              : result;
 }

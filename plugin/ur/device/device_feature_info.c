@@ -73,13 +73,13 @@ static ur_result_t answer_block_array(const struct zepi_device *device,
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u32(info, flags) : result;
 }
 
-static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t query,
                               const struct zepi_ur_info *info)
 {
     const ur_queue_flags_t flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE |
                                    UR_QUEUE_FLAG_PROFILING_ENABLE | UR_QUEUE_FLAG_PRIORITY_LOW |
                                    UR_QUEUE_FLAG_PRIORITY_HIGH;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_QUEUE_PROPERTIES:
     case UR_DEVICE_INFO_QUEUE_ON_HOST_PROPERTIES:
         return zepi_ur_answer_u32(info, flags);
@@ -94,10 +94,10 @@ static ur_result_t queue_info(const struct zepi_device *device, ur_device_info_t
     }
 }
 
-static ur_result_t capability_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t capability_info(const struct zepi_device *device, ur_device_info_t query,
                                    const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_EXECUTION_CAPABILITIES:
         return zepi_ur_answer_u32(info, UR_DEVICE_EXEC_CAPABILITY_FLAG_KERNEL);
     case UR_DEVICE_INFO_KERNEL_LAUNCH_CAPABILITIES:
@@ -126,10 +126,10 @@ static ur_result_t capability_info(const struct zepi_device *device, ur_device_i
     }
 }
 
-static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_t query,
                                const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_ENDIAN_LITTLE:
     case UR_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC:
     // Code is compiled for each sub-device; the cache finds that it is the same code.
@@ -190,9 +190,9 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
 }
 
 // Images without binding, in the range that the header gives them.
-static ur_result_t bindless_info(ur_device_info_t question, const struct zepi_ur_info *info)
+static ur_result_t bindless_info(ur_device_info_t query, const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_IMAGE_PITCH_ALIGN_EXP:
     case UR_DEVICE_INFO_MIPMAP_MAX_ANISOTROPY_EXP:
         return zepi_ur_answer_u32(info, 0);
@@ -201,21 +201,20 @@ static ur_result_t bindless_info(ur_device_info_t question, const struct zepi_ur
     case UR_DEVICE_INFO_MAX_IMAGE_LINEAR_PITCH_EXP:
         return zepi_ur_answer_size(info, 0);
     default:
-        return question >= UR_DEVICE_INFO_BINDLESS_IMAGES_SUPPORT_EXP &&
-                       question <= UR_DEVICE_INFO_BINDLESS_IMAGES_GATHER_SUPPORT_EXP
+        return query >= UR_DEVICE_INFO_BINDLESS_IMAGES_SUPPORT_EXP &&
+                       query <= UR_DEVICE_INFO_BINDLESS_IMAGES_GATHER_SUPPORT_EXP
                    ? zepi_ur_answer_bool(info, false)
                    : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }
 }
 
-ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t query,
                                         const struct zepi_ur_info *info)
 {
-    ur_result_t result = switch_info(device, question, info);
+    ur_result_t result = switch_info(device, query, info);
     if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
-        result = queue_info(device, question, info);
+        result = queue_info(device, query, info);
     if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
-        result = capability_info(device, question, info);
-    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? bindless_info(question, info)
-                                                             : result;
+        result = capability_info(device, query, info);
+    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? bindless_info(query, info) : result;
 }

@@ -96,10 +96,10 @@ static ur_result_t answer_pci_address(const struct zepi_device *device,
                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
-static ur_result_t identity_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t identity_info(const struct zepi_device *device, ur_device_info_t query,
                                  const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_TYPE:
         return zepi_ur_answer_u32(info, ur_device_type_of(device));
     case UR_DEVICE_INFO_VENDOR_ID:
@@ -157,5 +157,5 @@ ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t pr
         if (result != UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
             return result;
     }
-    return zepi_ur_refuse_question(propName, UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP);
+    return zepi_ur_refuse_query(propName, UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP);
 }

@@ -9,17 +9,16 @@
 // belongs to another group or has no answer. Devices are constant: any thread.
 
 // Its parts, and its parent.
-ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,
-                                          ur_device_info_t question,
+ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device, ur_device_info_t query,
                                           const struct zepi_ur_info *info);
 // Limits of kernels and arithmetic.
-ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_compute_info(const struct zepi_device *device, ur_device_info_t query,
                                         const struct zepi_ur_info *info);
 // Memory, caches, USM, images.
-ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t query,
                                        const struct zepi_ur_info *info);
 // Its capabilities.
-ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t query,
                                         const struct zepi_ur_info *info);
 
 // The value of UR_DEVICE_INFO_MAX_COMPUTE_UNITS.

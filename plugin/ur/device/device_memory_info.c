@@ -7,7 +7,7 @@
 #include "ze/ze.h"
 
 // The device's memory properties; those of the first memory stand for all.
-static ur_result_t answer_memory_rate(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t answer_memory_rate(const struct zepi_device *device, ur_device_info_t query,
                                       const struct zepi_ur_info *info)
 {
     ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
@@ -18,13 +18,12 @@ static ur_result_t answer_memory_rate(const struct zepi_device *device, ur_devic
         return result;
     if (count == 0)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    return zepi_ur_answer_u32(info, question == UR_DEVICE_INFO_MEMORY_CLOCK_RATE
-                                        ? memory.maxClockRate
-                                        : memory.maxBusWidth);
+    return zepi_ur_answer_u32(info, query == UR_DEVICE_INFO_MEMORY_CLOCK_RATE ? memory.maxClockRate
+                                                                              : memory.maxBusWidth);
 }
 
 // The largest cache is the one in front of global memory.
-static ur_result_t answer_cache(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t answer_cache(const struct zepi_device *device, ur_device_info_t query,
                                 const struct zepi_ur_info *info)
 {
     uint32_t count = 0;
@@ -46,7 +45,7 @@ static ur_result_t answer_cache(const struct zepi_device *device, ur_device_info
     zepi_free(caches);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return question == UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE
+    return query == UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE
                ? zepi_ur_answer_u64(info, size_bytes)
                : zepi_ur_answer_u32(info, size_bytes > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE
                                                          : UR_DEVICE_MEM_CACHE_TYPE_NONE);
@@ -62,11 +61,11 @@ static ur_result_t answer_cache_line(const struct zepi_device *device,
     return zepi_ur_answer_u32(info, size_bytes > 0 ? size_bytes : 64);
 }
 
-static ur_result_t answer_known_size(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t answer_known_size(const struct zepi_device *device, ur_device_info_t query,
                                      const struct zepi_ur_info *info)
 {
     uint64_t number = device->memory_bandwidth;
-    if (question == UR_DEVICE_INFO_GLOBAL_MEM_FREE) {
+    if (query == UR_DEVICE_INFO_GLOBAL_MEM_FREE) {
         const ur_result_t result = zepi_ur_result(zepi_device_get_free_memory(device, &number));
         if (result != UR_RESULT_SUCCESS)
             return result;
@@ -100,10 +99,10 @@ static ur_device_local_mem_type_t local_memory_type(const struct zepi_device *de
                : UR_DEVICE_LOCAL_MEM_TYPE_LOCAL;
 }
 
-static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_t query,
                                const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_MAX_MEM_ALLOC_SIZE:
         return zepi_ur_answer_u64(info, device->max_allocation_bytes);
     case UR_DEVICE_INFO_GLOBAL_MEM_SIZE:
@@ -114,7 +113,7 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
         return zepi_ur_answer_u64(info, device->compute.maxSharedLocalMemory);
     case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
     case UR_DEVICE_INFO_MAX_MEMORY_BANDWIDTH:
-        return answer_known_size(device, question, info);
+        return answer_known_size(device, query, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE:
         return answer_constant_size(device, info);
     case UR_DEVICE_INFO_MAX_CONSTANT_ARGS:
@@ -125,10 +124,10 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
         return answer_cache_line(device, info);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE:
-        return answer_cache(device, question, info);
+        return answer_cache(device, query, info);
     case UR_DEVICE_INFO_MEMORY_CLOCK_RATE:
     case UR_DEVICE_INFO_MEMORY_BUS_WIDTH:
-        return answer_memory_rate(device, question, info);
+        return answer_memory_rate(device, query, info);
     case UR_DEVICE_INFO_ERROR_CORRECTION_SUPPORT:
         return zepi_ur_answer_bool(info, device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_ECC);
     case UR_DEVICE_INFO_HOST_UNIFIED_MEMORY:
@@ -141,19 +140,18 @@ static ur_result_t memory_info(const struct zepi_device *device, ur_device_info_
 }
 
 // The bits are the same in both interfaces.
-static ur_result_t usm_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t usm_info(const struct zepi_device *device, ur_device_info_t query,
                             const struct zepi_ur_info *info)
 {
     ze_device_memory_access_properties_t access = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
-    if (question < UR_DEVICE_INFO_USM_HOST_SUPPORT ||
-        question > UR_DEVICE_INFO_USM_SYSTEM_SHARED_SUPPORT)
+    if (query < UR_DEVICE_INFO_USM_HOST_SUPPORT || query > UR_DEVICE_INFO_USM_SYSTEM_SHARED_SUPPORT)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     const ur_result_t result =
         zepi_ur_result(ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_USM_HOST_SUPPORT:
         return zepi_ur_answer_u32(info, access.hostAllocCapabilities);
     case UR_DEVICE_INFO_USM_DEVICE_SUPPORT:
@@ -167,10 +165,10 @@ static ur_result_t usm_info(const struct zepi_device *device, ur_device_info_t q
     }
 }
 
-static ur_result_t answer_image(const ze_device_image_properties_t *images,
-                                ur_device_info_t question, const struct zepi_ur_info *info)
+static ur_result_t answer_image(const ze_device_image_properties_t *images, ur_device_info_t query,
+                                const struct zepi_ur_info *info)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_MAX_READ_IMAGE_ARGS:
         return zepi_ur_answer_u32(info, images->maxReadImageArgs);
     case UR_DEVICE_INFO_MAX_WRITE_IMAGE_ARGS:
@@ -192,30 +190,30 @@ static ur_result_t answer_image(const ze_device_image_properties_t *images,
     }
 }
 
-static ur_result_t image_info(const struct zepi_device *device, ur_device_info_t question,
+static ur_result_t image_info(const struct zepi_device *device, ur_device_info_t query,
                               const struct zepi_ur_info *info)
 {
     ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
-    if (question == UR_DEVICE_INFO_IMAGE_SUPPORT)
+    if (query == UR_DEVICE_INFO_IMAGE_SUPPORT)
         return zepi_ur_answer_bool(info, device->has_images);
-    if (question < UR_DEVICE_INFO_MAX_READ_IMAGE_ARGS || question > UR_DEVICE_INFO_MAX_SAMPLERS)
+    if (query < UR_DEVICE_INFO_MAX_READ_IMAGE_ARGS || query > UR_DEVICE_INFO_MAX_SAMPLERS)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    // A driver without images may not know the question: all limits are 0 then.
+    // A driver without images may not know the query: all limits are 0 then.
     if (device->has_images) {
         const ur_result_t result =
             zepi_ur_result(ZEPI_ZE(zeDeviceGetImageProperties, device->ze, &images));
         if (result != UR_RESULT_SUCCESS)
             return result;
     }
-    return answer_image(&images, question, info);
+    return answer_image(&images, query, info);
 }
 
-ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t question,
+ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_device_info_t query,
                                        const struct zepi_ur_info *info)
 {
-    ur_result_t result = memory_info(device, question, info);
+    ur_result_t result = memory_info(device, query, info);
     if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION)
-        result = usm_info(device, question, info);
-    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? image_info(device, question, info)
+        result = usm_info(device, query, info);
+    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? image_info(device, query, info)
                                                              : result;
 }

@@ -137,12 +137,11 @@ static ur_result_t answer_own_partition(const struct zepi_device *device,
     return zepi_ur_answer(info, &property, device->parent ? sizeof(property) : 0);
 }
 
-ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device,
-                                          ur_device_info_t question,
+ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device, ur_device_info_t query,
                                           const struct zepi_ur_info *info)
 {
     const bool has_parts = device->sub_device_count > 0;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_DEVICE_INFO_REFERENCE_COUNT:
         // A part has one more than the host's references: its parent's.
         return zepi_ur_answer_u32(

@@ -69,7 +69,7 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
     bool has = false;
     ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS && propName > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT)
-        result = zepi_ur_refuse_question(propName, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT);
+        result = zepi_ur_refuse_query(propName, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)

@@ -69,7 +69,7 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
     case UR_PLATFORM_INFO_ADAPTER:
         return zepi_ur_answer_handle(&info, &zepi_ur_adapter);
     default:
-        return zepi_ur_refuse_question(propName, UR_PLATFORM_INFO_ADAPTER);
+        return zepi_ur_refuse_query(propName, UR_PLATFORM_INFO_ADAPTER);
     }
 }
 

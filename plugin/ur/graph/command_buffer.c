@@ -189,7 +189,7 @@ ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hComma
         return zepi_ur_answer(&info, &desc, sizeof(desc));
     }
     default:
-        return zepi_ur_refuse_question(propName, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR);
+        return zepi_ur_refuse_query(propName, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR);
     }
 }
 

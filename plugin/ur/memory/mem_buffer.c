@@ -251,7 +251,7 @@ ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, s
     case UR_MEM_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, mem);
     default:
-        return zepi_ur_refuse_question(propName, UR_MEM_INFO_REFERENCE_COUNT);
+        return zepi_ur_refuse_query(propName, UR_MEM_INFO_REFERENCE_COUNT);
     }
 }
 

@@ -254,6 +254,6 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     case UR_IMAGE_INFO_NUM_SAMPLES:
         return zepi_ur_answer_u32(&info, 0);
     default:
-        return zepi_ur_refuse_question(propName, UR_IMAGE_INFO_NUM_SAMPLES);
+        return zepi_ur_refuse_query(propName, UR_IMAGE_INFO_NUM_SAMPLES);
     }
 }

@@ -97,7 +97,7 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
                                              ? UR_SAMPLER_FILTER_MODE_LINEAR
                                              : UR_SAMPLER_FILTER_MODE_NEAREST);
     default:
-        return zepi_ur_refuse_question(propName, UR_SAMPLER_INFO_FILTER_MODE);
+        return zepi_ur_refuse_query(propName, UR_SAMPLER_INFO_FILTER_MODE);
     }
 }
 

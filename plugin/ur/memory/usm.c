@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "memory/usm.h"
 #include "copy/copy.h"
 #include "memory/foreign/host_memory.h"
-#include "memory/usm.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"
@@ -157,7 +157,7 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
                                      "the memory is of no pool that the host made");
     }
     default:
-        return zepi_ur_refuse_question(propName, UR_USM_ALLOC_INFO_POOL);
+        return zepi_ur_refuse_query(propName, UR_USM_ALLOC_INFO_POOL);
     }
 }
 

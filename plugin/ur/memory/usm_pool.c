@@ -163,9 +163,9 @@ ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_devi
 }
 
 // The counter of a query, or NULL.
-static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t question)
+static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t query)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
         return &pool->threshold_bytes;
     case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
@@ -183,19 +183,19 @@ static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_in
     }
 }
 
-static ur_result_t pool_info(const struct zepi_pool *pool, ur_usm_pool_info_t question,
+static ur_result_t pool_info(const struct zepi_pool *pool, ur_usm_pool_info_t query,
                              const struct zepi_ur_info *info)
 {
-    atomic_size_t *counter = pool_counter_of(pool->usm, question);
+    atomic_size_t *counter = pool_counter_of(pool->usm, query);
     if (counter)
         return zepi_ur_answer_size(info, atomic_load_explicit(counter, memory_order_relaxed));
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_USM_POOL_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(info, pool);
     case UR_USM_POOL_INFO_CONTEXT:
         return zepi_ur_answer_handle(info, pool->context);
     default:
-        return zepi_ur_refuse_question(question, UR_USM_POOL_INFO_USED_HIGH_EXP);
+        return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
     }
 }
 
@@ -219,10 +219,9 @@ ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
 }
 
 // Limits are set to any number, high marks to 0: they begin anew with the memory that is there.
-static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t question,
-                                 size_t value)
+static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t query, size_t value)
 {
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
     case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
         break;
@@ -232,16 +231,16 @@ static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t 
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                   "a high mark is set to 0 and nothing else, not to %zu", value);
         value = atomic_load_explicit(
-            question == UR_USM_POOL_INFO_USED_HIGH_EXP ? &pool->used_bytes : &pool->reserved_bytes,
+            query == UR_USM_POOL_INFO_USED_HIGH_EXP ? &pool->used_bytes : &pool->reserved_bytes,
             memory_order_relaxed);
         break;
     default:
-        if ((uint32_t)question > UR_USM_POOL_INFO_USED_HIGH_EXP)
-            return zepi_ur_refuse_question(question, UR_USM_POOL_INFO_USED_HIGH_EXP);
+        if ((uint32_t)query > UR_USM_POOL_INFO_USED_HIGH_EXP)
+            return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                              "property 0x%x of a pool is not for setting", (unsigned)question);
+                              "property 0x%x of a pool is not for setting", (unsigned)query);
     }
-    atomic_store_explicit(pool_counter_of(pool, question), value, memory_order_relaxed);
+    atomic_store_explicit(pool_counter_of(pool, query), value, memory_order_relaxed);
     return UR_RESULT_SUCCESS;
 }
 

@@ -59,7 +59,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
         result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
         propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED)
-        result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
+        result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     // Level Zero has one size for both queries.
@@ -135,7 +135,7 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = check_reserved_range(hContext, pStart);
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
-        result = zepi_ur_refuse_question(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
+        result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS)
@@ -224,6 +224,6 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
     case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, memory);
     default:
-        return zepi_ur_refuse_question(propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT);
+        return zepi_ur_refuse_query(propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT);
     }
 }

@@ -84,7 +84,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
     case UR_KERNEL_INFO_SPILL_MEM_SIZE:
         return answer_spill(kernel, &info);
     default:
-        return zepi_ur_refuse_question(propName, UR_KERNEL_INFO_SPILL_MEM_SIZE);
+        return zepi_ur_refuse_query(propName, UR_KERNEL_INFO_SPILL_MEM_SIZE);
     }
 }
 
@@ -135,8 +135,8 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
     case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
         return zepi_ur_answer_size(&info, properties->privateMemSize);
     default:
-        return zepi_ur_refuse_question(propName,
-                                       UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE);
+        return zepi_ur_refuse_query(propName,
+                                    UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE);
     }
 }
 
@@ -160,6 +160,6 @@ ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_h
     case UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL:
         return zepi_ur_answer_u32(&info, properties->requiredSubgroupSize);
     default:
-        return zepi_ur_refuse_question(propName, UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL);
+        return zepi_ur_refuse_query(propName, UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL);
     }
 }

@@ -114,14 +114,14 @@ static ur_result_t answer_binaries(struct zepi_module *module, uint32_t count,
 }
 
 static ur_result_t program_device_info(struct zepi_ur_program *program, struct zepi_module *module,
-                                       ur_program_info_t question, const struct zepi_ur_info *info)
+                                       ur_program_info_t query, const struct zepi_ur_info *info)
 {
     struct zepi_device **devices = NULL;
     uint32_t count = 0;
     ur_result_t result = program_get_devices(program, module, &devices, &count);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    switch ((int)question) {
+    switch ((int)query) {
     case UR_PROGRAM_INFO_NUM_DEVICES:
         result = zepi_ur_answer_u32(info, count);
         break;
@@ -169,7 +169,7 @@ static bool add_kernel_name(void *user, const char *name)
     return true;
 }
 
-static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info_t question,
+static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info_t query,
                                const struct zepi_ur_info *info)
 {
     struct name_list names = {0};
@@ -177,7 +177,7 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no kernels yet");
     zepi_module_for_each_kernel(module, add_kernel_name, &names);
-    if (question == UR_PROGRAM_INFO_NUM_KERNELS)
+    if (query == UR_PROGRAM_INFO_NUM_KERNELS)
         return zepi_ur_answer_size(info, names.count);
     if (names.length == 0)
         return zepi_ur_answer_string(info, "");
@@ -193,14 +193,14 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
     return result;
 }
 
-static ur_result_t program_module_info(struct zepi_ur_program *program, ur_program_info_t question,
+static ur_result_t program_module_info(struct zepi_ur_program *program, ur_program_info_t query,
                                        const struct zepi_ur_info *info)
 {
     struct zepi_module *module = zepi_ur_program_module(program);
     const ur_result_t result =
-        question == UR_PROGRAM_INFO_NUM_KERNELS || question == UR_PROGRAM_INFO_KERNEL_NAMES
-            ? kernel_info(module, question, info)
-            : program_device_info(program, module, question, info);
+        query == UR_PROGRAM_INFO_NUM_KERNELS || query == UR_PROGRAM_INFO_KERNEL_NAMES
+            ? kernel_info(module, query, info)
+            : program_device_info(program, module, query, info);
     zepi_release(module);
     return result;
 }
@@ -230,7 +230,7 @@ ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_
     case UR_PROGRAM_INFO_KERNEL_NAMES:
         return program_module_info(program, propName, &info);
     default:
-        return zepi_ur_refuse_question(propName, UR_PROGRAM_INFO_KERNEL_NAMES);
+        return zepi_ur_refuse_query(propName, UR_PROGRAM_INFO_KERNEL_NAMES);
     }
 }
 
@@ -252,10 +252,9 @@ static const char *program_get_log(const struct zepi_ur_program *program, uint32
 }
 
 static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint32_t device_index,
-                                     ur_program_build_info_t question,
-                                     const struct zepi_ur_info *info)
+                                     ur_program_build_info_t query, const struct zepi_ur_info *info)
 {
-    switch (question) {
+    switch (query) {
     case UR_PROGRAM_BUILD_INFO_STATUS:
         return zepi_ur_answer_u32(info, program->status);
     case UR_PROGRAM_BUILD_INFO_OPTIONS:
@@ -265,7 +264,7 @@ static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint
     case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
         return zepi_ur_answer_u32(info, binary_type_of_state(program));
     default:
-        return zepi_ur_refuse_question(question, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
+        return zepi_ur_refuse_query(query, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
     }
 }
 

@@ -60,12 +60,12 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     case UR_EVENT_INFO_REFERENCE_COUNT:
         return zepi_ur_answer_references(&info, event);
     default:
-        return zepi_ur_refuse_question(propName, UR_EVENT_INFO_REFERENCE_COUNT);
+        return zepi_ur_refuse_query(propName, UR_EVENT_INFO_REFERENCE_COUNT);
     }
 }
 
 // A time of the event's command, complete or not.
-static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t question,
+static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t query,
                                   uint64_t *out_ns)
 {
     zepi_event_times_t times = {.size = sizeof(times)};
@@ -73,13 +73,13 @@ static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t 
     zepi_result_t result = zepi_event_get_times(event, &times);
     // Known before the command is complete. Afterwards it is no later than the start, though the
     // clock that tells it may be a little ahead.
-    if (result == ZEPI_ERROR_NOT_READY && question <= UR_PROFILING_INFO_COMMAND_SUBMIT) {
+    if (result == ZEPI_ERROR_NOT_READY && query <= UR_PROFILING_INFO_COMMAND_SUBMIT) {
         result = zepi_event_get_submit_ticks(event, &ticks);
         times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, ticks);
     }
     if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
-    switch (question) {
+    switch (query) {
     case UR_PROFILING_INFO_COMMAND_QUEUED:
     case UR_PROFILING_INFO_COMMAND_SUBMIT:
         *out_ns = times.submit_ns;
@@ -107,11 +107,12 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
                                 "the event has no times: its queue was made without profiling");
     // The header has another result for this case than for all other queries.
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the answer has room for 0 bytes");
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "room for 0 bytes of the property's value");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
-        result = zepi_ur_refuse_question(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
+        result = zepi_ur_refuse_query(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
     if (result == UR_RESULT_SUCCESS)
         result = event_get_time(zepi_ur_event(hEvent), propName, &ns);
     return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u64(&info, ns) : result;

@@ -119,7 +119,7 @@ ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propNa
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
                               "a queue on the host has no size, and the device no default queue");
     default:
-        return zepi_ur_refuse_question(propName, UR_QUEUE_INFO_EMPTY);
+        return zepi_ur_refuse_query(propName, UR_QUEUE_INFO_EMPTY);
     }
 }
 
