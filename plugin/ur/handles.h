@@ -55,6 +55,14 @@ static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
     return zepi_ur_check(handle, &zepi_event_type, UR_RESULT_ERROR_INVALID_EVENT);
 }
 
+// A context, and a pointer that must not be NULL.
+static inline ur_result_t zepi_ur_check_context_pointer(ur_context_handle_t context,
+                                                        const void *pointer, const char *name)
+{
+    const ur_result_t result = zepi_ur_check_context(context);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(pointer, name) : result;
+}
+
 // A context and one of its devices, whose position in the context is *out_index (may be NULL).
 ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
                                          uint32_t *out_index);

@@ -91,9 +91,8 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
 ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
                                           ur_native_handle_t *phNativeContext)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeContext, "phNativeContext");
+    const ur_result_t result =
+        zepi_ur_check_context_pointer(hContext, phNativeContext, "phNativeContext");
     if (result == UR_RESULT_SUCCESS)
         *phNativeContext = (ur_native_handle_t)zepi_ur_context(hContext)->ze;
     return result;

@@ -190,9 +190,7 @@ ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handl
 
 ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_handle_t *phGraph)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, phGraph, "phGraph");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_graph *graph = create_ur_graph(zepi_ur_context(hContext));

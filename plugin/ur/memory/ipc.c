@@ -9,9 +9,7 @@ ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
                                       void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
 {
     const struct zepi_ipc_handle *handle = NULL;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(ppIPCMemHandleData, "ppIPCMemHandleData");
     if (result == UR_RESULT_SUCCESS)
@@ -27,9 +25,8 @@ ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
 
 ur_result_t zepi_urIPCPutMemHandleExp(ur_context_handle_t hContext, void *pIPCMemHandleData)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIPCMemHandleData, "pIPCMemHandleData");
+    const ur_result_t result =
+        zepi_ur_check_context_pointer(hContext, pIPCMemHandleData, "pIPCMemHandleData");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(
                      zepi_ipc_put(zepi_ur_context(hContext), ZEPI_IPC_USM, pIPCMemHandleData))
@@ -59,9 +56,7 @@ ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_h
 
 ur_result_t zepi_urIPCCloseMemHandleExp(ur_context_handle_t hContext, void *pMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_ipc_close(zepi_ur_context(hContext), pMem))
                : result;
@@ -101,9 +96,8 @@ ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
 ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
                                           const void *pIPCPhysMemHandleData)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIPCPhysMemHandleData, "pIPCPhysMemHandleData");
+    const ur_result_t result =
+        zepi_ur_check_context_pointer(hContext, pIPCPhysMemHandleData, "pIPCPhysMemHandleData");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_ipc_put(zepi_ur_context(hContext), ZEPI_IPC_PHYSICAL,
                                              pIPCPhysMemHandleData))

@@ -103,9 +103,7 @@ ur_result_t zepi_urMemBufferCreateWithNativeHandle(ur_native_handle_t hNativeMem
                                                    const ur_mem_native_properties_t *pProperties,
                                                    ur_mem_handle_t *phMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phMem, "phMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, phMem, "phMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
     if (result != UR_RESULT_SUCCESS)

@@ -159,7 +159,7 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
 {
     const ur_mem_flags_t needing =
         UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
-    struct zepi_ur_mem *mem;
+    struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
@@ -195,11 +195,9 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
                                                   const ur_mem_native_properties_t *pProperties,
                                                   ur_mem_handle_t *phMem)
 {
-    struct zepi_ur_mem *mem;
+    struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, (void *)hNativeMem, "hNativeMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phMem, "phMem");
     if (result == UR_RESULT_SUCCESS)

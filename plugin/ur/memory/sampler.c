@@ -20,9 +20,7 @@ static const ze_sampler_address_mode_t address_modes[] = {
 ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_desc_t *pDesc,
                                  ur_sampler_handle_t *phSampler)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDesc, "pDesc");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pDesc, "pDesc");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phSampler, "phSampler");
     if (result == UR_RESULT_SUCCESS &&
@@ -135,9 +133,8 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
                                                  ur_sampler_handle_t *phSampler)
 {
     struct description description = {.ze = (ze_sampler_handle_t)hNativeSampler};
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer((void *)hNativeSampler, "hNativeSampler");
+    ur_result_t result =
+        zepi_ur_check_context_pointer(hContext, (void *)hNativeSampler, "hNativeSampler");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phSampler, "phSampler");
     if (result != UR_RESULT_SUCCESS)

@@ -110,9 +110,7 @@ ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle
 static __attribute__((cold, noinline)) ur_result_t
 fail_free(ur_context_handle_t context, const void *memory, zepi_result_t freed)
 {
-    ur_result_t result = zepi_ur_check_context(context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(memory, "pMem");
+    ur_result_t result = zepi_ur_check_context_pointer(context, memory, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_ur_fail(freed);
@@ -132,9 +130,7 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     zepi_usm_info_t usm = {.size = sizeof(usm)};
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS)
@@ -165,9 +161,7 @@ ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst,
                                        size_t size)
 {
     zepi_queue_t queue;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pDst, "pDst");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSrc, "pSrc");
     if (result == UR_RESULT_SUCCESS && size == 0)
@@ -222,9 +216,7 @@ ur_result_t
 zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
                                const ur_exp_usm_host_alloc_register_properties_t *pProperties)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pHostMem, "pHostMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem");
     // Level Zero has no memory that kernels only read: that they do is the host's promise.
     if (result == UR_RESULT_SUCCESS && pProperties)
         result = zepi_ur_check_flags(pProperties->flags, UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK);
@@ -237,9 +229,7 @@ zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, siz
 
 ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pHostMem, "pHostMem");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem))
                : result;
@@ -247,9 +237,7 @@ ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void 
 
 ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
     return result == UR_RESULT_SUCCESS
@@ -259,9 +247,7 @@ ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t
 
 ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem))
                : result;

@@ -125,31 +125,31 @@ ur_result_t zepi_urUSMPoolDestroyExp(ur_context_handle_t hContext, ur_device_han
     return zepi_ur_release(result, hPool);
 }
 
+static ur_result_t get_device_pool(zepi_result_t (*get)(struct zepi_context *, struct zepi_device *,
+                                                        struct zepi_pool **),
+                                   ur_context_handle_t context, ur_device_handle_t device,
+                                   ur_usm_pool_handle_t *out_pool)
+{
+    ur_result_t result = zepi_ur_check_context_device(context, device, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(out_pool, "pPool");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(get(zepi_ur_context(context), zepi_ur_device(device),
+                                    (struct zepi_pool **)out_pool))
+               : result;
+}
+
 ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
                                                   ur_device_handle_t hDevice,
                                                   ur_usm_pool_handle_t *pPool)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pPool, "pPool");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_pool_get_default(zepi_ur_context(hContext),
-                                                      zepi_ur_device(hDevice),
-                                                      (struct zepi_pool **)pPool))
-               : result;
+    return get_device_pool(zepi_pool_get_default, hContext, hDevice, pPool);
 }
 
 ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                            ur_usm_pool_handle_t *pPool)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pPool, "pPool");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_pool_get_current(zepi_ur_context(hContext),
-                                                      zepi_ur_device(hDevice),
-                                                      (struct zepi_pool **)pPool))
-               : result;
+    return get_device_pool(zepi_pool_get_current, hContext, hDevice, pPool);
 }
 
 ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
@@ -210,7 +210,7 @@ ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t
                                        : result;
 }
 
-// Without the size of the answer's room: that of the answer is the host's affair.
+// The function takes no size: the host's room is for the property that it queries.
 ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
                                      void *pPropValue, size_t *pPropSizeRet)
 {

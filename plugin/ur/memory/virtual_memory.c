@@ -27,8 +27,7 @@ ur_result_t zepi_ur_check_physical_memory_in(ur_context_handle_t handle,
 // The context and the start of a range; the core and the driver check sizes and addresses.
 static ur_result_t check_reserved_range(ur_context_handle_t context, const void *start)
 {
-    const ur_result_t result = zepi_ur_check_context(context);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(start, "pStart") : result;
+    return zepi_ur_check_context_pointer(context, start, "pStart");
 }
 
 static ur_result_t read_access_flags(ur_virtual_mem_access_flags_t flags,
@@ -72,9 +71,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
 ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
                                      void **ppStart)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppStart, "ppStart");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, ppStart, "ppStart");
     return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_reserve(
                                              zepi_ur_context(hContext), pStart, size, ppStart))
                                        : result;

@@ -82,9 +82,7 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
 {
     struct zepi_module *input = NULL;
     struct zepi_ur_program *program = NULL;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIL, "pIL");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pIL, "pIL");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phProgram, "phProgram");
     if (result == UR_RESULT_SUCCESS)
@@ -169,9 +167,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
                                            const ur_program_properties_t *pProperties,
                                            ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phDevices, "phDevices");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, phDevices, "phDevices");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pLengths, "pLengths");
     if (result == UR_RESULT_SUCCESS)
@@ -291,9 +287,7 @@ ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgr
                                                  const ur_program_native_properties_t *pProperties,
                                                  ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);

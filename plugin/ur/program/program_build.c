@@ -333,9 +333,7 @@ ur_result_t zepi_urProgramLink(ur_context_handle_t hContext, uint32_t count,
                                const ur_program_handle_t *phPrograms, const char *pOptions,
                                ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
     if (result != UR_RESULT_SUCCESS)
         return result;
     *phProgram = NULL;
@@ -347,9 +345,7 @@ ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevi
                                   uint32_t count, const ur_program_handle_t *phPrograms,
                                   const char *pOptions, ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phProgram, "phProgram");
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
     if (result == UR_RESULT_SUCCESS)
         result = check_build_devices(numDevices, phDevices, flags);
     for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)

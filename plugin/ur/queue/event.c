@@ -107,8 +107,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
                                 "the event has no times: its queue was made without profiling");
     // The header has another result for this case than for all other queries.
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                                "room for 0 bytes of the property's value");
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "room for 0 bytes of the property's value");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
@@ -150,9 +149,7 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
                                                const ur_event_native_properties_t *pProperties,
                                                ur_event_handle_t *phEvent)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phEvent, "phEvent");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, phEvent, "phEvent");
     if (result != UR_RESULT_SUCCESS)
         return result;
     // An event without a native handle is over: that is how hosts describe a command that needed
