@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 // The second level below a build cache: keeps successes as bytes, beyond the life of the process. A
-// store never fails a build: an error in it is a miss, or a result that is not stored. disk.h and
-// shared/shared.h are such stores.
+// store never fails a build: an error in it is a miss, or a result that is not stored.
+// disk/disk.h and shared/shared.h are such stores.
 
 // A success as bytes; failures are not stored: one that had a cause outside the key (a broken
 // installation, say) must not outlive the process. Which member owns what depends on the direction:

@@ -2,7 +2,7 @@
 #ifndef ZEPI_CACHE_SHARED_SHARED_RECORD_H
 #define ZEPI_CACHE_SHARED_SHARED_RECORD_H
 
-#include "cache/disk_record.h"
+#include "cache/disk/disk_record.h"
 #include "cache/shared/secret.h"
 
 // A record as the server has it: the HMAC-SHA256 of what follows (zeros without a key), then the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/options.h"
 
-#include "cache/cache_folder.h"
+#include "cache/disk/cache_folder.h"
 #include "core/status.h"
 
 #include <assert.h>

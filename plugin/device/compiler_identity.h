@@ -2,7 +2,7 @@
 #ifndef ZEPI_DEVICE_COMPILER_IDENTITY_H
 #define ZEPI_DEVICE_COMPILER_IDENTITY_H
 
-#include "cache/disk.h"
+#include "cache/disk/disk.h"
 #include "device/compiler_libraries.h"
 
 // The inputs that decide a driver's native code beside its version number: the driver's library and

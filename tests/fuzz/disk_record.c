@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/disk_record.h"
+#include "cache/disk/disk_record.h"
 #include "fuzz.h"
 
 enum { AT_CHECKSUM = 48 };

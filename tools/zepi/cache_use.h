@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_CACHE_USE_H
 #define ZEPI_TOOL_CACHE_USE_H
 
-#include "cache/disk.h"
+#include "cache/disk/disk.h"
 #include "host.h"
 
 // Whether a device of this machine would use the files on the disk: keys of builds name their

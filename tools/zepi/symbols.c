@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symbols.h"
 
-#include "cache/disk.h"
+#include "cache/disk/disk.h"
 #include "plugin/program/native/container.h"
 #include "plugin/program/native/symbol_table.h"
 #include "plugin/spirv/spirv.h"

@@ -3,7 +3,7 @@
 #define ZEPI_PROGRAM_BUILD_BINARY_CACHE_H
 
 #include "cache/build_cache.h"
-#include "cache/disk.h"
+#include "cache/disk/disk.h"
 #include "cache/shared/shared.h"
 
 #include "core/status.h"

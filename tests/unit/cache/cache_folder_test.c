@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/cache_folder.h"
+#include "cache/disk/cache_folder.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>

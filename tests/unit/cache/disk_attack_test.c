@@ -2,7 +2,7 @@
 //
 // Faults of a folder and its files, seen through a build cache: the build succeeds all the same,
 // and no bad file is trusted.
-#include "cache/disk_record.h"
+#include "cache/disk/disk_record.h"
 #include "cache_fixture.h"
 #include "test_env.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "cache/atomic_file.h"
-#include "cache/disk.h"
+#include "cache/disk/atomic_file.h"
+#include "cache/disk/disk.h"
 #include "cache/sys.h"
 #include "cache_fixture.h"
 #include "test_env.h"

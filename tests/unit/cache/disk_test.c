@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/disk.h"
+#include "cache/disk/disk.h"
 #include "cache_fixture.h"
 #include "test_env.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "module_inputs.h"
 
-#include "cache/cache_folder.h"
-#include "cache/disk.h"
+#include "cache/disk/cache_folder.h"
+#include "cache/disk/disk.h"
 #include "cache/key.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_ATOMIC_FILE_H
-#define ZEPI_CACHE_ATOMIC_FILE_H
+#ifndef ZEPI_CACHE_DISK_ATOMIC_FILE_H
+#define ZEPI_CACHE_DISK_ATOMIC_FILE_H
 
 #include "cache/digest.h"
 

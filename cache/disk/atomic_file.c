@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/atomic_file.h"
+#include "cache/disk/atomic_file.h"
 #include "cache/sys.h"
 
 #include <errno.h>

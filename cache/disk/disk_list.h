@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_DISK_LIST_H
-#define ZEPI_CACHE_DISK_LIST_H
+#ifndef ZEPI_CACHE_DISK_DISK_LIST_H
+#define ZEPI_CACHE_DISK_DISK_LIST_H
 
 #include "cache/digest.h"
 

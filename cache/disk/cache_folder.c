@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/cache_folder.h"
+#include "cache/disk/cache_folder.h"
 #include "cache/sys.h"
 
 #include <errno.h>

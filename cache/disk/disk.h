@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_DISK_H
-#define ZEPI_CACHE_DISK_H
+#ifndef ZEPI_CACHE_DISK_DISK_H
+#define ZEPI_CACHE_DISK_DISK_H
 
 #include "cache/build_store.h"
-#include "cache/cache_folder.h"
-#include "cache/disk_list.h"
+#include "cache/disk/cache_folder.h"
+#include "cache/disk/disk_list.h"
 #include "cache/key.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cache/disk.h"
-#include "cache/atomic_file.h"
-#include "cache/disk_list.h"
-#include "cache/disk_record.h"
+#include "cache/disk/disk.h"
+#include "cache/disk/atomic_file.h"
+#include "cache/disk/disk_list.h"
+#include "cache/disk/disk_record.h"
 #include "cache/sys.h"
 
 #include <errno.h>

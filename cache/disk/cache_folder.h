@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_CACHE_FOLDER_H
-#define ZEPI_CACHE_CACHE_FOLDER_H
+#ifndef ZEPI_CACHE_DISK_CACHE_FOLDER_H
+#define ZEPI_CACHE_DISK_CACHE_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

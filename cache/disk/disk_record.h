@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_DISK_RECORD_H
-#define ZEPI_CACHE_DISK_RECORD_H
+#ifndef ZEPI_CACHE_DISK_DISK_RECORD_H
+#define ZEPI_CACHE_DISK_DISK_RECORD_H
 
 #include "cache/build_store.h"
 #include "cache/digest.h"
