@@ -8,12 +8,13 @@
 #include "device/adapter.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/capture/checked_capture.h"
 #include "graph/checked_graph.h"
 #include "launch/dispatch.h"
 #include "launch/kernel.h"
 #include "launch/launch.h"
-#include "memory/foreign/checked_ipc.h"
 #include "memory/buffer.h"
+#include "memory/foreign/checked_ipc.h"
 #include "memory/pool.h"
 #include "memory/usm.h"
 #include "program/build/handle_caches.h"
@@ -148,7 +149,6 @@ static const zepi_plugin_t table = {
     .pool_trim = zepi_pool_trim,
     .queue_allocate = zepi_queue_allocate,
     .queue_free = zepi_queue_free,
-
 
     .ipc_get_handle = zepi_ipc_get_handle,
     .ipc_put_handle = zepi_ipc_put_handle,

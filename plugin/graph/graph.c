@@ -167,6 +167,14 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph)
     return is_finalized;
 }
 
+enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const enum zepi_graph_capture capture = graph->capture;
+    zepi_mutex_unlock(&graph->mutex);
+    return capture;
+}
+
 size_t zepi_graph_count(struct zepi_graph *graph)
 {
     zepi_mutex_lock(&graph->mutex);

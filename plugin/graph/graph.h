@@ -75,6 +75,7 @@ ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL
 // graph as it was.
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
 bool zepi_graph_is_finalized(struct zepi_graph *graph);
+enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
 struct zepi_graph_change {

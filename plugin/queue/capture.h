@@ -14,7 +14,7 @@ struct zepi_launch;
 struct zepi_queue;
 
 // A queue in capture mode does not execute commands: they become commands of a graph. A layer above
-// has the graph (graph/capture.h); this is what queues and events know of it.
+// has the graph (graph/capture/capture.h); this is what queues and events know of it.
 //
 // A capture begins on one queue, and takes in every queue of the same device that is told to wait
 // for an event of it. The frame of a command (submit.h) finds out: it answers ZEPI_CAPTURED where a

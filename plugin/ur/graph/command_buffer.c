@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/graph/command_buffer.h"
 
-#include "graph/capture.h"
+#include "graph/capture/capture.h"
 #include "ur/command.h"
 #include "ur/info.h"
 

@@ -2,7 +2,7 @@
 #ifndef ZEPI_UR_GRAPH_GRAPH_H
 #define ZEPI_UR_GRAPH_GRAPH_H
 
-#include "graph/capture.h"
+#include "graph/capture/capture.h"
 #include "ur/handles.h"
 
 struct zepi_ur_graph_callback;

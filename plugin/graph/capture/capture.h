@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_GRAPH_CAPTURE_H
-#define ZEPI_GRAPH_CAPTURE_H
+#ifndef ZEPI_GRAPH_CAPTURE_CAPTURE_H
+#define ZEPI_GRAPH_CAPTURE_CAPTURE_H
 
 #include "graph/graph.h"
 #include "queue/capture_command.h"
@@ -25,8 +25,6 @@ zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner);
 
 // The owner of the queue's capture, a new reference; NULL: there is none.
 void *zepi_capture_get_owner(struct zepi_queue *queue);
-
-enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 
 // zepi_graph_execute of any graph. A queue in capture mode captures the commands of the graph.
 zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "graph/captured_command.h"
+#include "graph/capture/captured_command.h"
 
 #include "copy/image_copy.h"
 #include "core/alloc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_GRAPH_CAPTURED_COMMAND_H
-#define ZEPI_GRAPH_CAPTURED_COMMAND_H
+#ifndef ZEPI_GRAPH_CAPTURE_CAPTURED_COMMAND_H
+#define ZEPI_GRAPH_CAPTURE_CAPTURED_COMMAND_H
 
 #include "graph/graph.h"
 #include "queue/capture_command.h"

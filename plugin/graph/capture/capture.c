@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "graph/capture.h"
+#include "graph/capture/capture.h"
 
 #include "core/alloc.h"
 #include "device/context.h"
-#include "graph/captured_command.h"
+#include "graph/capture/captured_command.h"
 #include "queue/event.h"
 
 // ---- What it is made of ----
@@ -16,14 +16,6 @@ static void capture_destroy(void *object)
 }
 
 ZEPI_DEFINE_TYPE(capture, capture_destroy);
-
-enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph)
-{
-    zepi_mutex_lock(&graph->mutex);
-    const enum zepi_graph_capture capture = graph->capture;
-    zepi_mutex_unlock(&graph->mutex);
-    return capture;
-}
 
 // ---- Begin and end ----
 
