@@ -7,8 +7,8 @@
 // Limits in bytes and entries over one or more caches, and one order of eviction over all of them:
 // the victim is the unused entry whose last use is oldest, in whichever cache it is. *Unused* means
 // that only the cache holds its result; a use lasts until the result is released. Entries in
-// use are never victims: while they alone exceed a limit, the limit is exceeded, and what they
-// leave is evicted at the next insertion, trim or change of limits.
+// use are never victims: while they alone exceed a limit, the limit is exceeded; the excess
+// is evicted, once they are released, at the next insertion, trim or change of limits.
 //
 // An entry costs the bytes that its builder stated, plus its log and its key. An entry that alone
 // costs more than the limit in bytes is given to its callers and not kept, so that it does not

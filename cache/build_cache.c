@@ -213,7 +213,7 @@ static bool result_is_spurious(const struct zepi_build_result *result)
     return status == ZEPI_BUILD_SPURIOUS || status == ZEPI_BUILD_OUT_OF_MEMORY;
 }
 
-// Everything but the hit on a finished result. `result` is what the first look found.
+// Everything but the hit on a finished result. `result` is that of the first lookup.
 static enum zepi_build_lookup
 build_cache_find_or_build_slowly(struct zepi_build_cache *cache, const struct zepi_key *key,
                                  const struct zepi_build_request *request,

@@ -15,9 +15,9 @@
 // disk/disk.h and shared/shared.h are such stores.
 
 // A success as bytes; failures are not stored: one that had a cause outside the key (a broken
-// installation, say) must not outlive the process. Which member owns what depends on the direction:
-// a record given to `store` borrows everything; one that `load` filled owns `storage`, and the rest
-// points into it.
+// installation, say) must not outlive the process. Ownership depends on the direction: a record
+// given to `store` borrows everything; one that `load` filled owns `storage`, and the rest points
+// into it.
 struct zepi_build_record {
     const void *payload; // aligned to 16 bytes when loaded
     size_t payload_size;
@@ -26,7 +26,7 @@ struct zepi_build_record {
     void *storage;
 };
 
-// Frees what a loaded record owns, and zeroes it. A zeroed record is fine.
+// Frees the storage of a loaded record, and zeroes it. A zeroed record is fine.
 static inline void zepi_build_record_finish(struct zepi_build_record *record)
 {
     zepi_sys_free(record->storage);

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 // XXH3-128 of some bytes: names files and recognises images; XXH3-64: indexes hash tables. Not
-// cryptographic: bytes that must not be confused are also compared one by one, and what must not be
-// forged is guarded by the ownership of files. The value is the same on every machine.
+// cryptographic: bytes that must not be confused are also compared one by one, and those that must
+// not be forged are guarded by the ownership of their files. The value is the same on every
+// machine.
 struct zepi_digest {
     uint64_t low;
     uint64_t high;

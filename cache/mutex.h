@@ -53,7 +53,7 @@ struct zepi_condition {
 };
 
 // Gives the mutex up, sleeps until the next change, and locks it again. It may return without one:
-// the caller looks again at what it waits for.
+// the caller checks its condition again.
 void zepi_condition_wait(struct zepi_condition *condition, struct zepi_mutex *mutex);
 // With the mutex held.
 void zepi_condition_wake_all(struct zepi_condition *condition);

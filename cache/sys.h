@@ -45,7 +45,7 @@ void zepi_sys_set_hook(zepi_sys_hook *hook);
 void *zepi_sys_allocate(size_t size);
 // The same on a cache line of its own, so that no other allocation shares its lines.
 void *zepi_sys_allocate_lines(size_t size);
-// Takes what either of the two returned; NULL is fine.
+// Takes memory of either of the two; NULL is fine.
 void zepi_sys_free(void *memory);
 
 // As the system calls of the same name, with their errno. Interrupted calls are made again.

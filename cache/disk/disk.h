@@ -89,14 +89,14 @@ struct zepi_disk_sound_file {
     size_t key_size;
 };
 
-// Reads the files of this format version and calls `visit` for each sound one, in no order; what it
-// gets is borrowed for the call. `visit` returns whether to go on.
+// Reads the files of this format version and calls `visit` for each sound one, in no order. The
+// file that it gets is borrowed for the call. `visit` returns whether to go on.
 enum zepi_cache_folder_state
 zepi_disk_for_each_sound(struct zepi_disk *disk,
                          bool (*visit)(void *user, const struct zepi_disk_sound_file *file),
                          void *user);
 
-// Stores the bytes of such a file, from elsewhere, if they are sound: what they say is believed,
+// Stores the bytes of such a file, from elsewhere, if they are sound: their contents are believed,
 // and their code will be run. Makes a missing folder. *out_is_sound: whether they are. Returns
 // false if they could not be stored.
 bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_bytes,

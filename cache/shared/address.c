@@ -24,7 +24,7 @@ static bool copy_number(char *to, size_t to_size, const char *text, size_t lengt
            copy_part(to, to_size, text, length) && strtol(to, NULL, 10) <= limit;
 }
 
-// Returns what follows "beginning", or NULL.
+// Returns the text behind "beginning", or NULL.
 static const char *skip(const char *text, const char *beginning)
 {
     const size_t length = strlen(beginning);

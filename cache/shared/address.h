@@ -19,7 +19,7 @@ struct zepi_shared_address {
     char database[8];
 };
 
-// Returns NULL, or what is wrong as the end of a sentence. Static.
+// Returns NULL, or the reason of a refusal: a static text, the end of a sentence.
 const char *zepi_shared_address_parse(const char *text, struct zepi_shared_address *out_address);
 
 #endif

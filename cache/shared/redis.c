@@ -129,7 +129,7 @@ struct look_up {
     char port[sizeof(((struct zepi_shared_address *)NULL)->port)];
 };
 
-// Returns NULL or what failed.
+// Returns NULL, or the failure.
 static const char *look_up_name(const struct zepi_shared_address *address,
                                 const struct addrinfo *hints, int64_t deadline_ns,
                                 struct addrinfo **out_list)

@@ -18,7 +18,7 @@
 struct zepi_redis {
     int socket; // -1: none
     int64_t deadline_ns;
-    char trouble[192]; // what failed first, for people; "": nothing
+    char trouble[192]; // the first failure, for people; "": none
 };
 
 // CLOCK_MONOTONIC.
@@ -30,7 +30,7 @@ bool zepi_redis_open(struct zepi_redis *redis, const struct zepi_shared_address 
                      const struct zepi_shared_secret *password, int connect_ms, int operation_ms);
 void zepi_redis_close(struct zepi_redis *redis);
 
-// What is asked from now on has so much time.
+// The commands until the next call have this time together.
 void zepi_redis_begin(struct zepi_redis *redis, int operation_ms);
 
 struct zepi_redis_word {

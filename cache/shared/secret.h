@@ -11,8 +11,9 @@ struct zepi_shared_secret {
     size_t size; // 0: there is none
 };
 
-// Reads all of the file: a plain one, of the effective user or root, that the group may not write
-// and others may not use at all. Returns NULL, or what is wrong as the end of a sentence. Static.
+// Reads all of the file. It must be a plain one of the effective user or of root; its group may
+// read it at the most, other users may not. Returns NULL, or the reason of a refusal: a static
+// text, the end of a sentence.
 const char *zepi_shared_secret_read(const char *path, struct zepi_shared_secret *out_secret);
 
 // For passwords: the end of the line is none of it.

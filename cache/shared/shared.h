@@ -39,8 +39,8 @@ struct zepi_shared_config {
 
 enum { ZEPI_SHARED_TEXT_BYTES = 512 };
 
-// Returns an owned store, or NULL with what is wrong as a sentence. Reads the files; touches no
-// server. The configuration is copied.
+// Returns an owned store; or NULL, and the reason as a sentence. The files of the configuration are
+// read, the server is not asked. The configuration is copied.
 struct zepi_shared *zepi_shared_create(const struct zepi_shared_config *config,
                                        char out_refusal[ZEPI_SHARED_TEXT_BYTES]);
 
@@ -50,7 +50,7 @@ void zepi_shared_destroy(struct zepi_shared *shared);
 // The operations for `struct zepi_build_store`; `self` is the zepi_shared.
 extern const struct zepi_build_store_ops zepi_shared_store_ops;
 
-// Asks the server now: "usable", or what is wrong.
+// Tries the server now. The state is "usable", or the reason why it is not.
 void zepi_shared_describe(const struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cache/disk/disk_record.h"
 #include "cache/shared/secret.h"
 
-// A record as the server has it: the HMAC-SHA256 of what follows (zeros without a key), then the
+// A record as the server has it: the HMAC-SHA256 of the rest (zeros without a key), then the
 // bytes of a file of the disk cache (cache/README.md).
 
 enum { ZEPI_SHARED_MAC_BYTES = 32 };

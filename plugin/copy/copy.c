@@ -5,10 +5,10 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-zepi_result_t zepi_copy_check_range(const char *what, const void *memory, size_t size_bytes)
+zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t size_bytes)
 {
     if (!memory)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", what);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
     if ((uintptr_t)memory + size_bytes < (uintptr_t)memory)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "%zu bytes from %p reach past the end of memory",
                          size_bytes, memory);
@@ -51,7 +51,7 @@ zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool has_sleepers
 
 // Fills in the pitches that were left to us, and checks that rows and slices do not overlap and
 // that Level Zero's 32 bits hold everything.
-static zepi_result_t read_copy_rect(const char *what, const zepi_rect_t *rect,
+static zepi_result_t read_copy_rect(const char *name, const zepi_rect_t *rect,
                                     const size_t region[3], ze_copy_region_t *out_region,
                                     uint32_t *out_pitch, uint32_t *out_slice_pitch)
 {
@@ -59,25 +59,25 @@ static zepi_result_t read_copy_rect(const char *what, const zepi_rect_t *rect,
     size_t slice = rect->slice_pitch_bytes;
     size_t least;
     if (__builtin_mul_overflow(row, region[1], &least))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", what);
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
     if (slice == 0)
         slice = least;
     if (row < region[0])
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's row pitch is %zu bytes, expected at least %zu, the region's "
                          "width",
-                         what, row, region[0]);
+                         name, row, region[0]);
     if (slice < least)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's slice pitch is %zu bytes, expected at least %zu, the row pitch "
                          "times the region's height",
-                         what, slice, least);
+                         name, slice, least);
     for (int i = 0; i < 3; i++) {
         if (rect->origin_bytes[i] > UINT32_MAX || region[i] > UINT32_MAX)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is beyond 32 bits", what);
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is beyond 32 bits", name);
     }
     if (row > UINT32_MAX || slice > UINT32_MAX)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s's pitch is beyond 32 bits", what);
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s's pitch is beyond 32 bits", name);
     *out_region = (ze_copy_region_t){
         .originX = (uint32_t)rect->origin_bytes[0],
         .originY = (uint32_t)rect->origin_bytes[1],

@@ -20,8 +20,9 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const zepi_rect_t *source_rect, const size_t region[3],
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
 
-// Whether `size_bytes` from `memory` on can be a range of memory. `what` names it in the message.
-zepi_result_t zepi_copy_check_range(const char *what, const void *memory, size_t size_bytes);
+// Whether `size_bytes` from `memory` on can be a range of memory. `name` stands for it in the
+// message.
+zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t size_bytes);
 
 // Two rectangles of a copy as Level Zero takes them, checked.
 struct zepi_copy_regions {

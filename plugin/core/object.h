@@ -39,14 +39,14 @@ struct zepi_type {
 // Free memory of a type, apart for threads: those that make and release objects at the same time
 // write to no common cache line.
 struct zepi_pool_shard {
-    alignas(64) struct zepi_mutex mutex; // guards what is below; nothing is called under it
+    alignas(64) struct zepi_mutex mutex; // guards the members below; nothing is called under it
     struct zepi_object *free_first;
     struct zepi_object *free_last; // oldest first out, so that released handles are told for long
 };
 
 struct zepi_type_pool {
     struct zepi_pool_shard shards[ZEPI_THREAD_SHARDS];
-    struct zepi_mutex mutex; // guards what is below; nothing is called under it
+    struct zepi_mutex mutex; // guards the members below; nothing is called under it
     struct zepi_slab *slabs;
     const struct zepi_type *type;
     struct zepi_type_pool *next; // of all pools, for unloading

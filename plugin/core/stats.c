@@ -34,7 +34,8 @@ struct compile {
     char kernels[256];
 };
 
-static struct zepi_mutex mutex;               // guards what is below; nothing is called under it
+// Guards the variables below; nothing is called under it.
+static struct zepi_mutex mutex;
 static struct compile slowest[SLOWEST_COUNT]; // slowest first
 static uint64_t compile_count;
 static uint64_t compile_failures;

@@ -20,7 +20,7 @@ enum zepi_graph_capture {
     ZEPI_GRAPH_NOT_CAPTURED,
     ZEPI_GRAPH_CAPTURING,
     ZEPI_GRAPH_CAPTURED,
-    ZEPI_GRAPH_CAPTURE_FAILED, // what was captured cannot be executed
+    ZEPI_GRAPH_CAPTURE_FAILED, // the captured commands cannot be executed
 };
 
 struct zepi_graph {
@@ -29,7 +29,7 @@ struct zepi_graph {
     struct zepi_device *device;   // borrowed
     bool is_updatable;
     bool is_profiled;
-    // Guards what is below; allocation alone under it.
+    // Guards the members below; allocation alone under it.
     struct zepi_mutex mutex;
     bool is_finalized;                   // the commands do not change any more
     struct zepi_graph_commands commands; // but for its is_in_order
@@ -39,7 +39,7 @@ struct zepi_graph {
     size_t outside_capacity;
     uint64_t version;              // of the launches: the next one with each update
     ze_command_list_handle_t open; // borrowed; the list of a host's function
-    // Guards what is below. Held while an execution is enqueued: the next one follows it, on
+    // Guards the members below. Held while an execution is enqueued: the next one follows it, on
     // whatever queue.
     struct zepi_mutex turn;
     struct zepi_recording *recordings[ZEPI_GRAPH_RECORDINGS]; // owned
@@ -71,7 +71,7 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
                                        void (*function)(void *data), void *data);
 ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL: none is recorded
 
-// Records what was added. ZEPI_ERROR_WRONG_STATE: that was done before. Another error leaves the
+// Records the commands. ZEPI_ERROR_WRONG_STATE: they were recorded before. Another error leaves the
 // graph as it was.
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
 bool zepi_graph_is_finalized(struct zepi_graph *graph);
@@ -83,7 +83,7 @@ struct zepi_graph_change {
     struct zepi_graph_launch *launch;   // owned reference
 };
 // The commands get these launches: all of them at once, with regard to executions that are enqueued
-// after this. Each change gets what its command had.
+// after this. Each change gets the launch that its command had.
 void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes);
 // Commands have events of their own where zepi_ze_appends_lists.
 // The command waits for these in place of the events before, in later executions.

@@ -53,7 +53,7 @@ struct zepi_graph_command {
     struct zepi_graph_native *native; // owned
     // Events of its own. Replaced by updates, under the graph's turn.
     struct zepi_event *signal;   // one reference; NULL: none
-    struct zepi_event **awaited; // owned list of references: what it waits for outside the graph
+    struct zepi_event **awaited; // owned list of references: events outside the graph
     uint32_t awaited_count;
 };
 
@@ -65,8 +65,8 @@ struct zepi_graph_native {
 
 extern const struct zepi_type zepi_graph_command_type;
 
-// The commands of a graph in the order in which they were added, and what recording them needs to
-// know of all.
+// The commands of a graph in the order in which they were added, and facts of all of them that
+// recordings need.
 struct zepi_graph_commands {
     struct zepi_graph_command **list; // owned list of references
     size_t count;

@@ -25,9 +25,9 @@ void zepi_list_run_destroy(struct zepi_list_run *run);
 // Waits until the last run is over: its lists may be changed and destroyed.
 zepi_result_t zepi_list_run_wait(struct zepi_list_run *run);
 
-// A command of the queue, which is of the run's context and device: begins when the wait list is
-// complete and, in an in-order queue, everything before; holds up what comes after in an in-order
-// queue. Waits until the last run is over.
+// A command of the queue, which is of the run's context and device: begins when the wait list
+// and, in an in-order queue, all earlier commands are complete; later ones of such a queue wait for
+// it. Waits until the last run is over.
 zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *queue,
                                   uint32_t count, const ze_command_list_handle_t *lists,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);

@@ -10,8 +10,8 @@ struct zepi_recorded_uses {
     struct zepi_device *device;
     struct zepi_graph_launch **launches; // owned list of references: by command
     size_t launch_count;
-    // Owned: what launches were recorded with, one a kernel. A driver may keep memory of the
-    // launches with it.
+    // Owned: the kernel instances of recorded launches, one a kernel. A driver may keep memory of
+    // the launches with it.
     struct zepi_recorded_instance *instances;
     size_t instance_count;
     size_t instance_capacity;

@@ -24,7 +24,7 @@ struct zepi_recorded_list {
 };
 
 // Lists that an execution appends at once. Events of single commands stand between two of these:
-// what signals them, and what waits for them, are commands of the queue.
+// they are signaled and awaited by commands of the queue.
 struct zepi_recorded_segment {
     uint32_t end;                               // of its lists: the number behind the last one
     const struct zepi_graph_command *waiting;   // borrowed; its first command; NULL: waits for none
@@ -67,8 +67,8 @@ struct zepi_recording {
 // With nothing recorded.
 zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_device *device,
                                     struct zepi_recording **out_recording);
-// Its executions are over, or will be once the queues are empty: gives up what it uses, and its
-// lists when no command can use them any more. NULL is fine.
+// Its executions are over, or will be once the queues are empty: releases the objects that it uses,
+// and destroys its lists when no command can use them any more. NULL is fine.
 void zepi_recording_destroy(struct zepi_recording *recording);
 
 // Whether it may be changed and executed: nothing of it runs.
@@ -84,8 +84,8 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 
 // An update has replaced the launch of a command, by its number. The recording may run.
 void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number);
-// Nothing of it runs: changes what updates replaced, in mutable lists. False: it cannot follow
-// them, and what its lists have is not known: it has to be recorded anew.
+// Nothing of it runs: puts the launches of updates into mutable lists. False: it cannot, and the
+// state of its lists is not known: it has to be recorded anew.
 bool zepi_recording_update(struct zepi_recording *recording,
                            const struct zepi_graph_commands *commands, uint64_t version);
 

@@ -39,7 +39,7 @@ struct zepi_device_kernel {
     // gets the number. Written once; what they point to is used under the mutex of a queue with the
     // number. NULL until then, and the last for ever.
     _Atomic(struct zepi_kernel_instance *) of_queue[ZEPI_QUEUE_NUMBERS + 1];
-    struct zepi_mutex mutex;           // guards what is below; nothing is called under it
+    struct zepi_mutex mutex;           // guards the members below; nothing is called under it
     struct zepi_kernel_instance *free; // owned; last given back first
     uint32_t free_count;
 };

@@ -37,7 +37,7 @@ struct zepi_buffer {
     zepi_usm_kind_t kind; // of `fixed`
     bool is_owned;        // `fixed` is
     // Of a buffer that moves.
-    struct zepi_mutex mutex; // guards what is below; allocation alone under it
+    struct zepi_mutex mutex; // guards the members below; allocation alone under it
     struct zepi_buffer_contents contents;
     struct zepi_buffer_place *places; // owned
     uint32_t place_count;

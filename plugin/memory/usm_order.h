@@ -15,7 +15,7 @@
 
 // A pool's. Zeroed memory is empty.
 struct zepi_usm_order {
-    struct zepi_mutex mutex; // guards what is below; nothing is called under it
+    struct zepi_mutex mutex; // guards the members below; nothing is called under it
     struct zepi_usm_block *first[ZEPI_USM_ORDER_LISTS]; // freed last
     // Asks for a look at moments that are over. In the context's list of deferred_free.h if
     // `is_deferred`.
@@ -29,7 +29,7 @@ struct zepi_usm_past {
     uint32_t count;
     struct {
         struct zepi_completion_moment moment;
-        bool is_alone; // not what comes before it in its queue
+        bool is_alone; // without earlier commands of its queue
     } moments[ZEPI_USM_PAST_MOMENTS];
 };
 

@@ -243,7 +243,7 @@ static bool shard_trim(struct zepi_usm_shard *shard, size_t *excess_bytes)
     return idle != NULL;
 }
 
-// Of the driver's, over what is to be kept.
+// The driver's memory in the pool beyond `keep_bytes`.
 static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)
 {
     const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);

@@ -27,7 +27,7 @@ static_assert(ZEPI_USM_CLASSES == ZEPI_USM_ORDER_ALONE, "one list for each class
 // A shard's memory of one kind and device. Blocks go back to the shard that they are from, also
 // from other threads.
 struct zepi_usm_shard {
-    // Guards what is below and the blocks of the shard's slabs; no driver call under it.
+    // Guards the members below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
     bool is_closed;             // the pool was released
     bool is_counted;            // by the pool; never written again
@@ -69,7 +69,7 @@ struct zepi_usm_pool {
 struct zepi_usm_pools {
     struct zepi_usm_pool *own;              // of the context
     _Atomic(struct zepi_usm_pool *) first;  // owned; every one that was made
-    struct zepi_mutex mutex;                // guards what is below; nothing is called under it
+    struct zepi_mutex mutex;                // guards the members below; nothing is called under it
     struct zepi_device_pools *device_pools; // owned list; see pool.h
 };
 

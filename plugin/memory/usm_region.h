@@ -21,7 +21,7 @@ struct zepi_usm_shard;
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
-    _Atomic uintptr_t end;   // of what was asked for; 0: free
+    _Atomic uintptr_t end;   // of the bytes asked for; 0: free
     _Atomic uint32_t serial; // of the allocation; written under the shard's mutex
     // Under the shard's mutex.
     struct zepi_usm_block *next; // free one, or one that waits for commands, or in usm_order.h

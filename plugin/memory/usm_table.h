@@ -52,7 +52,7 @@ static inline uint64_t zepi_usm_generation(void)
 static inline struct zepi_usm_region *zepi_usm_table_find(uintptr_t address)
 {
     const uint32_t granule = (uint32_t)(address >> ZEPI_USM_GRANULE_SHIFT);
-    // Acquire, twice: what it leads to was written before.
+    // Acquire, twice: leaves and regions were written before the pointers to them.
     struct zepi_usm_leaf *leaf =
         atomic_load_explicit(&zepi_usm_root[granule >> ZEPI_USM_LEAF_BITS], memory_order_acquire);
     return leaf ? atomic_load_explicit(&leaf->regions[granule & ((1u << ZEPI_USM_LEAF_BITS) - 1)],

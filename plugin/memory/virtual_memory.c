@@ -61,7 +61,7 @@ static void physical_memory_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
 
-// `chain` says whether other processes may import it, or what is imported.
+// `chain` describes its export or its import; NULL: neither.
 static zepi_result_t physical_memory_make(struct zepi_context *context, struct zepi_device *device,
                                           size_t size_bytes, enum zepi_physical_sharing sharing,
                                           const void *chain,

@@ -267,7 +267,7 @@ static bool has_own_imports(const struct zepi_module *module)
     return false;
 }
 
-// The same of an object, for what was compiled: native code may have come in the place of images.
+// The same of an object, for its compiled code: native code may have come in the place of images.
 static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
 {
     const struct zepi_module_part *parts = object->parts;

@@ -28,7 +28,7 @@ zepi_result_t zepi_native_values(const struct zepi_module *input,
 
 // An image that does not state a constant was made with its default, as far as it has one. So it
 // cannot serve if another value is set of a constant that another image declares for one of its
-// kernels: SPIR-V with what it imports from others of the module, or native code. `code` is the
+// kernels: SPIR-V with its imports from others of the module, or native code. `code` is the
 // image's, on that device.
 struct zepi_native_fit {
     struct zepi_module *input;

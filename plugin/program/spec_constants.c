@@ -185,8 +185,8 @@ zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *na
 
 // ---- Whose value is asked for ----
 
-// Whether a host that names the image means this one of a part: by the module's image, by what that
-// was built from, or by the image of an object that was linked.
+// Whether a host that names the image means this one of a part: by the module's image, by its
+// source, or by the image of an object that was linked.
 static bool is_named_image(const struct zepi_module *module, uint32_t part_index, uint32_t index,
                            const struct zepi_device_image *image)
 {

@@ -14,7 +14,7 @@ struct zepi_launch;
 struct zepi_queue;
 
 // A queue in capture mode does not execute commands: they become commands of a graph. A layer above
-// has the graph (graph/capture/capture.h); this is what queues and events know of it.
+// has the graph (graph/capture/capture.h); queues and events know this part of it.
 //
 // A capture begins on one queue, and takes in every queue of the same device that is told to wait
 // for an event of it. The frame of a command (submit.h) finds out: it answers ZEPI_CAPTURED where a
@@ -55,12 +55,12 @@ struct zepi_capture_functions {
     zepi_result_t (*command)(struct zepi_capture *capture, struct zepi_queue *queue,
                              const struct zepi_captured_command *command, zepi_wait_list_t wait,
                              zepi_event_t *out_event);
-    // The graph keeps the object. `part` is what its commands use of a buffer, or NULL.
+    // The graph keeps the object. `part`: the part of a buffer that its commands use, or NULL.
     zepi_result_t (*keep)(struct zepi_capture *capture, void *object,
                           const struct zepi_buffer_part *part);
     // The list that a host's function records to at this moment; NULL: none.
     ze_command_list_handle_t (*get_list)(struct zepi_capture *capture);
-    // The queue goes. What it began is over.
+    // The queue is being destroyed. The capture that it began is over.
     void (*leave)(struct zepi_queue *queue);
 };
 
@@ -72,7 +72,7 @@ struct zepi_capture {
     const struct zepi_device *device;
     const struct zepi_context *context;
     atomic_bool is_over; // never goes back
-    // Guards what is below; under a queue's mutex. Allocation and the graph's mutex under it.
+    // Guards the members below; under a queue's mutex. Allocation and the graph's mutex under it.
     struct zepi_mutex mutex;
     struct zepi_graph *graph;  // retained until it is over
     void *owner;               // the same, of a front door

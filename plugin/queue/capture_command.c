@@ -22,7 +22,7 @@ struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct 
 
 void zepi_queue_set_capture_locked(struct zepi_queue *queue, struct zepi_capture *capture)
 {
-    // Relaxed: what is behind it is read under the mutex.
+    // Relaxed: the capture is read under the mutex.
     atomic_store_explicit(&queue->capture, capture, memory_order_relaxed);
     __atomic_store_n(&queue->is_plain, !queue->needs_barriers && !capture, __ATOMIC_RELAXED);
     queue->captured_last = 0;

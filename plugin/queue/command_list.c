@@ -13,7 +13,7 @@
 
 // Of a context.
 struct zepi_command_lists {
-    struct zepi_mutex mutex;        // guards what is below; nothing is called under it
+    struct zepi_mutex mutex;        // guards the members below; nothing is called under it
     struct zepi_command_list *free; // owned; last released first
     uint32_t count;
 };

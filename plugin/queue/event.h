@@ -16,7 +16,7 @@ struct zepi_event {
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
     struct zepi_event_cache *cache; // of the queue, that it goes back to; NULL: it does not
     ze_event_handle_t ze;           // of `slot`
-    uint64_t number;                // of the command in its queue, or in what it is captured to
+    uint64_t number;                // of the command in its queue, or in the graph of a capture
     union {
         struct {
             atomic_bool is_complete; // was seen; goes back in zepi_event_renew alone

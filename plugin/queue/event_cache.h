@@ -8,12 +8,12 @@
 // command takes the first one under the queue's mutex, a release pushes one without a lock, and
 // released events are looked at only when none is left (refill):
 //
-// - Events of the driver's counter may be used again at once, without asking: what waits for them
-//   waits for the counter's value. Of those with times, a command that waits may read the times'
-//   memory: they may only be used again at once if no command waits.
+// - Events of the driver's counter may be used again at once, without asking: commands that wait
+//   for them wait for the counter's value. Of those with times, a command that waits may read the
+//   times' memory: they may only be used again at once if no command waits.
 // - Others that are known to be complete, and that no command waits for, are reset.
-// - Those of an in-order queue are complete when a later one is, so that one question answers for a
-//   whole chain.
+// - Those of an in-order queue are complete when a later one is, so that one query answers for
+//   a whole chain.
 // - All others are freed later (deferred_free.h), a whole chain at once, and then reset.
 
 struct zepi_command_list;

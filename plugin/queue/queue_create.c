@@ -83,8 +83,8 @@ static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *que
 {
     const struct zepi_device *device = queue->device;
     ze_command_queue_flags_t flags = 0;
-    // In a queue without order, too: what it does at the same time is in different lists, and
-    // events of the counter are worth more than what a list might do at the same time.
+    // In a queue without order, too: its parallel commands are in different lists, and events of
+    // the counter are worth more than parallel commands in one list.
     if (queue->has_in_order_list || events & ZEPI_EVENT_COUNTER)
         flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
     // The driver then chooses the engine for each copy and fill.

@@ -67,8 +67,8 @@ static const struct zepi_event_slot *take_slot(struct zepi_submit *submit, zepi_
     return NULL;
 }
 
-// An event that has no queue, or is out of reach. *out_ze: what the command waits for; NULL: for
-// nothing, or a barrier before it does.
+// An event that has no queue, or is out of reach. *out_ze: the event that the command waits
+// for; NULL: none, or a barrier before it does.
 static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
                                                                    zepi_wait_list_t wait,
                                                                    uint32_t index,
@@ -171,8 +171,9 @@ static bool is_known_on_device_of(const struct zepi_stranger *stranger,
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
-// Under the queue's mutex, and when it returns: what follows in the list waits for events that are
-// out of reach. For those that the driver does not take there this thread waits, without the mutex.
+// Under the queue's mutex, and when it returns: later commands of the list wait for events that
+// are out of reach. For those that the driver does not take there this thread waits, without the
+// mutex.
 static __attribute__((cold, noinline)) zepi_result_t
 await_foreign_events_locked(struct zepi_submit *submit)
 {

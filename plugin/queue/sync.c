@@ -299,8 +299,8 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    // A wait list says what a marker is for: one list can do that. Everything else in a queue of
-    // several lists needs all of them.
+    // A marker with a wait list stands for these events alone: one list can do that. All others
+    // in a queue of several lists need all of them.
     const bool is_local = kind != BARRIER && wait.count > 0;
     const uint32_t count = list_used_lists(queue, lists);
     if (!is_local && count > 1)

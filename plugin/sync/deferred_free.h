@@ -31,7 +31,7 @@ struct zepi_deferred {
 
 // Zeroed memory is an empty list.
 struct zepi_deferred_list {
-    struct zepi_completion_points points; // its mutex guards what is below
+    struct zepi_completion_points points; // its mutex guards the members below
     struct zepi_deferred *first;          // oldest
     struct zepi_deferred *last;
     uint64_t looked_weight;      // of the list when the queues were last looked at

@@ -36,7 +36,7 @@ static const struct zepi_capture_functions functions = {.command = zepi_captured
                                                         .get_list = zepi_captured_command_get_list,
                                                         .leave = capture_leave};
 
-// The graph becomes part of a capture. *out_state: what it was before.
+// The graph becomes part of a capture. *out_state is its state before.
 static zepi_result_t capture_open_graph(struct zepi_graph *graph,
                                         enum zepi_graph_capture *out_state)
 {

@@ -10,15 +10,16 @@
 // events of their wait lists. Events from outside are waited for by executions.
 
 // The queue's commands go to the graph from now on: a graph without commands, of the queue's
-// context and device. `owner` is what zepi_capture_end gives; retained. ZEPI_ERROR_WRONG_STATE: the
-// queue or the graph is in another capture. ZEPI_ERROR_INVALID_VALUE: the graph has commands.
+// context and device. `owner` is the object that zepi_capture_end gives back; retained.
+// ZEPI_ERROR_WRONG_STATE: the queue or the graph is in another capture. ZEPI_ERROR_INVALID_VALUE:
+// the graph has commands.
 zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *graph, void *owner);
 
 // Ends the capture, for all its queues. *out_owner is a new reference, on failure too, if there was
 // a capture to end, else NULL. The errors:
 // ZEPI_ERROR_NOT_CAPTURING: the queue is in no capture. ZEPI_ERROR_WRONG_STATE: it began on another
 // queue, and goes on.
-// ZEPI_ERROR_CAPTURE_UNJOINED: what another queue has last, no command of this one waits for.
+// ZEPI_ERROR_CAPTURE_UNJOINED: no command of this queue waits for the last one of another.
 // ZEPI_ERROR_CAPTURE_INVALIDATED: part of something was not captured. With these two the capture is
 // over, and the graph cannot be executed.
 zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner);

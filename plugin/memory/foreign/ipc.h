@@ -9,17 +9,17 @@
 // memory, a plain block of bytes that it hands to the other one in any way; that one opens it and
 // has a pointer. Where the driver does not share memory, everything here is ZEPI_ERROR_UNSUPPORTED.
 // Contexts and devices have been checked. Any thread: a lock of the context guards its handles and
-// what it opened.
+// opened memory.
 
 struct zepi_physical_memory;
 
-// Handles of a context and what it opened.
+// The handles and the opened memory of a context.
 extern const struct zepi_context_part zepi_ipc_part;
 
 // Whether the context's driver shares memory between processes.
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
 
-// The handle of the allocation of device memory at `memory`, or of what follows there. It is the
+// The handle of an allocation of device memory from `memory`, an address in it, on. It is the
 // context's until it is put back. ZEPI_ERROR_OUT_OF_HOST_MEMORY, as of the opening: memory or file
 // descriptors do not suffice.
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
@@ -27,8 +27,8 @@ zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
 // The same for physical memory, which was created to be shared, else ZEPI_ERROR_INVALID_VALUE.
 zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
                                     const struct zepi_ipc_handle **out_handle);
-// Not a handle of the context and of that kind: ZEPI_ERROR_INVALID_VALUE. What was opened by it
-// stays.
+// Not a handle of the context and of that kind: ZEPI_ERROR_INVALID_VALUE. Memory that was
+// opened by it stays.
 zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
                            const void *handle);
 

@@ -32,7 +32,7 @@ struct zepi_ipc_handle {
 // Fills the head of a zeroed handle. ZEPI_ERROR_OUT_OF_HOST_MEMORY: no file descriptor is left.
 zepi_result_t zepi_ipc_handle_begin(struct zepi_ipc_handle *handle, enum zepi_ipc_kind kind,
                                     const struct zepi_device *device);
-// The rest was filled: adds what is known of the descriptor, and the checksum.
+// The rest was filled: adds the identity of the descriptor's file, and the checksum.
 void zepi_ipc_handle_seal(struct zepi_ipc_handle *handle);
 
 // Copies the bytes of a handle of that kind. ZEPI_ERROR_INVALID_SIZE: they are not so many.

@@ -159,7 +159,7 @@ static void note_shared(const char *line)
     zepi_log(ZEPI_LOG_ERROR, "%s", line);
 }
 
-// Says on stderr, as of any option, why what was asked for is not there.
+// Reports the reason on stderr if there is no store, as for any option.
 static struct zepi_shared *create_shared(const struct zepi_options *options)
 {
     const struct zepi_shared_config config = {

@@ -61,14 +61,15 @@ zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t devi
                                      enum zepi_device_module_kind kind,
                                      struct zepi_build_result **out_result);
 
-// The two halves of that: a new reference to a result, failed or not, of which the caller's thread
-// hears nothing yet; and what the result says. The second consumes the result unless it succeeded.
+// The two halves of that. The first gives a new reference to a result, failed or not, and notes
+// nothing. The second notes failure and log for the caller's thread, and consumes a result that did
+// not succeed.
 zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
-                                      struct zepi_device_image *image,
-                                      const struct zepi_spec_values *values,
-                                      const struct zepi_build_options *options,
-                                      enum zepi_device_module_kind kind,
-                                      struct zepi_build_result **out_result);
+                                         struct zepi_device_image *image,
+                                         const struct zepi_spec_values *values,
+                                         const struct zepi_build_options *options,
+                                         enum zepi_device_module_kind kind,
+                                         struct zepi_build_result **out_result);
 zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
                                           struct zepi_device *device,
                                           struct zepi_build_result *result,

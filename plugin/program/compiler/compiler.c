@@ -135,7 +135,7 @@ static bool find_program(char path[PATH_MAX])
 // How a process ended, which it is now.
 struct end {
     char how[96];
-    bool is_from_outside; // it was killed, which says nothing about what it did
+    bool is_from_outside; // it was killed, which says nothing about its work
 };
 
 static struct end end_process(struct zepi_compiler_process *process)
@@ -155,7 +155,7 @@ static struct end end_process(struct zepi_compiler_process *process)
     return end;
 }
 
-// The sentence, and what the compiler wrote.
+// The last error, and the compiler's output.
 static void log_failure(struct zepi_compiled *compiled, const char *output)
 {
     const char *error = zepi_last_error(NULL);
@@ -197,11 +197,11 @@ static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
                            what, (unsigned long long)zepi_options()->compiler_seconds);
         break;
     case ZEPI_DELIVERY_BAD:
-        result =
-            zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
-                      "the compiler's process answered what cannot be read, after it had built "
-                      "%s (ZEPI_COMPILER=process)",
-                      what);
+        result = zepi_fail(
+            ZEPI_ERROR_COMPILE_FAILURE,
+            "the compiler's process answered with bytes that cannot be read, after it had built "
+            "%s (ZEPI_COMPILER=process)",
+            what);
         break;
     default:
         result = zepi_fail(

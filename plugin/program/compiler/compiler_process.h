@@ -13,7 +13,7 @@
 struct zepi_compiler_process {
     pid_t id;   // 0: there is none
     int socket; // owned
-    int output; // owned: what the process writes to stdout and stderr
+    int output; // owned: a file with the process' output and errors
 };
 
 #define ZEPI_COMPILER_SOCKET 3
@@ -32,7 +32,7 @@ enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process 
                                              const struct zepi_message *request,
                                              uint64_t deadline_ns, struct zepi_message *answer);
 
-// The end of what the process has written since the request, owned; NULL: nothing.
+// The end of the process' output since the request, owned; NULL: there is none.
 char *zepi_compiler_process_read_output(const struct zepi_compiler_process *process);
 
 // Kills the process if it lives, and waits for its end. *out_status is that of waitpid(); false: it

@@ -23,7 +23,8 @@ void zepi_message_put(struct zepi_message *message, uint64_t number);
 void zepi_message_put_bytes(struct zepi_message *message, const void *bytes, size_t size_bytes);
 void zepi_message_put_text(struct zepi_message *message, const char *text);
 
-// Takes what was put, in that order. A value that is not there is 0 or NULL, and the message bad.
+// Takes the elements in the order in which they were put. A value that is not there is 0 or NULL,
+// and the message bad.
 uint64_t zepi_message_take(struct zepi_message *message);
 // The number of elements that follow, of at least 8 bytes each.
 uint32_t zepi_message_take_count(struct zepi_message *message);

@@ -8,7 +8,7 @@
 
 #include <level_zero/ze_api.h>
 
-// What a process asks a compiler process, and what that answers.
+// Requests to a compiler process, and its answers.
 
 // Descriptors of zeModuleCreate, which lie in the message that they were taken from.
 struct zepi_compiler_request {

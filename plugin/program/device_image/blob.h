@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-// The bytes of an image, once in the process however often a host hands them in, with what is
-// computed from them: digest, SPIR-V walk and the declarations of a plain image of it. Known bytes
+// The bytes of an image, once in the process however often a host hands them in, with their
+// digest, the result of the SPIR-V walk and the declarations of a plain image of it. Known bytes
 // are recognised by their length, a hash of samples and a comparison with the copy, which costs
 // less than a digest. Immutable.
 struct zepi_blob {

@@ -14,7 +14,7 @@ static struct zepi_mutex mutex;
 static struct zepi_blob *buckets[BUCKETS];
 
 // Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
-// differ sooner or later: what is found by it is compared.
+// differ sooner or later: those that it finds are compared.
 static uint64_t blob_hash_samples(const void *all_bytes, size_t size_bytes)
 {
     const uint8_t *bytes = all_bytes;

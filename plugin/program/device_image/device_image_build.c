@@ -208,7 +208,8 @@ static zepi_result_t keep_declared(struct zepi_device_image *image,
                              "composite '%s': element %u has %zu bytes, the image's constant %u",
                              layout->name, element.id, element.size_bytes,
                              (unsigned)declaration->size_bytes);
-        // The description's default counts, else the image's own; what code was made with stays.
+        // The description's default counts, else the image's own; a value that code was made with
+        // stays.
         if (from->default_bytes && !declaration->has_baked_value)
             memcpy(declaration->default_value, layout->default_bytes + element.offset_bytes,
                    element.size_bytes);

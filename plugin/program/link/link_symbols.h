@@ -11,8 +11,8 @@ zepi_result_t zepi_link_set_list_symbols(const struct zepi_link_set *set,
                                          struct zepi_symbols *out_symbols);
 
 // Fails if it is certain without asking the driver that a symbol stays unresolved: a member has
-// imports that its driver could not resolve when it was compiled, and the set defines none of what
-// it imports. In other cases the driver decides, which may supply some imports itself. `symbols`
+// imports that its driver could not resolve when it was compiled, and the set defines none of
+// them. In other cases the driver decides, which may supply some imports itself. `symbols`
 // were checked.
 zepi_result_t zepi_link_set_check_imports(const struct zepi_link_set *set,
                                           const struct zepi_symbols *symbols);

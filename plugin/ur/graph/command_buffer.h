@@ -35,9 +35,9 @@ static inline struct zepi_graph_memory zepi_ur_hold_graph_memory(struct zepi_ur_
 
 // ---- Appending ----
 
-// The frame around every append. First the handle, the lists and what is not supported are checked;
-// then the caller makes its command, and fills it; then that is appended, or released if it cannot
-// be.
+// The frame around every append. First the handle, the lists and unsupported arguments are checked;
+// then the caller makes its command, and fills it; then the command is appended, or released if it
+// cannot be.
 //
 //     struct zepi_ur_append append = {...};
 //     ur_result_t result = zepi_ur_append_begin(&append);
@@ -74,7 +74,7 @@ struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *appe
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_graph_command *command);
 
-// A launch, checked for the command buffer's device, with references to what it uses. `memory`, one
+// A launch, checked for the command buffer's device, with references to its objects. `memory`, one
 // an argument, has none.
 ur_result_t zepi_ur_make_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
                                       const zepi_launch_desc_t *desc,

@@ -333,7 +333,7 @@ ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
     return UR_RESULT_SUCCESS;
 }
 
-// Executions may be under way: what they use goes with the graph of the core, which waits for them.
+// Executions may be under way: their objects go with the graph of the core, which waits for them.
 ur_result_t zepi_urGraphExecutableGraphDestroyExp(ur_exp_executable_graph_handle_t hExecutableGraph)
 {
     const ur_result_t result = check_ur_executable(hExecutableGraph);

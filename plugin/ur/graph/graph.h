@@ -13,7 +13,7 @@ struct zepi_ur_graph {
     struct zepi_object object;
     struct zepi_context *context; // retained
     uint64_t id;
-    struct zepi_mutex mutex;   // guards what is below; a capture alone is begun under it
+    struct zepi_mutex mutex;   // guards the members below; a capture alone is begun under it
     struct zepi_graph *graph;  // retained; NULL: no capture has begun
     bool is_implicit;          // the host gets it as the capture ends
     uint32_t executable_count; // of handles

@@ -12,8 +12,7 @@ static ur_result_t check_mems(uint32_t count, const ur_mem_handle_t *mems)
     return result;
 }
 
-// What the function appends to the queue's list comes after the wait list and what was enqueued
-// before.
+// The function's commands in the queue's list come after the wait list and after earlier commands.
 static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t mem_count,
                                const ur_mem_handle_t *mems)
 {
@@ -83,7 +82,7 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
     if (held != ZEPI_SUCCESS)
         return zepi_ur_fail_command(&command, held);
     pfnNativeEnqueue(hQueue, data);
-    // No other code counts what the function appended: without this the queue would seem empty.
+    // No other code counts the function's commands: without the marker the queue would seem empty.
     return zepi_ur_command_end(&command,
                                zepi_queue_marker(command.queue, (zepi_wait_list_t){NULL, 0},
                                                  zepi_ur_command_event(&command)),

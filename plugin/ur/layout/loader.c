@@ -108,7 +108,7 @@ static bool is_inside_object(const struct dl_phdr_info *info, const ElfW(Phdr) *
     return segment->p_type == PT_LOAD && address >= begin && address - begin < segment->p_memsz;
 }
 
-// Looks through what the module's file has for reading only; its variables may change meanwhile.
+// Searches the read-only memory of the module's file; its variables may change meanwhile.
 static int visit_loaded_object(struct dl_phdr_info *info, size_t size, void *user)
 {
     struct search *search = user;

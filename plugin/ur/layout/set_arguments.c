@@ -18,8 +18,8 @@ struct place {
 // that the host keeps must not keep them. A launch looks whether they are still there.
 struct zepi_ur_set_arguments {
     struct zepi_object object;
-    // Guards what is below, and is held while the kernel is launched with it: no argument changes
-    // meanwhile. The mutex of a queue may be taken under it.
+    // Guards the members below, and is held while the kernel is launched with it: no argument
+    // changes meanwhile. The mutex of a queue may be taken under it.
     struct zepi_mutex mutex;
     uint32_t count;
     ur_exp_kernel_arg_properties_t *records; // owned

@@ -13,7 +13,7 @@ struct zepi_ur_program {
     struct zepi_context *context; // retained
     struct zepi_module *input;    // retained; NULL: made by a link or around a native handle
     bool is_il;                   // the input is SPIR-V; else native code
-    struct zepi_mutex mutex;      // guards what is below; no build under it
+    struct zepi_mutex mutex;      // guards the members below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
     // Retained; native code as it was loaded when the program was made, for all devices of the
     // context. The first build takes it. NULL: there is none.
