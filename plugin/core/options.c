@@ -166,7 +166,7 @@ static void read_folder(void)
 static void read_stats(void)
 {
     char folder[2048];
-    read_variable("ZEPI_STATS", "what happened, written at the end of the process: off, stderr or "
+    read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or "
                                 "a file, which gets JSON if it ends in .json");
     const char *path = secure_getenv("ZEPI_STATS");
     if (!path || strcmp(path, "off") == 0)
@@ -186,7 +186,7 @@ static void read_environment(void)
     static const char *const places[] = {"library", "process"};
     static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2"};
     options.log_level = (enum zepi_log_level)read_word(
-        "ZEPI_LOG", "what is written to stderr: off, error, info or debug", 4, levels, 0);
+        "ZEPI_LOG", "lines on stderr: off, error, info or debug", 4, levels, 0);
     options.cache_is_on =
         read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
     options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
