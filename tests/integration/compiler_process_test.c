@@ -5,7 +5,6 @@
 #include "test_threads.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,14 +59,6 @@ static void await_no_compiler(void)
 {
     while (count_compilers() > 0)
         usleep(1000);
-}
-
-static int count_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 256; i++)
-        count += fcntl(i, F_GETFD) != -1;
-    return count;
 }
 
 // ---- Builds ----
@@ -128,14 +119,14 @@ static void launch_a_counter(void)
 static void builds_and_launches(void)
 {
     begin();
-    const int descriptors = count_descriptors();
+    const int descriptors = test_env_count_descriptors();
     TEST_EXPECT(count_compilers() == 0, "a process is there before a build");
     launch_a_counter();
     TEST_OK(build("vector_add"));
     TEST_EXPECT(count_compilers() == 1, "one build after the other takes more than one process");
-    TEST_EXPECT(count_descriptors() == descriptors + 2, "a process has two descriptors");
+    TEST_EXPECT(test_env_count_descriptors() == descriptors + 2, "a process has two descriptors");
     end();
-    TEST_EXPECT(count_descriptors() <= descriptors, "a descriptor is left");
+    TEST_EXPECT(test_env_count_descriptors() <= descriptors, "a descriptor is left");
 }
 
 static void tells_what_the_compiler_says(void)
@@ -349,10 +340,10 @@ static void says_that_it_does_not_come_up(void)
 static void says_that_it_is_not_there(void)
 {
     load_beside(NULL);
-    const int descriptors = count_descriptors();
+    const int descriptors = test_env_count_descriptors();
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "/zepi/zepi-compiler");
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "No such file");
-    TEST_EXPECT(count_descriptors() == descriptors, "a descriptor is left");
+    TEST_EXPECT(test_env_count_descriptors() == descriptors, "a descriptor is left");
     end();
 }
 

@@ -5,7 +5,6 @@
 #include "test_plugin.h"
 #include "test_threads.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -171,14 +170,6 @@ static void fork_and_exit(void)
     fork_often(exit_well);
 }
 
-static int count_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 256; i++)
-        count += fcntl(i, F_GETFD) != -1;
-    return count;
-}
-
 static void open_and_close(void)
 {
     size_t bytes = 0;
@@ -194,13 +185,13 @@ static void open_and_close(void)
         test_plugin_unload();
         if (i == TIMES_OPENED / 2) {
             bytes = mallinfo2().uordblks;
-            descriptors = count_descriptors();
+            descriptors = test_env_count_descriptors();
         }
     }
     printf("%zu bytes at half time, %zu at the end\n", bytes, mallinfo2().uordblks);
     fflush(stdout);
     TEST_EXPECT(mallinfo2().uordblks < bytes + GROWTH_BYTES, "memory is left after dlclose");
-    TEST_EXPECT(count_descriptors() == descriptors, "descriptors are left after dlclose");
+    TEST_EXPECT(test_env_count_descriptors() == descriptors, "descriptors are left after dlclose");
     exit(EXIT_CODE);
 }
 

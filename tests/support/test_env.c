@@ -2,6 +2,7 @@
 #include "test_env.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -146,6 +147,14 @@ void test_env_use_intel_capture(const char *family)
 void test_env_use_no_driver(void)
 {
     use_driver("libze_there_is_no_such_driver.so");
+}
+
+int test_env_count_descriptors(void)
+{
+    int count = 0;
+    for (int i = 0; i < 1024; i++)
+        count += fcntl(i, F_GETFD) != -1;
+    return count;
 }
 
 struct test_bytes test_env_read_file(const char *path)

@@ -70,6 +70,9 @@ void test_env_use_intel_capture(const char *family);
 // No driver at all: zeInit fails.
 void test_env_use_no_driver(void);
 
+// How many file descriptors of the process are open, of the first 1,024.
+int test_env_count_descriptors(void);
+
 // All of a file. A file that cannot be read ends the process.
 struct test_bytes test_env_read_file(const char *path);
 

@@ -3,6 +3,7 @@
 // Modules that were cut off or changed on their way: refused or taken, and never a step out of
 // bounds.
 #include "spirv_fixture.h"
+#include "test_damage.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -66,39 +67,6 @@ Test(spirv_damaged, is_refused_when_it_is_any_proper_prefix_of_one_with_groups_a
     refuse_prefixes("rich", (struct test_bytes){(uint8_t *)rich, sizeof(rich)});
 }
 
-// A small generator whose numbers are the same everywhere.
-static uint64_t state = 0x9e3779b97f4a7c15;
-
-static uint32_t random_below(size_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 16) % limit);
-}
-
-// Changes one word: a bit, a small number, another word of the module, or all of it.
-static void change_word(uint32_t *words, size_t count)
-{
-    uint32_t *word = &words[random_below(count)];
-    switch (random_below(5)) {
-    case 0:
-        *word ^= 1u << random_below(32);
-        break;
-    case 1:
-        *word = random_below(16);
-        break;
-    case 2:
-        *word = words[random_below(count)];
-        break;
-    case 3:
-        *word += random_below(2) ? 1 : ~0u;
-        break;
-    default:
-        *word = random_below(0x10000) << 16 | random_below(0x10000);
-    }
-}
-
 enum { ROUNDS = 3000 };
 static unsigned taken, refused;
 
@@ -110,14 +78,15 @@ static void survive_changes(const char *name, struct test_bytes file)
     for (unsigned round = 0; round < ROUNDS; round++) {
         memcpy(words, file.data, file.size_bytes);
         for (unsigned i = 0; i <= round % 4; i++)
-            change_word(words, count);
-        size_t from = random_below(count);
-        size_t length = random_below(count - from);
+            test_damage_word(words, count, TEST_DAMAGE_ANY);
+        size_t from = test_random_below(count);
+        size_t length = test_random_below(count - from);
         if (round % 8 == 0) // a piece is lost, a piece is there twice
             memmove(words + from, words + from + length,
                     (count - from - length) * sizeof(uint32_t));
         else if (round % 8 == 1)
-            memmove(words + from, words + random_below(count - length), length * sizeof(uint32_t));
+            memmove(words + from, words + test_random_below(count - length),
+                    length * sizeof(uint32_t));
         if (spirv_walk(words, file.size_bytes) == ZEPI_SPIRV_OK)
             taken++;
         else

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Modules that were damaged at random and pass zepi's walk, with the compiler in processes of its
 // own (ZEPI_COMPILER=process): a thousand through each door, and the host lives.
+#include "test_damage.h"
 #include "test_env.h"
 #include "test_plugin.h"
 #include "ur_fixture.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,36 +22,10 @@ static struct {
     unsigned built, failed, died, stopped;
 } seen;
 
-// Numbers that are the same everywhere.
-static uint64_t state = 0x9e3779b97f4a7c15;
-
-static uint32_t random_below(size_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 16) % limit);
-}
-
-// Changes a bit, or makes a word small, another one of the module, or its neighbour.
 static void damage(uint32_t *words, size_t count)
 {
-    for (uint32_t changes = 1 + random_below(3); changes > 0; changes--) {
-        uint32_t *word = &words[random_below(count)];
-        switch (random_below(4)) {
-        case 0:
-            *word ^= 1u << random_below(32);
-            break;
-        case 1:
-            *word = random_below(16);
-            break;
-        case 2:
-            *word = words[random_below(count)];
-            break;
-        default:
-            *word += random_below(2) ? 1 : ~0u;
-        }
-    }
+    for (uint32_t changes = 1 + test_random_below(3); changes > 0; changes--)
+        test_damage_word(words, count, TEST_DAMAGE_MILD);
 }
 
 static void note(bool is_built, const char *error)
@@ -96,14 +70,6 @@ static bool build_through_ur(const void *bytes, size_t size_bytes)
     return true;
 }
 
-static int count_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 1024; i++)
-        count += fcntl(i, F_GETFD) != -1;
-    return count;
-}
-
 static void run(const char *door, unsigned count,
                 bool (*build)(const void *bytes, size_t size_bytes))
 {
@@ -111,7 +77,7 @@ static void run(const char *door, unsigned count,
     unsigned refused = 0;
     memset(&seen, 0, sizeof(seen));
     while (seen.built + seen.failed < count) {
-        struct test_bytes file = test_env_read_spirv(names[random_below(NAMES)]);
+        struct test_bytes file = test_env_read_spirv(names[test_random_below(NAMES)]);
         TEST_EXPECT(file.size_bytes <= sizeof(words), "the module is large");
         memcpy(words, file.data, file.size_bytes);
         damage(words, file.size_bytes / sizeof(words[0]));
@@ -141,12 +107,12 @@ int main(int argument_count, char **arguments)
     UR_OK(urContextCreate(1, &gear.device, NULL, &gear.context));
     // Files that the first build opens stay open.
     TEST_OK(zepi.release(test_executable(table_gear.context, "vector_add")));
-    const int descriptors = count_descriptors();
+    const int descriptors = test_env_count_descriptors();
     run("zepi.h", count, build_through_table);
     run("Unified Runtime", count, build_through_ur);
-    printf("%d descriptors before, %d behind\n", descriptors, count_descriptors());
+    printf("%d descriptors before, %d behind\n", descriptors, test_env_count_descriptors());
     // The last module may have ended the compiler's process, which has two.
-    TEST_EXPECT(count_descriptors() <= descriptors, "descriptors are left");
+    TEST_EXPECT(test_env_count_descriptors() <= descriptors, "descriptors are left");
     UR_OK(urContextRelease(gear.context));
     UR_OK(urAdapterRelease(gear.adapter));
     ur_unload();
