@@ -660,7 +660,7 @@ typedef struct zepi_plugin {
     zepi_result_t (*usm_allocate)(zepi_context_t context, zepi_device_t device,
                                   zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
                                   void **out_memory);
-    // `memory` is exactly what usm_allocate gave. Commands that were submitted before may still use
+    // `memory` is a pointer of usm_allocate. Commands that were submitted before may still use
     // it: it is neither handed out again nor unmapped before they are complete, and this call does
     // not wait for them. No later command may use it, and the host may not. Anything else is
     // invalid-value: an address inside an allocation, one that was freed, another context's. What
@@ -831,8 +831,8 @@ typedef struct zepi_plugin {
                                                size_t size_bytes, const void *value);
     // The value set, else the default; of a built module, the value that it was built with. `image`
     // says whose constant if objects with the same id were linked, or builds with different values
-    // joined (else ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or what that
-    // was built or linked from. NULL otherwise.
+    // joined (else ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS): one of the module's images, or one that
+    // these were built or linked from. NULL otherwise.
     zepi_result_t (*spec_constant_get)(zepi_module_t module, zepi_device_image_t image, uint32_t id,
                                        size_t size_bytes, void *out_value);
     zepi_result_t (*spec_constant_get_by_name)(zepi_module_t module, zepi_device_image_t image,
@@ -953,8 +953,8 @@ typedef struct zepi_plugin {
     // them. ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
     zepi_result_t (*queue_execute)(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
-    // Writes the graph to a file for Graphviz: commands with their sizes and arguments, and what
-    // they wait for. ZEPI_ERROR_UNKNOWN: the file cannot be written.
+    // Writes the graph to a file for Graphviz: commands with their sizes, arguments and
+    // dependencies. ZEPI_ERROR_UNKNOWN: the file cannot be written.
     zepi_result_t (*graph_dump)(zepi_graph_t graph, const char *path);
 
     // ---- Queues on one of several compute engines ----

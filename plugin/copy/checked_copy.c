@@ -7,7 +7,7 @@
 #include "memory/usm.h"
 
 // NULL, and a range past the end of the address space, are left to copy.c.
-static zepi_result_t check_copied_range(zepi_queue_t queue, const char *what, const void *memory,
+static zepi_result_t check_copied_range(zepi_queue_t queue, const char *name, const void *memory,
                                         size_t size_bytes)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
@@ -15,7 +15,7 @@ static zepi_result_t check_copied_range(zepi_queue_t queue, const char *what, co
         zepi_usm_is_inside(queue->context, memory, size_bytes))
         return result;
     return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                     "the %s is %zu bytes from %p on, its allocation has %zu there", what,
+                     "the %s is %zu bytes from %p on, its allocation has %zu there", name,
                      size_bytes, memory, zepi_usm_room(queue->context, memory, size_bytes));
 }
 
@@ -66,15 +66,15 @@ static bool read_rect_extent(const zepi_rect_t *rect, const size_t region[3],
     return true;
 }
 
-static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *what, const void *memory,
+static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *name, const void *memory,
                                        const zepi_rect_t *rect, const size_t region[3])
 {
     size_t size_bytes;
     if (!rect || !region || region[0] == 0 || region[1] == 0 || region[2] == 0)
         return ZEPI_SUCCESS;
     return read_rect_extent(rect, region, &size_bytes)
-               ? check_copied_range(queue, what, memory, size_bytes)
-               : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", what);
+               ? check_copied_range(queue, name, memory, size_bytes)
+               : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
 }
 
 zepi_result_t zepi_queue_copy_rect_checked(zepi_queue_t queue, void *destination,

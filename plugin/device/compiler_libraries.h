@@ -10,8 +10,8 @@
 // The libraries that decide a driver's native code: the driver's own and those of its compiler, as
 // the dynamic loader has loaded them. The compiler's are found by their names, since any library
 // may have loaded them: comparing the lists of before and after a compile would miss a compiler
-// that the host, another adapter or the driver's bring-up loaded, and would take in what other
-// threads load meanwhile.
+// that the host, another adapter or the driver's bring-up loaded, and would take in libraries
+// that other threads load meanwhile.
 
 #define ZEPI_LIBRARY_PATH_BYTES 512
 #define ZEPI_BUILD_ID_BYTES 32

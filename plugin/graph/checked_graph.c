@@ -110,16 +110,16 @@ zepi_result_t zepi_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t
     return end_graph_add(command, result, out_number);
 }
 
-static zepi_result_t check_graph_range(const struct zepi_graph *graph, const char *what,
+static zepi_result_t check_graph_range(const struct zepi_graph *graph, const char *name,
                                        const void *memory, size_t size_bytes)
 {
     if (!memory)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", what);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
     if (size_bytes == 0 || (uintptr_t)memory + size_bytes < (uintptr_t)memory ||
         !zepi_usm_is_inside(graph->context, memory, size_bytes))
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s is %zu bytes from %p on: expected some, inside an allocation",
-                         what, size_bytes, memory);
+                         name, size_bytes, memory);
     return ZEPI_SUCCESS;
 }
 

@@ -47,8 +47,9 @@ static zepi_result_t check_described_arguments(const struct zepi_device_kernel *
     }
 }
 
-// Of native code nothing tells the kind, and of the size the driver tells what machine code reads:
-// whole words of four bytes for a value of one or two. Pointers are read whole, whatever is given.
+// The kinds of native code's arguments are not known, and the driver tells the sizes that machine
+// code reads: whole words of four bytes for a value of one or two. Pointers are read whole,
+// whatever is given.
 static zepi_result_t check_native_argument(const struct zepi_device_kernel *device_kernel,
                                            uint32_t index, const zepi_argument_t *argument)
 {

@@ -141,9 +141,9 @@ find_unstated_value(const struct search *search, uint32_t image_count,
     return NULL;
 }
 
-// The same of everything in the unit that says which constants the kernel has: its SPIR-V with what
-// that imports, and other native code of it. *out_unstated is NULL if these images, which make code
-// together, have the launch's values for all they do not state.
+// The same of everything in the unit that says which constants the kernel has: its SPIR-V with
+// the imports of that, and other native code of it. *out_unstated is NULL if these images, which
+// make code together, have the launch's values for all they do not state.
 static zepi_result_t check_unstated(const struct search *search, uint32_t image_count,
                                     struct zepi_device_image *const *images,
                                     const struct zepi_spec_declaration **out_unstated)

@@ -35,7 +35,7 @@ static bool is_global_unknown(ze_result_t result)
 
 // Asks each ze_module of the module on the device, until one has it.
 static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_t device,
-                                        const char *name, ask_fn *ask, const char *what,
+                                        const char *name, ask_fn *ask, const char *call,
                                         struct zepi_global *out_global)
 {
     uint32_t index;
@@ -55,7 +55,7 @@ static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_
                 return ZEPI_SUCCESS;
             }
             if (!is_global_unknown(ze))
-                return zepi_fail_ze(ze, what);
+                return zepi_fail_ze(ze, call);
         }
     }
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no '%s' on device '%s'", name,

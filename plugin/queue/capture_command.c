@@ -76,7 +76,7 @@ bool zepi_capture_takes(struct zepi_queue *queue, zepi_wait_list_t wait)
     return capture != NULL;
 }
 
-zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wait, const char *what)
+zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wait, const char *name)
 {
     struct zepi_capture *capture = zepi_capture_find(queue, wait);
     if (!capture)
@@ -86,7 +86,7 @@ zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wai
     return is_over ? zepi_fail(ZEPI_ERROR_CAPTURED_EVENT,
                                "the wait list has an event of a command in a graph, whose capture "
                                "is over")
-                   : zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED, "%s cannot be captured", what);
+                   : zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED, "%s cannot be captured", name);
 }
 
 zepi_result_t zepi_capture_fail_uncaptured(void)

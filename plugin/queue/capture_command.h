@@ -23,7 +23,7 @@ bool zepi_capture_takes(struct zepi_queue *queue, zepi_wait_list_t wait);
 // For commands that have to be executed at once: ZEPI_ERROR_CAPTURE_UNSUPPORTED if the queue is in
 // capture mode, or the wait list would put it there, ZEPI_ERROR_CAPTURED_EVENT if that is too late.
 zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wait,
-                                  const char *what);
+                                  const char *name);
 
 // For commands that cannot be captured any more, or whose callers looked before: the result, unless
 // that is ZEPI_CAPTURED, since another thread began a capture meanwhile.

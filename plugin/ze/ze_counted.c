@@ -131,7 +131,7 @@ static ze_result_t ZE_APICALL append_pitched_image_write(
                       0);
 }
 
-// As the driver counts it, so that what is freed is what was allocated. 0: not a device's.
+// As the driver counts it, so that frees and allocations have the same sizes. 0: not a device's.
 static uint64_t device_bytes_of(ze_context_handle_t context, const void *memory)
 {
     ze_memory_allocation_properties_t properties = {

@@ -69,10 +69,10 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
                                     const struct zepi_key *key, ze_module_handle_t *out_module,
                                     uint64_t *out_size_bytes, struct zepi_text *log)
 {
-    const struct zepi_build_request what = {.build = binary_build, .user = request};
+    const struct zepi_build_request build = {.build = binary_build, .user = request};
     struct zepi_build_result *native = NULL;
     size_t log_size;
-    switch (zepi_build_cache_find_or_build(codes, key, &what, &native)) {
+    switch (zepi_build_cache_find_or_build(codes, key, &build, &native)) {
     case ZEPI_LOOKUP_SUCCEEDED:
         break;
     case ZEPI_LOOKUP_FAILED: {

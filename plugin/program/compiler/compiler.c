@@ -180,7 +180,7 @@ static zepi_result_t fail_to_come_up(struct zepi_compiler_process *process,
 }
 
 static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
-                                         enum zepi_delivery delivery, const char *what,
+                                         enum zepi_delivery delivery, const char *name,
                                          struct zepi_compiled *compiled)
 {
     char *output = zepi_compiler_process_read_output(process);
@@ -194,20 +194,20 @@ static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
         result = zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                            "the compiler was stopped: it had built %s for %llu s "
                            "(ZEPI_COMPILER_SECONDS)",
-                           what, (unsigned long long)zepi_options()->compiler_seconds);
+                           name, (unsigned long long)zepi_options()->compiler_seconds);
         break;
     case ZEPI_DELIVERY_BAD:
         result = zepi_fail(
             ZEPI_ERROR_COMPILE_FAILURE,
             "the compiler's process answered with bytes that cannot be read, after it had built "
             "%s (ZEPI_COMPILER=process)",
-            what);
+            name);
         break;
     default:
         result = zepi_fail(
             end.is_from_outside ? ZEPI_ERROR_COMPILER_UNAVAILABLE : ZEPI_ERROR_COMPILE_FAILURE,
             "the compiler %s while it built %s, in a process of its own (ZEPI_COMPILER=process)",
-            end.how, what);
+            end.how, name);
     }
     log_failure(compiled, output ? output : "");
     zepi_free(output);
@@ -269,7 +269,7 @@ static zepi_result_t use_answer(const struct zepi_device *device,
 
 static zepi_result_t compile_in(struct zepi_compiler_process *process,
                                 const struct zepi_device *device,
-                                const struct zepi_message *request, const char *what,
+                                const struct zepi_message *request, const char *name,
                                 struct zepi_compiled *compiled)
 {
     struct zepi_message message = {0};
@@ -282,13 +282,13 @@ static zepi_result_t compile_in(struct zepi_compiler_process *process,
     if (delivery == ZEPI_DELIVERED && !zepi_compiler_answer_take(&message, &answer))
         delivery = ZEPI_DELIVERY_BAD;
     result = delivery == ZEPI_DELIVERED ? use_answer(device, &answer, compiled)
-                                        : fail_without_answer(process, delivery, what, compiled);
+                                        : fail_without_answer(process, delivery, name, compiled);
     zepi_message_finish(&message);
     return result;
 }
 
 zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_module_desc_t *desc,
-                                    const char *what, struct zepi_compiled *out_compiled)
+                                    const char *name, struct zepi_compiled *out_compiled)
 {
     struct zepi_message request = {0};
     *out_compiled = (struct zepi_compiled){0};
@@ -298,7 +298,7 @@ zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_m
         return zepi_fail_no_memory();
     }
     struct slot *slot = take_slot();
-    const zepi_result_t result = compile_in(&slot->process, device, &request, what, out_compiled);
+    const zepi_result_t result = compile_in(&slot->process, device, &request, name, out_compiled);
     give_slot(slot);
     zepi_message_finish(&request);
     if (result != ZEPI_SUCCESS)

@@ -25,13 +25,13 @@ struct zepi_compiled {
     size_t native_bytes;
 };
 
-// zeModuleCreate with SPIR-V, one module or a program's, in a compiler process. `what` names it in
-// errors. Success is an answer of the driver, which may be a failure. ZEPI_ERROR_COMPILE_FAILURE:
-// the process died of it, or the time was up (ZEPI_COMPILER_SECONDS).
+// zeModuleCreate with SPIR-V, one module or a program's, in a compiler process. `name` is its name
+// in errors. Success is an answer of the driver, which may be a failure.
+// ZEPI_ERROR_COMPILE_FAILURE: the process died of it, or the time was up (ZEPI_COMPILER_SECONDS).
 // ZEPI_ERROR_COMPILER_UNAVAILABLE: there is no process, or it was killed, which says nothing about
 // the module. A failure may have a log, too. To be finished in any case.
 zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_module_desc_t *desc,
-                                    const char *what, struct zepi_compiled *out_compiled);
+                                    const char *name, struct zepi_compiled *out_compiled);
 void zepi_compiled_finish(struct zepi_compiled *compiled);
 
 #endif
