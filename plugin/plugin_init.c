@@ -24,9 +24,10 @@
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 #include "program/this_module.h"
-#include "queue/allocate.h"
+#include "queue/command/allocate.h"
+#include "queue/command/barrier.h"
+#include "queue/command/event_times.h"
 #include "queue/event.h"
-#include "queue/event_times.h"
 #include "queue/queue.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
+#include "queue/queue_wait.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

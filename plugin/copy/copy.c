@@ -2,6 +2,7 @@
 #include "copy/copy.h"
 
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

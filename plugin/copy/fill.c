@@ -7,7 +7,9 @@
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "queue/event.h"
+#include "queue/queue_wait.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

@@ -4,6 +4,7 @@
 #include "copy/copy.h"
 #include "device/device.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

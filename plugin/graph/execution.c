@@ -7,7 +7,8 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "graph/list_run.h"
-#include "queue/event_times.h"
+#include "queue/command/barrier.h"
+#include "queue/command/event_times.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

@@ -5,8 +5,9 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "graph/closed_list.h"
+#include "queue/command/barrier.h"
+#include "queue/command/event_times.h"
 #include "queue/event.h"
-#include "queue/event_times.h"
 #include "ze/ze.h"
 
 // ---- Queue, fence and lists ----

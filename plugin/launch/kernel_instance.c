@@ -8,6 +8,7 @@
 #include "launch/work_size.h"
 #include "memory/buffer.h"
 #include "memory/usm_table.h"
+#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

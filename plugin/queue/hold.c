@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "queue/queue.h"
+#include "queue/queue_wait.h"
 
 // So many are held before the queue is looked at.
 #define HOLDS_LIMIT 64

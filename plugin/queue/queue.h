@@ -88,26 +88,6 @@ static inline bool zepi_queue_is_capturing(const struct zepi_queue *queue)
     return atomic_load_explicit(&queue->capture, memory_order_relaxed) != NULL;
 }
 
-// Waits until everything submitted before is complete, and lets the driver end its work: it prints
-// the output of kernels, and tells of commands that failed. Thread-safe. Other threads may go on
-// submitting meanwhile.
-zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
-// The same without the driver's end of work.
-zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);
-
-// Whether everything submitted before is complete, without waiting: false if that is not known yet.
-zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty);
-
-// Finds out how far the queue is, as far as that is seen without waiting, or, behind everything
-// that was submitted before, with waiting for at most `patience_ns`; UINT64_MAX: until everything
-// submitted before is complete. An error leaves things as they are.
-void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns);
-
-// A command that does nothing once the wait list is complete, or everything before if that is
-// empty, and whose event has times in queues without profiling, too.
-zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
-                                     zepi_event_t *out_event);
-
 // Around an immediate ze_command_list_handle_t of the host's, which must be in order if the flags
 // say so and the driver can. Context and device have been checked.
 zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
@@ -122,9 +102,6 @@ zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t 
                                           zepi_queue_t *out_queue);
 zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info);
 zepi_result_t zepi_queue_finish(zepi_queue_t queue);
-zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
-                                 zepi_event_t *out_event);
-zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event);
 zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle);
 
 #endif

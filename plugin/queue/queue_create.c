@@ -9,6 +9,7 @@
 #include "queue/command_list.h"
 #include "queue/completion_events.h"
 #include "queue/hold.h"
+#include "queue/queue_wait.h"
 #include "ze/ze.h"
 
 static void queue_give_list(struct zepi_command_list *list, bool is_idle)
@@ -274,6 +275,19 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
 }
 
 // While a host's function records to it, the queue's list is one of the graph's.
+zepi_result_t zepi_queue_finish(zepi_queue_t queue)
+{
+    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (zepi_queue_is_capturing(queue))
+        return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
+                         "the queue is in capture mode: there is nothing to wait for");
+    const zepi_result_t waited = zepi_queue_wait(queue);
+    zepi_queue_give_up_holds(queue);
+    return waited;
+}
+
 static zepi_result_t get_captured_native(struct zepi_queue *queue, void **out_native_handle)
 {
     ze_command_list_handle_t list = NULL;

@@ -4,7 +4,7 @@
 // allocate nothing.
 #include "walk.h"
 
-#include "queue/host_function.h"
+#include "queue/command/host_function.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
+#include "queue/command/barrier.h"
 #include "queue/command_list.h"
 #include "queue/event.h"
 

@@ -7,7 +7,7 @@
 #include "memory/foreign/host_memory.h"
 #include "memory/foreign/ipc.h"
 #include "memory/virtual_memory.h"
-#include "queue/host_function.h"
+#include "queue/command/host_function.h"
 #include "ze/ze.h"
 
 static bool device_is_available(const struct zepi_device *device)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Work that the host does through Level Zero itself, in the order of a queue or a command buffer.
 #include "graph/capture/captured_command.h"
+#include "queue/command/barrier.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "ur/command.h"
 
 // A part of a buffer that the host sees at `address`. The buffer has a reference until the host

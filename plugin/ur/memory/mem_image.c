@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "copy/image_copy.h"
 #include "memory/image.h"
+#include "queue/queue_wait.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
 #include "ur/memory/map.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocations and frees of memory in the order of a queue.
-#include "queue/allocate.h"
+#include "queue/command/allocate.h"
 
 #include "ur/command.h"
 #include "ur/memory/usm_pool.h"

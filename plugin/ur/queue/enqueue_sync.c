@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Barriers, markers, timestamps, functions of the host.
-#include "queue/host_function.h"
+#include "queue/command/host_function.h"
 
+#include "queue/command/barrier.h"
+#include "queue/queue_wait.h"
 #include "ur/command.h"
 
 ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEventsInWaitList,

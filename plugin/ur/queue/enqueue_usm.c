@@ -2,6 +2,8 @@
 #include "copy/copy.h"
 #include "copy/fill.h"
 #include "copy/hint.h"
+#include "queue/command/barrier.h"
+#include "queue/queue_wait.h"
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/event_times.h"
+#include "queue/command/event_times.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "queue/queue_wait.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "queue/allocate.h"
+#include "queue/command/allocate.h"
 
 #include "device/device.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/event_times.h"
+#include "queue/command/event_times.h"
 
 #include "core/clock.h"
 #include "core/list.h"

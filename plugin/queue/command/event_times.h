@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_QUEUE_EVENT_TIMES_H
-#define ZEPI_QUEUE_EVENT_TIMES_H
+#ifndef ZEPI_QUEUE_COMMAND_EVENT_TIMES_H
+#define ZEPI_QUEUE_COMMAND_EVENT_TIMES_H
 
 #include "core/status.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_QUEUE_HOST_FUNCTION_H
-#define ZEPI_QUEUE_HOST_FUNCTION_H
+#ifndef ZEPI_QUEUE_COMMAND_HOST_FUNCTION_H
+#define ZEPI_QUEUE_COMMAND_HOST_FUNCTION_H
 
 #include "queue/queue.h"
 

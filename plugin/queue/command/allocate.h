@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_QUEUE_ALLOCATE_H
-#define ZEPI_QUEUE_ALLOCATE_H
+#ifndef ZEPI_QUEUE_COMMAND_ALLOCATE_H
+#define ZEPI_QUEUE_COMMAND_ALLOCATE_H
 
 #include "memory/pool.h"
 #include "queue/queue.h"

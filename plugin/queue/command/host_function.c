@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "queue/host_function.h"
+#include "queue/command/host_function.h"
 
 #include "device/device.h"
 #include "device/platform.h"
 #include "queue/capture_command.h"
+#include "queue/queue_wait.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "queue/command/barrier.h"
+
+#include "queue/capture_command.h"
+#include "queue/list_events.h"
+#include "queue/submit.h"
+#include "ze/ze.h"
+
+// Everything before, in every list, then everything after: each list signals an event of its own.
+// The first list waits for these; the others wait for the barrier's event, so that no host sees a
+// command after the barrier complete before the barrier is, or, if no event is wanted, as the
+// first.
+static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
+                                               struct zepi_list_events *events,
+                                               struct zepi_command_list **lists)
+{
+    ze_event_handle_t *all = events->handles;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
+        result = zepi_list_events_signal(events, i, lists[i], submit->wait_count, submit->waits);
+    // The list that signals first, the others after it.
+    if (result == ZEPI_SUCCESS)
+        result =
+            ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, events->count, all);
+    if (submit->event)
+        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
+        if (lists[i] == submit->queue_list)
+            continue;
+        result = submit->signal
+                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, 1, &submit->signal)
+                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, events->count, all);
+    }
+    return result;
+}
+
+enum sync_kind { BARRIER, MARKER, TIME };
+
+static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
+                                  zepi_event_t *out_event, enum sync_kind kind)
+{
+    const struct zepi_captured_command command = {.kind = kind == BARRIER ? ZEPI_CAPTURED_BARRIER
+                                                                          : ZEPI_CAPTURED_MARKER};
+    return zepi_capture_command(queue, &command, wait, out_event);
+}
+
+static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event,
+                                 enum sync_kind kind)
+{
+    struct zepi_submit submit;
+    struct zepi_list_events events = {0};
+    struct zepi_event *timed = NULL;
+    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // A marker with a wait list stands for these events alone: one list can do that. All others
+    // in a queue of several lists need all of them.
+    const bool is_local = kind != BARRIER && wait.count > 0;
+    const uint32_t count = zepi_queue_list_lists(queue, lists);
+    if (!is_local && count > 1)
+        result = zepi_list_events_take(queue, count, &events);
+    // The new event may lie where a released one did: handles are looked at before.
+    for (uint32_t i = 0; kind == TIME && wait.events && i < wait.count; i++)
+        result =
+            result == ZEPI_SUCCESS ? zepi_check_object(wait.events[i], &zepi_event_type) : result;
+    if (result == ZEPI_SUCCESS && kind == TIME)
+        result = zepi_event_create_timed_for(queue, &timed);
+    if (result == ZEPI_SUCCESS)
+        result =
+            zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(timed);
+        zepi_list_events_give(&events, zepi_event_slot_give);
+        return result == ZEPI_CAPTURED ? capture_sync(queue, wait, out_event, kind) : result;
+    }
+    if (timed) {
+        submit.event = timed;
+        submit.signal = timed->ze;
+        zepi_event_slot_note_list(timed->slot, submit.queue_list);
+    }
+    if (events.count > 0)
+        result = append_barrier_over_lists(&submit, &events, lists);
+    else
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
+                         submit.waits);
+    result = zepi_submit_end(&submit, result, out_event);
+    zepi_list_events_give(&events, zepi_event_slot_defer);
+    return result;
+}
+
+zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, BARRIER);
+}
+
+zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, MARKER);
+}
+
+zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, TIME);
+}
