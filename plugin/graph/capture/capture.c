@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "graph/capture/captured_command.h"
+#include "graph/capture/captured_graph.h"
 #include "queue/event.h"
 
 // ---- What it is made of ----
@@ -241,7 +242,7 @@ zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *
                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     if ((wait.count > 0 || zepi_queue_is_capturing(queue)) && zepi_capture_takes(queue, wait))
-        return zepi_captured_command_add_graph(queue, graph, wait, out_event);
+        return zepi_captured_graph_add(queue, graph, wait, out_event);
     // The graph is finalized: it gets no more of them.
     return graph->outside_count == 0 || (wait.count > 0 && !wait.events)
                ? zepi_graph_execute(graph, queue, wait, out_event)
