@@ -29,6 +29,9 @@
 #include "queue/command/event_times.h"
 #include "queue/event.h"
 #include "queue/queue.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
+#include "program/native_binary.h"
 
 #include <string.h>
 

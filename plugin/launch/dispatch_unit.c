@@ -6,6 +6,9 @@
 #include "device/device.h"
 #include "launch/emulation.h"
 #include "launch/request.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
+#include "program/module_load.h"
 
 struct search {
     struct zepi_request *request;

@@ -5,6 +5,7 @@
 #include "core/list.h"
 #include "device/context.h"
 #include "program/module.h"
+#include "program/native_binary.h"
 
 struct zepi_built_images {
     uint32_t count;

@@ -70,15 +70,6 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
 // The same with the images of another module.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
-// A module of images that were declared with this state, still to be published: native objects and
-// executables are loaded for the devices that take them (load.c). An image that no device takes is
-// a compile failure, executables without any kernel are invalid-value; or they are left out.
-enum zepi_unusable_images { ZEPI_REFUSE_UNUSABLE, ZEPI_LEAVE_UNUSABLE_OUT };
-zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
-                                         uint32_t image_count,
-                                         struct zepi_device_image *const *images,
-                                         enum zepi_unusable_images unusable,
-                                         struct zepi_module **out_module);
 // A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
 void zepi_module_publish(struct zepi_module *module);
 
@@ -118,33 +109,6 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
 zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
                                        size_t size_bytes, struct zepi_module **out_module);
 
-// build.c
-// As zepi_module_build, with these values in place of the input's own, and the module is not
-// published. `desc` may be NULL.
-zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
-                                     const zepi_build_desc_t *desc,
-                                     struct zepi_module **out_executable);
-zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
-                                zepi_module_t *out_executable);
-// The same, and variables in the code are this module's own.
-zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
-                                        zepi_module_t *out_executable);
-zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
-                                  zepi_module_t *out_object);
-
-// link.c
-// As zepi_module_link, but the module is not published.
-zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
-                                       const zepi_build_desc_t *desc, enum zepi_variables variables,
-                                       struct zepi_module **out_executable);
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable);
-// The same, and variables in the code are this module's own.
-zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
-                                       const zepi_build_desc_t *desc,
-                                       zepi_module_t *out_executable);
-
-// module_info.c
 zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info);
 zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
                                       zepi_device_t *out_devices, uint32_t *out_count);
@@ -155,9 +119,5 @@ zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capaci
 zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
 zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
                                         const char **out_log);
-
-// native_binary.c
-zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
-                                            size_t *inout_size_bytes, void *out_bytes);
 
 #endif

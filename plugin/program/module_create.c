@@ -7,6 +7,7 @@
 #include "program/built_image.h"
 #include "program/native_handle.h"
 #include "program/this_module.h"
+#include "program/module_load.h"
 
 static void module_destroy_kernels(struct zepi_module *module)
 {

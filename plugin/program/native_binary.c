@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A module's native code for a device: of one ze_module as the driver answers it, of several in a
-// container.
+#include "program/native_binary.h"
+
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/native_symbols.h"
 #include "program/build/ze_module.h"
-#include "program/module.h"
 #include "program/native/container.h"
 
 struct pieces {

@@ -7,6 +7,7 @@
 #include "core/unload.h"
 #include "device/context.h"
 #include "program/module.h"
+#include "program/module_load.h"
 
 // The values that were set on a unit's input in a context, while that module is not held.
 struct zepi_unit_values {

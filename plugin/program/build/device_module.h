@@ -127,12 +127,6 @@ const struct zepi_spirv_kernel *
 zepi_device_module_describe_kernel(const struct zepi_device_module *device_module,
                                    const char *name);
 
-// native_binary.c: the native code of all of it, owned, as zepi_module_get_native_binary answers
-// it; `state` is that of the module. No bytes if the driver answers none.
-zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
-                                            zepi_module_state_t state, void **out_bytes,
-                                            size_t *out_size_bytes);
-
 // Calls `visit` with each kernel's name, borrowed from the code, until it returns false.
 void zepi_device_module_for_each_kernel(const struct zepi_device_module *device_module,
                                         bool (*visit)(void *user, const char *name), void *user);

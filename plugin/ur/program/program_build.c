@@ -3,6 +3,8 @@
 // is loaded for the program alone, from the binary cache.
 #include "core/alloc.h"
 #include "ur/program/program.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
 
 // ---- An operation ----
 

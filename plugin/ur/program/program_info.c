@@ -4,6 +4,7 @@
 #include "ur/info.h"
 #include "ur/program/program.h"
 #include "ze/ze.h"
+#include "program/native_binary.h"
 
 static bool native_is_made_for(const struct zepi_module *input, const struct zepi_device *device)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Modules of images that are in their state already: native objects and executables are loaded.
+#include "program/module_load.h"
+
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/ze_module.h"
-#include "program/module.h"
 
 // An executable of one ze_module: several were linked, or are failures already.
 static zepi_result_t check_unresolved_imports(const struct zepi_device_module *device_module,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// From input to object (compile) and executable (build).
+#include "program/module_build.h"
+
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/device_module_batch.h"
-#include "program/module.h"
 #include "program/native_fit.h"
+#include "program/module_link.h"
 
 static zepi_result_t check_required_constants(const struct zepi_module *module,
                                               const struct zepi_spec_values *values)

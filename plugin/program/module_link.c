@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From objects to an executable.
+#include "program/module_link.h"
 
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/link/link_build.h"
-#include "program/module.h"
 
 static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
                                           const void *out_executable)
