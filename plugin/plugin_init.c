@@ -21,6 +21,9 @@
 #include "program/built_image.h"
 #include "program/join.h"
 #include "program/module.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
+#include "program/native_binary.h"
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 #include "program/this_module.h"
@@ -29,9 +32,6 @@
 #include "queue/command/event_times.h"
 #include "queue/event.h"
 #include "queue/queue.h"
-#include "program/module_build.h"
-#include "program/module_link.h"
-#include "program/native_binary.h"
 
 #include <string.h>
 

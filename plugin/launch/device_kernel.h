@@ -16,7 +16,9 @@
 
 #define ZEPI_DEVICE_KERNEL_COST 4096 // bytes, as the cache counts a kernel
 
+struct zepi_device_image;
 struct zepi_kernel_instance;
+struct zepi_spec_values;
 
 // The declaration of an argument.
 struct zepi_kernel_argument {
@@ -49,6 +51,15 @@ zepi_device_kernel_of(const struct zepi_build_result *result)
 {
     return zepi_build_result_payload(result);
 }
+
+// The kernel of a launch on a device. Borrowed; constant, for any thread.
+struct zepi_target {
+    struct zepi_build_result *device_kernel; // payload: struct zepi_device_kernel
+    // The native image whose emulated constants the kernel takes through memory, and their values;
+    // NULL: it takes none. NULL values are defaults.
+    const struct zepi_device_image *image;
+    const struct zepi_spec_values *values;
+};
 
 // A kernel of a device module, from the cache or made. *out_result is a new reference to a result
 // whose payload is a struct zepi_device_kernel.

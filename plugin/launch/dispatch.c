@@ -2,9 +2,9 @@
 #include "launch/dispatch.h"
 
 #include "device/context.h"
+#include "launch/dispatch_module.h"
+#include "launch/dispatch_unit.h"
 #include "launch/kernel.h"
-#include "launch/request.h"
-#include "launch/request_table.h"
 #include "program/build/handle_caches.h"
 
 // The launch's handles are live ones of this queue's context. *out_module: the one that it names,

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_DISPATCH_H
 #define ZEPI_LAUNCH_DISPATCH_H
 
-#include "launch/target.h"
+#include "launch/request_table.h"
 
 struct zepi_queue;
 

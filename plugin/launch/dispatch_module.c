@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Launches that name an executable, or a kernel object of one.
+#include "launch/dispatch_module.h"
+
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/emulation.h"
 #include "launch/kernel.h"
-#include "launch/request.h"
 #include "program/built_image.h"
 
 // How a part stands to a value of the launch.

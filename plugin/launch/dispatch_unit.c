@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Launches that find their kernel in a translation unit: an executable, the objects linked, or the
-// input built.
+#include "launch/dispatch_unit.h"
+
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/emulation.h"
-#include "launch/request.h"
 #include "program/module_build.h"
 #include "program/module_link.h"
 #include "program/module_load.h"

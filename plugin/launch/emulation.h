@@ -3,7 +3,6 @@
 #define ZEPI_LAUNCH_EMULATION_H
 
 #include "launch/arguments.h"
-#include "launch/target.h"
 
 struct zepi_device_image;
 struct zepi_module_part;

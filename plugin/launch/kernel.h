@@ -4,7 +4,7 @@
 
 #include "core/exports.h"
 #include "core/object.h"
-#include "launch/target.h"
+#include "launch/device_kernel.h"
 
 struct zepi_module;
 

@@ -2,7 +2,6 @@
 #ifndef ZEPI_LAUNCH_REQUEST_H
 #define ZEPI_LAUNCH_REQUEST_H
 
-#include "launch/target.h"
 #include "program/module.h"
 #include "program/this_module.h"
 #include "queue/queue.h"
@@ -57,17 +56,5 @@ bool zepi_request_is_kernel_in(const struct zepi_request *request,
 // Lets the launch's selector choose. Images may be listed more than once.
 zepi_result_t zepi_request_select(struct zepi_request *request, uint32_t image_count,
                                   struct zepi_device_image **images);
-
-// dispatch_module.c: with request->module.
-zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
-                                      struct zepi_dispatch *out_dispatch);
-// The value of a constant that such a launch sees beside its own, borrowed from the module; NULL:
-// no image has it.
-const uint8_t *zepi_dispatch_module_value(const struct zepi_request *request, uint32_t id,
-                                          size_t *out_size_bytes);
-
-// dispatch_unit.c: with request->unit.
-zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
-                                    struct zepi_dispatch *out_dispatch);
 
 #endif

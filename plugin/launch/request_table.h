@@ -2,7 +2,9 @@
 #ifndef ZEPI_LAUNCH_REQUEST_TABLE_H
 #define ZEPI_LAUNCH_REQUEST_TABLE_H
 
-#include "launch/target.h"
+#include "launch/device_kernel.h"
+
+#include <stdatomic.h>
 
 struct zepi_module;
 struct zepi_queue;
@@ -14,6 +16,27 @@ struct zepi_queue;
 // trimmed; they keep code alive, but no module, and go when the context's cache is full. Targets
 // from a module hold nothing: the module owns their kernels, and only a launch that names it finds
 // them.
+
+// A target with references. It holds code, but no module: a table of targets keeps no module alive.
+struct zepi_held_target {
+    atomic_uint references;
+    struct zepi_target target;
+};
+
+// A new one, or NULL without memory (noted).
+struct zepi_held_target *zepi_held_target_create(const struct zepi_target *target);
+void zepi_held_target_release(struct zepi_held_target *held); // NULL is fine
+static inline struct zepi_held_target *zepi_held_target_retain(struct zepi_held_target *held)
+{
+    // Relaxed: a reference is made from a reference.
+    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
+    return held;
+}
+
+struct zepi_dispatch {
+    struct zepi_target target;     // kept alive by `held`, or by the module of the launch
+    struct zepi_held_target *held; // owned reference, or NULL
+};
 
 // Whether the same request was made before: then its target is in *out_dispatch. `module`: that of
 // the launch or of its kernel, checked; NULL: its unit is asked.

@@ -5,8 +5,8 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/device_module_batch.h"
-#include "program/native_fit.h"
 #include "program/module_link.h"
+#include "program/native_fit.h"
 
 static zepi_result_t check_required_constants(const struct zepi_module *module,
                                               const struct zepi_spec_values *values)

@@ -5,9 +5,9 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "program/built_image.h"
+#include "program/module_load.h"
 #include "program/native_handle.h"
 #include "program/this_module.h"
-#include "program/module_load.h"
 
 static void module_destroy_kernels(struct zepi_module *module)
 {

@@ -4,8 +4,8 @@
 
 #include "program/module.h"
 
-// Native code for a device as hosts get it: of one ze_module as the driver answers it, of several in a
-// container. Any thread.
+// Native code for a device as hosts get it: of one ze_module as the driver answers it, of several
+// in a container. Any thread.
 
 zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
                                             size_t *inout_size_bytes, void *out_bytes);

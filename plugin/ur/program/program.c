@@ -3,9 +3,9 @@
 #include "ur/program/program.h"
 
 #include "core/alloc.h"
+#include "program/module_build.h"
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
-#include "program/module_build.h"
 
 void zepi_ur_free_logs(char **logs, const struct zepi_context *context)
 {

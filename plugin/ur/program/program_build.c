@@ -2,9 +2,9 @@
 // Compile, link, build. Each program has variables (device globals) of its own: code that has some
 // is loaded for the program alone, from the binary cache.
 #include "core/alloc.h"
-#include "ur/program/program.h"
 #include "program/module_build.h"
 #include "program/module_link.h"
+#include "ur/program/program.h"
 
 // ---- An operation ----
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/alloc.h"
 #include "program/built_image.h"
+#include "program/native_binary.h"
 #include "ur/info.h"
 #include "ur/program/program.h"
 #include "ze/ze.h"
-#include "program/native_binary.h"
 
 static bool native_is_made_for(const struct zepi_module *input, const struct zepi_device *device)
 {
