@@ -3,6 +3,7 @@
 set(SPIRV_SOURCES
     "${CMAKE_CURRENT_LIST_DIR}/spirv_read.c"
     "${CMAKE_CURRENT_LIST_DIR}/spirv_decorations.c"
+    "${CMAKE_CURRENT_LIST_DIR}/spirv_instructions.c"
     "${CMAKE_CURRENT_LIST_DIR}/spirv_kernels.c"
     "${CMAKE_CURRENT_LIST_DIR}/spirv_operands.c"
     "${CMAKE_CURRENT_LIST_DIR}/spirv_types.c"

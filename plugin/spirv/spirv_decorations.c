@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "spirv_walk.h"
+#include "spirv_decorations.h"
+
+#include "spirv_operands.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "spirv_walk.h"
+#include "spirv_kernels.h"
+
+#include "spirv_decorations.h"
+#include "spirv_types.h"
 
 #include <stdlib.h>
 

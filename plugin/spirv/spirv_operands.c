@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "spirv_walk.h"
+#include "spirv_operands.h"
 
 // The words after the first of each instruction, one letter per operand:
 //   t  id of the result's type         T  result id of an instruction that declares a type

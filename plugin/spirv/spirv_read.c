@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "spirv_walk.h"
+#include "spirv.h"
+
+#include "spirv_decorations.h"
+#include "spirv_instructions.h"
+#include "spirv_kernels.h"
+#include "spirv_types.h"
 
 #include <stdio.h>
 #include <stdlib.h>

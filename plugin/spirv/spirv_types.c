@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "spirv_walk.h"
+#include "spirv_types.h"
+
+#include "spirv_decorations.h"
 
 #include <stdlib.h>
 

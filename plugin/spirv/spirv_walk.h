@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-// Inside of the SPIR-V walk; only the spirv*.c files include this.
+// Inside of the SPIR-V walk; only the files of this folder include this.
 //
 // The walk goes over the module once, checks every instruction's operands and notes where the
 // interesting instructions are: ids are looked up by the word at which their defining instruction
@@ -171,7 +171,7 @@ struct zepi_spirv_walk {
     struct zepi_spirv_list entries;         // of struct zepi_spirv_entry
     struct zepi_spirv_list names;           // of char: terminated names, each instruction's once
 
-    // Filled after the walk, see spirv_types.c and spirv_kernels.c; owned.
+    // Filled after the walk, see spirv_types.h and spirv_kernels.h; owned.
     struct zepi_spirv_layout *layouts;                 // one for each of `types`
     struct zepi_spirv_entry_function *entry_functions; // ascending by id, each id once
     uint32_t entry_function_count;
@@ -228,58 +228,7 @@ struct zepi_spirv_opcode_text zepi_spirv_opcode_text(uint32_t opcode);
 // Appends one item; false when out of memory.
 bool zepi_spirv_append(struct zepi_spirv_list *list, const void *item, size_t item_size);
 
-// spirv_walk.c: walks header and instructions and fills the lists. Everything is checked that can
-// be without the lists. The walk must be zeroed but for bytes, word_count and message, and is
-// finished by zepi_spirv_walk_finish, also after a failure.
-enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk);
+// Of a walk that failed, too.
 void zepi_spirv_walk_finish(struct zepi_spirv_walk *walk);
-
-// spirv_operands.c: checks one instruction's operands against the table of instructions: enough
-// words, ids in (0, bound), result types that are types, results defined once. Uses and definitions
-// of ids are noted.
-enum zepi_spirv_status zepi_spirv_check_operands(struct zepi_spirv_walk *walk,
-                                                 struct zepi_spirv_instruction instruction);
-bool zepi_spirv_is_known(uint32_t opcode);
-bool zepi_spirv_is_type(uint32_t opcode);
-
-// Bytes of the string that begins at operand `index`, without the terminator, and the operand after
-// it. False if the instruction ends before the string does.
-bool zepi_spirv_string(const struct zepi_spirv_walk *walk,
-                       struct zepi_spirv_instruction instruction, uint32_t index,
-                       uint32_t *out_length, uint32_t *out_next);
-
-// spirv_decorations.c
-enum zepi_spirv_status zepi_spirv_note_decoration(struct zepi_spirv_walk *walk,
-                                                  struct zepi_spirv_instruction instruction);
-// Resolves decoration groups, sorts, and refuses contradictions.
-enum zepi_spirv_status zepi_spirv_resolve_decorations(struct zepi_spirv_walk *walk);
-// After zepi_spirv_resolve_decorations; NULL if there is none.
-const struct zepi_spirv_decoration *
-zepi_spirv_find_decoration(const struct zepi_spirv_walk *walk, uint32_t target,
-                           enum zepi_spirv_decoration_kind kind);
-// Appends the string at operand `index` to `names`.
-enum zepi_spirv_status zepi_spirv_note_name(struct zepi_spirv_walk *walk,
-                                            struct zepi_spirv_instruction instruction,
-                                            uint32_t index, uint32_t *out_offset,
-                                            uint32_t *out_next);
-
-// spirv_types.c: computes `layouts`. After zepi_spirv_resolve_decorations.
-enum zepi_spirv_status zepi_spirv_find_layouts(struct zepi_spirv_walk *walk);
-// Of the type that `id` names; alignment 0 if it is no type whose size is known.
-struct zepi_spirv_layout zepi_spirv_layout_of(const struct zepi_spirv_walk *walk, uint32_t id);
-// The value of the scalar constant `id`, for specialization constants the default. False if it is
-// none, or none whose type has a known width.
-bool zepi_spirv_constant_value(const struct zepi_spirv_walk *walk, uint32_t id,
-                               uint64_t *out_value);
-
-// spirv_kernels.c: computes the entry functions. After zepi_spirv_find_layouts.
-enum zepi_spirv_status zepi_spirv_find_entry_functions(struct zepi_spirv_walk *walk);
-// NULL if `id` is no entry function.
-struct zepi_spirv_entry_function *zepi_spirv_find_entry_function(const struct zepi_spirv_walk *walk,
-                                                                 uint32_t id);
-// Writes the argument_count arguments of `function`.
-void zepi_spirv_write_arguments(const struct zepi_spirv_walk *walk,
-                                const struct zepi_spirv_entry_function *function,
-                                struct zepi_spirv_argument *out_arguments);
 
 #endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_SPIRV_TYPES_H
+#define ZEPI_SPIRV_TYPES_H
+
+#include "spirv_walk.h"
+
+// Computes `layouts`. After zepi_spirv_resolve_decorations.
+enum zepi_spirv_status zepi_spirv_find_layouts(struct zepi_spirv_walk *walk);
+// Of the type that `id` names; alignment 0 if it is no type whose size is known.
+struct zepi_spirv_layout zepi_spirv_layout_of(const struct zepi_spirv_walk *walk, uint32_t id);
+// The value of the scalar constant `id`, for specialization constants the default. False if it is
+// none, or none whose type has a known width.
+bool zepi_spirv_constant_value(const struct zepi_spirv_walk *walk, uint32_t id,
+                               uint64_t *out_value);
+
+#endif
