@@ -57,7 +57,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-// The driver's own question about an event with times takes 5 seconds in an in-order queue.
+// The driver's own query about an event with times takes 5 seconds in an in-order queue.
 static void a_status_is_told_at_once(void)
 {
     set_up();

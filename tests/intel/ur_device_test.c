@@ -8,7 +8,7 @@
 
 // Those of four bytes.
 static const struct {
-    ur_device_info_t question;
+    ur_device_info_t query;
     const char *name;
     uint32_t answer;
 } numbers[] = {
@@ -27,7 +27,7 @@ static const struct {
 };
 
 static const struct {
-    ur_device_info_t question;
+    ur_device_info_t query;
     const char *name;
 } abilities[] = {
 #define ABILITY(name)                                                                              \
@@ -51,12 +51,12 @@ static void the_device_is_described(void)
     ur_load_device();
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         uint32_t answer = 0;
-        UR_OK(urDeviceGetInfo(gear.device, numbers[i].question, sizeof(answer), &answer, NULL));
+        UR_OK(urDeviceGetInfo(gear.device, numbers[i].query, sizeof(answer), &answer, NULL));
         INTEL_EXPECT(answer == numbers[i].answer, "%s is %u", numbers[i].name, answer);
     }
     for (size_t i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++) {
         ur_bool_t answer = false;
-        UR_OK(urDeviceGetInfo(gear.device, abilities[i].question, sizeof(answer), &answer, NULL));
+        UR_OK(urDeviceGetInfo(gear.device, abilities[i].query, sizeof(answer), &answer, NULL));
         INTEL_EXPECT(answer, "%s is missing", abilities[i].name);
     }
     UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_IL_VERSION, sizeof(version), version, NULL));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A wait for an event ends after its command, while another thread queries the queue. A submission
-// takes a while here, so that the question meets an append.
+// takes a while here, so that the query meets an append.
 #include "intel.h"
 
 #include "ur_fixture.h"

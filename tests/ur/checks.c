@@ -164,13 +164,13 @@ bool checks_bad_info(uint32_t number, uint32_t good, uint32_t last, ur_result_t 
                                 UR_RESULT_ERROR_INVALID_ENUMERATION};
     switch (number) {
     case 0:
-        out->question = last + 1;
+        out->query = last + 1;
         return true;
     case 1:
-        out->question = INT32_MAX;
+        out->query = INT32_MAX;
         return true;
     case 2:
-        out->question = UINT32_MAX;
+        out->query = UINT32_MAX;
         return true;
     case 3:
         out->size = 0;

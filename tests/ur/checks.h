@@ -104,15 +104,15 @@ bool checks_bad_wait_list(uint32_t number, uint32_t *out_count, const ur_event_h
         }                                                                                          \
     } while (false)
 
-// A ...GetInfo function. `call` uses `question`, `size`, `value` and `out_size`; `good` has an
-// answer, `last` is the header's last question.
+// A ...GetInfo function. `call` uses `query`, `size`, `value` and `out_size`; `good` has an
+// answer, `last` is the header's last query.
 #define REFUSES_INFO(type, good, last, call)                                                       \
     REFUSES_INFO_SIZED(type, good, last, UR_RESULT_ERROR_INVALID_SIZE, call)
 #define REFUSES_INFO_SIZED(type, good, last, size_0, call)                                         \
     do {                                                                                           \
         struct checks_info info_;                                                                  \
         for (uint32_t i_ = 0; checks_bad_info(i_, (good), (last), (size_0), &info_); i_++) {       \
-            const type question = (type)info_.question;                                            \
+            const type query = (type)info_.query;                                                  \
             size_t size = info_.size;                                                              \
             void *value = info_.value;                                                             \
             size_t *out_size = info_.out_size;                                                     \
@@ -120,7 +120,7 @@ bool checks_bad_wait_list(uint32_t number, uint32_t *out_count, const ur_event_h
         }                                                                                          \
     } while (false)
 struct checks_info {
-    uint32_t question;
+    uint32_t query;
     size_t size;
     void *value;
     size_t *out_size;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every question of the header, about an object of each kind: the answer's size first, then the
+// Every query of the header, about an object of each kind: the answer's size first, then the
 // answer, of the type and size that the header says in brackets; too little room is refused.
 #include "checks.h"
 #include "test_env.h"
-#include "ur_questions.h"
+#include "ur_queries.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 TestSuite(info, .init = checks_set_up, .fini = checks_tear_down);
 
-struct question {
+struct query {
     const char *name;
     uint32_t value;
     const char *type;
@@ -20,92 +20,92 @@ struct question {
     size_t count; // 0: any number
     bool is_optional;
 };
-#define QUESTION(question, type, count, is_optional)                                               \
-    {#question, question, #type, sizeof(type), count, is_optional},
+#define QUERY(query, type, count, is_optional)                                                     \
+    {#query, query, #type, sizeof(type), count, is_optional},
 
 #define ROOM 65536
 static _Alignas(16) unsigned char answer[ROOM];
 static _Alignas(16) unsigned char again[ROOM];
 
-typedef ur_result_t ask_fn(uint32_t question, size_t size, void *value, size_t *out_size);
+typedef ur_result_t ask_fn(uint32_t query, size_t size, void *value, size_t *out_size);
 
-static void check_size(const struct question *question, size_t size)
+static void check_size(const struct query *query, size_t size)
 {
-    if (question->count > 0)
-        cr_expect_eq(size, question->count * question->type_bytes, "%s: %zu bytes, expected %zu %s",
-                     question->name, size, question->count, question->type);
+    if (query->count > 0)
+        cr_expect_eq(size, query->count * query->type_bytes, "%s: %zu bytes, expected %zu %s",
+                     query->name, size, query->count, query->type);
     else
-        cr_expect_eq(size % question->type_bytes, 0, "%s: %zu bytes are no whole number of %s",
-                     question->name, size, question->type);
+        cr_expect_eq(size % query->type_bytes, 0, "%s: %zu bytes are no whole number of %s",
+                     query->name, size, query->type);
 }
 
-static void check_text(const struct question *question, size_t size)
+static void check_text(const struct query *query, size_t size)
 {
     cr_expect(size > 0 && strnlen((const char *)answer, size) == size - 1,
-              "%s: the text does not end where its %zu bytes do", question->name, size);
+              "%s: the text does not end where its %zu bytes do", query->name, size);
 }
 
 // With exactly the room, with more, and with less.
-static void check_answer(const struct question *question, ask_fn *ask, size_t size)
+static void check_answer(const struct query *query, ask_fn *ask, size_t size)
 {
     size_t told = 0;
     memset(answer, 0xa5, ROOM);
-    cr_expect_eq(ask(question->value, size > 0 ? size : 8, answer, &told), UR_RESULT_SUCCESS,
-                 "%s: %s", question->name, ur_last_error());
-    cr_expect_eq(told, size, "%s: %zu bytes, then %zu", question->name, size, told);
+    cr_expect_eq(ask(query->value, size > 0 ? size : 8, answer, &told), UR_RESULT_SUCCESS, "%s: %s",
+                 query->name, ur_last_error());
+    cr_expect_eq(told, size, "%s: %zu bytes, then %zu", query->name, size, told);
     for (size_t i = size; i < size + 64; i++)
-        cr_expect_eq(answer[i], 0xa5, "%s writes past its answer", question->name);
-    if (strcmp(question->type, "char") == 0 && strcmp(question->name, "UR_PROGRAM_INFO_IL") != 0)
-        check_text(question, size);
+        cr_expect_eq(answer[i], 0xa5, "%s writes past its answer", query->name);
+    if (strcmp(query->type, "char") == 0 && strcmp(query->name, "UR_PROGRAM_INFO_IL") != 0)
+        check_text(query, size);
     memset(again, 0xa5, ROOM);
-    cr_expect_eq(ask(question->value, ROOM, again, NULL), UR_RESULT_SUCCESS, "%s: with more room",
-                 question->name);
+    cr_expect_eq(ask(query->value, ROOM, again, NULL), UR_RESULT_SUCCESS, "%s: with more room",
+                 query->name);
     for (size_t i = size; i < ROOM; i++)
-        cr_assert_eq(again[i], 0xa5, "%s writes past its answer", question->name);
+        cr_assert_eq(again[i], 0xa5, "%s writes past its answer", query->name);
     if (size < 2)
         return;
     told = 77;
     memset(again, 0xa5, ROOM);
-    cr_expect_eq(ask(question->value, size - 1, again, &told), UR_RESULT_ERROR_INVALID_SIZE,
-                 "%s: with less room", question->name);
+    cr_expect_eq(ask(query->value, size - 1, again, &told), UR_RESULT_ERROR_INVALID_SIZE,
+                 "%s: with less room", query->name);
     for (size_t i = 0; i < size; i++)
-        cr_assert_eq(again[i], 0xa5, "%s writes without room", question->name);
-    cr_expect_eq(told, 77, "%s tells a size without room", question->name);
+        cr_assert_eq(again[i], 0xa5, "%s writes without room", query->name);
+    cr_expect_eq(told, 77, "%s tells a size without room", query->name);
 }
 
 // Those that have tests of their own: queues on the device have a size and a default
 // (checks_queue), and binaries go to addresses that the answer has beforehand (program).
-static bool is_apart(const struct question *question)
+static bool is_apart(const struct query *query)
 {
     static const char *const names[] = {"UR_QUEUE_INFO_SIZE", "UR_QUEUE_INFO_DEVICE_DEFAULT",
                                         "UR_PROGRAM_INFO_BINARIES"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(question->name, names[i]) == 0)
+        if (strcmp(query->name, names[i]) == 0)
             return true;
     }
     return false;
 }
 
-static void check(const struct question *questions, size_t count, ask_fn *ask)
+static void check(const struct query *queries, size_t count, ask_fn *ask)
 {
     size_t answered = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct question *question = &questions[i];
+        const struct query *query = &queries[i];
         size_t size = 0;
-        if (is_apart(question))
+        if (is_apart(query))
             continue;
-        const ur_result_t result = ask(question->value, 0, NULL, &size);
+        const ur_result_t result = ask(query->value, 0, NULL, &size);
         if (result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION) {
-            cr_expect(question->is_optional, "%s has no answer", question->name);
-            printf("%s has no answer\n", question->name);
+            cr_expect(query->is_optional, "%s has no answer", query->name);
+            printf("%s has no answer\n", query->name);
             continue;
         }
-        cr_expect_eq(result, UR_RESULT_SUCCESS, "%s: %d (%s)", question->name, (int)result,
+        cr_expect_eq(result, UR_RESULT_SUCCESS, "%s: %d (%s)", query->name, (int)result,
                      ur_last_error());
         if (result != UR_RESULT_SUCCESS)
             continue;
-        check_size(question, size);
-        check_answer(question, ask, size);
+        check_size(query, size);
+        check_answer(query, ask, size);
         answered++;
     }
     cr_assert(answered > 0);
@@ -113,60 +113,59 @@ static void check(const struct question *questions, size_t count, ask_fn *ask)
 
 #define CHECK(type, function)                                                                      \
     do {                                                                                           \
-        static const struct question questions[] = {UR_QUESTIONS_##type(QUESTION)};                \
-        check(questions, sizeof(questions) / sizeof(questions[0]), function);                      \
+        static const struct query queries[] = {UR_QUERIES_##type(QUERY)};                          \
+        check(queries, sizeof(queries) / sizeof(queries[0]), function);                            \
     } while (false)
 
-// `call` uses `question`, `size`, `value` and `out_size`.
+// `call` uses `query`, `size`, `value` and `out_size`.
 #define ASK(name, type, call)                                                                      \
     static ur_result_t name(uint32_t value_of, size_t size, void *value, size_t *out_size)         \
     {                                                                                              \
-        const type question = (type)value_of;                                                      \
+        const type query = (type)value_of;                                                         \
         return call;                                                                               \
     }
 
-ASK(ask_adapter, ur_adapter_info_t, urAdapterGetInfo(gear.adapter, question, size, value, out_size))
+ASK(ask_adapter, ur_adapter_info_t, urAdapterGetInfo(gear.adapter, query, size, value, out_size))
 ASK(ask_platform, ur_platform_info_t,
-    urPlatformGetInfo(gear.platform, question, size, value, out_size))
-ASK(ask_device, ur_device_info_t, urDeviceGetInfo(gear.device, question, size, value, out_size))
-ASK(ask_context, ur_context_info_t, urContextGetInfo(gear.context, question, size, value, out_size))
-ASK(ask_queue, ur_queue_info_t, urQueueGetInfo(own.queue, question, size, value, out_size))
-ASK(ask_event, ur_event_info_t, urEventGetInfo(own.event, question, size, value, out_size))
-ASK(ask_mem, ur_mem_info_t, urMemGetInfo(own.buffer, question, size, value, out_size))
-ASK(ask_image, ur_image_info_t, urMemImageGetInfo(own.image, question, size, value, out_size))
-ASK(ask_sampler, ur_sampler_info_t, urSamplerGetInfo(own.sampler, question, size, value, out_size))
-ASK(ask_pool, ur_usm_pool_info_t, urUSMPoolGetInfo(own.pool, question, size, value, out_size))
-ASK(ask_program, ur_program_info_t, urProgramGetInfo(own.program, question, size, value, out_size))
+    urPlatformGetInfo(gear.platform, query, size, value, out_size))
+ASK(ask_device, ur_device_info_t, urDeviceGetInfo(gear.device, query, size, value, out_size))
+ASK(ask_context, ur_context_info_t, urContextGetInfo(gear.context, query, size, value, out_size))
+ASK(ask_queue, ur_queue_info_t, urQueueGetInfo(own.queue, query, size, value, out_size))
+ASK(ask_event, ur_event_info_t, urEventGetInfo(own.event, query, size, value, out_size))
+ASK(ask_mem, ur_mem_info_t, urMemGetInfo(own.buffer, query, size, value, out_size))
+ASK(ask_image, ur_image_info_t, urMemImageGetInfo(own.image, query, size, value, out_size))
+ASK(ask_sampler, ur_sampler_info_t, urSamplerGetInfo(own.sampler, query, size, value, out_size))
+ASK(ask_pool, ur_usm_pool_info_t, urUSMPoolGetInfo(own.pool, query, size, value, out_size))
+ASK(ask_program, ur_program_info_t, urProgramGetInfo(own.program, query, size, value, out_size))
 ASK(ask_build, ur_program_build_info_t,
-    urProgramGetBuildInfo(own.program, gear.device, question, size, value, out_size))
-ASK(ask_kernel, ur_kernel_info_t, urKernelGetInfo(own.kernel, question, size, value, out_size))
+    urProgramGetBuildInfo(own.program, gear.device, query, size, value, out_size))
+ASK(ask_kernel, ur_kernel_info_t, urKernelGetInfo(own.kernel, query, size, value, out_size))
 ASK(ask_group, ur_kernel_group_info_t,
-    urKernelGetGroupInfo(own.kernel, gear.device, question, size, value, out_size))
+    urKernelGetGroupInfo(own.kernel, gear.device, query, size, value, out_size))
 ASK(ask_sub_group, ur_kernel_sub_group_info_t,
-    urKernelGetSubGroupInfo(own.kernel, gear.device, question, size, value, out_size))
+    urKernelGetSubGroupInfo(own.kernel, gear.device, query, size, value, out_size))
 
 static ur_event_handle_t timed;
 ASK(ask_profiling, ur_profiling_info_t,
-    urEventGetProfilingInfo(timed, question, size, value, out_size))
+    urEventGetProfilingInfo(timed, query, size, value, out_size))
 static void *pooled;
 ASK(ask_usm, ur_usm_alloc_info_t,
-    urUSMGetMemAllocInfo(gear.context, pooled, question, size, value, out_size))
+    urUSMGetMemAllocInfo(gear.context, pooled, query, size, value, out_size))
 
 static void *reserved;
 static size_t reserved_bytes;
 static ur_physical_mem_handle_t physical;
 ASK(ask_granularity, ur_virtual_mem_granularity_info_t,
-    urVirtualMemGranularityGetInfo(gear.context, gear.device, 4096, question, size, value,
-                                   out_size))
+    urVirtualMemGranularityGetInfo(gear.context, gear.device, 4096, query, size, value, out_size))
 ASK(ask_virtual, ur_virtual_mem_info_t,
-    urVirtualMemGetInfo(gear.context, reserved, reserved_bytes, question, size, value, out_size))
+    urVirtualMemGetInfo(gear.context, reserved, reserved_bytes, query, size, value, out_size))
 ASK(ask_physical, ur_physical_mem_info_t,
-    urPhysicalMemGetInfo(physical, question, size, value, out_size))
+    urPhysicalMemGetInfo(physical, query, size, value, out_size))
 ASK(ask_peer, ur_exp_peer_info_t,
-    urUsmP2PPeerAccessGetInfoExp(gear.devices[0], gear.devices[1], question, size, value, out_size))
+    urUsmP2PPeerAccessGetInfoExp(gear.devices[0], gear.devices[1], query, size, value, out_size))
 static ur_exp_command_buffer_handle_t commands;
 ASK(ask_commands, ur_exp_command_buffer_info_t,
-    urCommandBufferGetInfoExp(commands, question, size, value, out_size))
+    urCommandBufferGetInfoExp(commands, query, size, value, out_size))
 
 Test(info, of_adapter_and_platform)
 {
@@ -254,28 +253,28 @@ static const char *find_row(const char *page, const char *name, bool *out_has_an
     return found;
 }
 
-static void compare_with_page(const char *page, const struct question *questions, size_t count,
+static void compare_with_page(const char *page, const struct query *queries, size_t count,
                               ask_fn *ask)
 {
     for (size_t i = 0; i < count; i++) {
         bool has_answer;
         size_t size = 0;
-        const char *row = find_row(page, questions[i].name, &has_answer);
+        const char *row = find_row(page, queries[i].name, &has_answer);
         const size_t length = strcspn(row, "\n");
-        const ur_result_t result = ask(questions[i].value, 0, NULL, &size);
+        const ur_result_t result = ask(queries[i].value, 0, NULL, &size);
         const char *none = strstr(row, "; no");
         if (!has_answer)
             cr_expect_eq(result, UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "%s has an answer",
-                         questions[i].name);
+                         queries[i].name);
         else if (result != UR_RESULT_SUCCESS)
-            cr_expect(none && none < row + length, "%s has no answer", questions[i].name);
+            cr_expect(none && none < row + length, "%s has no answer", queries[i].name);
     }
 }
 
 #define COMPARE(type, function)                                                                    \
     do {                                                                                           \
-        static const struct question questions[] = {UR_QUESTIONS_##type(QUESTION)};                \
-        compare_with_page(page, questions, sizeof(questions) / sizeof(questions[0]), function);    \
+        static const struct query queries[] = {UR_QUERIES_##type(QUERY)};                          \
+        compare_with_page(page, queries, sizeof(queries) / sizeof(queries[0]), function);          \
     } while (false)
 
 Test(info, comes_from_where_the_page_of_queries_says)

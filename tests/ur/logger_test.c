@@ -41,7 +41,7 @@ static void fail(void)
                   UR_RESULT_SUCCESS);
 }
 
-// A question without an answer, which hosts ask as a matter of course.
+// A query without an answer, which hosts ask as a matter of course.
 static void ask_in_vain(void)
 {
     uint32_t answer;

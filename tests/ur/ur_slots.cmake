@@ -30,13 +30,13 @@ function(zepi_write_ur_slots file header)
     "#define UR_TABLES(X)${table_list}\n\n#define UR_SLOTS(X)${slot_list}\n\n${names}")
 endfunction()
 
-# zepi_write_ur_questions(FILE API_HEADER)
+# zepi_write_ur_queries(FILE API_HEADER)
 #
-# Writes what UR's header says of each question, one list an enumeration:
-#   UR_QUESTIONS_ur_device_info_t(X)  X(UR_DEVICE_INFO_TYPE, ur_device_type_t, 1, 0) ...
-# the question, the type of its answer, how many of them (0: any number), and whether an adapter may
+# Writes what UR's header says of each query, one list an enumeration:
+#   UR_QUERIES_ur_device_info_t(X)  X(UR_DEVICE_INFO_TYPE, ur_device_type_t, 1, 0) ...
+# the query, the type of its answer, how many of them (0: any number), and whether an adapter may
 # leave it without answer.
-function(zepi_write_ur_questions file header)
+function(zepi_write_ur_queries file header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
   file(READ "${header}" text)
   # Characters that have a meaning in CMake's lists.
@@ -54,7 +54,7 @@ function(zepi_write_ur_questions file header)
     foreach(line IN LISTS lines)
       # The comment is at the end of the line before the name.
       if(line MATCHES "^ *(UR_[A-Z0-9_]+) =" AND NOT line MATCHES "0x7fffffff")
-        string(REGEX MATCH "UR_[A-Z0-9_]+" question "${line}")
+        string(REGEX MATCH "UR_[A-Z0-9_]+" query "${line}")
         if(comment MATCHES "<(::)?([a-z0-9_ *]+)(<([0-9]*)>)?>")
           set(type "${CMAKE_MATCH_2}")
           set(count 1)
@@ -68,12 +68,12 @@ function(zepi_write_ur_questions file header)
           if(comment MATCHES "<optional-query>")
             set(optional 1)
           endif()
-          string(APPEND rows " \\\n    X(${question}, ${type}, ${count}, ${optional})")
+          string(APPEND rows " \\\n    X(${query}, ${type}, ${count}, ${optional})")
         endif()
       endif()
       set(comment "${line}")
     endforeach()
-    string(APPEND content "#define UR_QUESTIONS_${name}(X)${rows}\n\n")
+    string(APPEND content "#define UR_QUERIES_${name}(X)${rows}\n\n")
   endforeach()
   file(CONFIGURE OUTPUT "${file}" CONTENT "${content}" @ONLY)
 endfunction()

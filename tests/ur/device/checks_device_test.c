@@ -32,7 +32,7 @@ Test(checks_device, of_the_adapter)
     REFUSES_HANDLE(ADAPTER, ur_adapter_handle_t, wrong,
                    urAdapterGetInfo(handle, UR_ADAPTER_INFO_BACKEND, 8, OUT(char), NULL));
     REFUSES_INFO(ur_adapter_info_t, UR_ADAPTER_INFO_BACKEND, UR_ADAPTER_INFO_VERSION,
-                 urAdapterGetInfo(gear.adapter, question, size, value, out_size));
+                 urAdapterGetInfo(gear.adapter, query, size, value, out_size));
 }
 
 Test(checks_device, of_the_logger)
@@ -69,7 +69,7 @@ Test(checks_device, of_platforms)
     REFUSES_HANDLE(PLATFORM, ur_platform_handle_t, wrong,
                    urPlatformGetInfo(handle, UR_PLATFORM_INFO_NAME, 99, OUT(char), NULL));
     REFUSES_INFO(ur_platform_info_t, UR_PLATFORM_INFO_NAME, UR_PLATFORM_INFO_ADAPTER,
-                 urPlatformGetInfo(gear.platform, question, size, value, out_size));
+                 urPlatformGetInfo(gear.platform, query, size, value, out_size));
     REFUSES_HANDLE(PLATFORM, ur_platform_handle_t, wrong,
                    urPlatformGetApiVersion(handle, OUT(ur_api_version_t)));
     REFUSES(UR_RESULT_ERROR_INVALID_NULL_POINTER, urPlatformGetApiVersion(gear.platform, NULL));
@@ -113,7 +113,7 @@ Test(checks_device, of_devices)
                    urDeviceGetInfo(handle, UR_DEVICE_INFO_TYPE, 8, OUT(char), NULL));
     REFUSES_INFO(ur_device_info_t, UR_DEVICE_INFO_TYPE,
                  UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP,
-                 urDeviceGetInfo(gear.device, question, size, value, out_size));
+                 urDeviceGetInfo(gear.device, query, size, value, out_size));
     REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
                    urDeviceGetGlobalTimestamps(handle, OUT(uint64_t), NULL));
     REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong, urDeviceWaitExp(handle));
@@ -211,7 +211,7 @@ Test(checks_device, of_contexts)
     REFUSES_HANDLE(CONTEXT, ur_context_handle_t, wrong,
                    urContextGetInfo(handle, UR_CONTEXT_INFO_DEVICES, 16, OUT(char), NULL));
     REFUSES_INFO(ur_context_info_t, UR_CONTEXT_INFO_DEVICES, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT,
-                 urContextGetInfo(gear.context, question, size, value, out_size));
+                 urContextGetInfo(gear.context, query, size, value, out_size));
     REFUSES_HANDLE(CONTEXT, ur_context_handle_t, wrong,
                    urContextSetExtendedDeleter(handle, delete_nothing, NULL));
     REFUSES(UR_RESULT_ERROR_INVALID_NULL_POINTER,

@@ -53,27 +53,27 @@ static zepi_device_info_t zepi_info(zepi_platform_info_t *out_platform)
     return info;
 }
 
-static void expect(ur_device_info_t question, const void *expected, size_t size)
+static void expect(ur_device_info_t query, const void *expected, size_t size)
 {
     char answer[512];
     size_t told;
-    UR_OK(urDeviceGetInfo(gear.device, question, sizeof(answer), answer, &told));
-    cr_expect(told == size && memcmp(answer, expected, size) == 0, "question %d", (int)question);
+    UR_OK(urDeviceGetInfo(gear.device, query, sizeof(answer), answer, &told));
+    cr_expect(told == size && memcmp(answer, expected, size) == 0, "query %d", (int)query);
 }
 
-static void expect_u32(ur_device_info_t question, uint32_t expected)
+static void expect_u32(ur_device_info_t query, uint32_t expected)
 {
-    expect(question, &expected, sizeof(expected));
+    expect(query, &expected, sizeof(expected));
 }
 
-static void expect_u64(ur_device_info_t question, uint64_t expected)
+static void expect_u64(ur_device_info_t query, uint64_t expected)
 {
-    expect(question, &expected, sizeof(expected));
+    expect(query, &expected, sizeof(expected));
 }
 
-static void expect_text(ur_device_info_t question, const char *expected)
+static void expect_text(ur_device_info_t query, const char *expected)
 {
-    expect(question, expected, strlen(expected) + 1);
+    expect(query, expected, strlen(expected) + 1);
 }
 
 Test(device, is_what_zepis_own_table_says)
@@ -138,7 +138,7 @@ static struct {
                                     ze_device_vector_width_properties_ext_t *);
 } ask;
 
-static void find_questions(void)
+static void find_queries(void)
 {
     ze_result_t(ZE_APICALL * find)(ze_driver_handle_t, const char *, void **);
     ur_native_handle_t driver;
@@ -175,7 +175,7 @@ Test(device, is_what_its_driver_says)
     uint32_t count = 1;
     uint64_t free_bytes;
     char text[1024];
-    find_questions();
+    find_queries();
     cr_assert_eq(ask.module(device, &module), ZE_RESULT_SUCCESS);
     cr_assert_eq(ask.images(device, &images), ZE_RESULT_SUCCESS);
     cr_assert_eq(ask.properties(device, &properties), ZE_RESULT_SUCCESS);
@@ -228,10 +228,10 @@ Test(device_without_free_memory, has_no_answer_and_works)
     UR_OK(urUSMFree(gear.context, memory));
 }
 
-static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t question)
+static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t query)
 {
     uint32_t answer;
-    UR_OK(urDeviceGetInfo(device, question, sizeof(answer), &answer, NULL));
+    UR_OK(urDeviceGetInfo(device, query, sizeof(answer), &answer, NULL));
     return answer;
 }
 

@@ -165,10 +165,10 @@ Test(command_buffer, may_be_empty)
     UR_OK(urCommandBufferReleaseExp(buffer));
 }
 
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t question)
+static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
 {
     uint64_t ns;
-    UR_OK(urEventGetProfilingInfo(event, question, sizeof(ns), &ns, NULL));
+    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
     return ns;
 }
 

@@ -101,13 +101,13 @@ Test(checks_image, of_its_format)
             urMemImageCreate(gear.context, write, &format, &square, NULL, out));
 }
 
-Test(checks_image, of_questions)
+Test(checks_image, of_queries)
 {
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG_MEM,
                    urMemImageGetInfo(handle, UR_IMAGE_INFO_WIDTH, 8, OUT(void), NULL));
     REFUSES(WRONG_MEM, urMemImageGetInfo(own.buffer, UR_IMAGE_INFO_WIDTH, 8, OUT(void), NULL));
     REFUSES_INFO(ur_image_info_t, UR_IMAGE_INFO_WIDTH, UR_IMAGE_INFO_NUM_SAMPLES,
-                 urMemImageGetInfo(own.image, question, size, value, out_size));
+                 urMemImageGetInfo(own.image, query, size, value, out_size));
 }
 
 static const ur_rect_offset_t origin;

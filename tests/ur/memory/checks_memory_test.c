@@ -103,7 +103,7 @@ Test(checks_memory, of_usm_that_is_there)
     REFUSES(NULL_POINTER,
             urUSMGetMemAllocInfo(gear.context, NULL, UR_USM_ALLOC_INFO_SIZE, 8, OUT(void), NULL));
     REFUSES_INFO(ur_usm_alloc_info_t, UR_USM_ALLOC_INFO_SIZE, UR_USM_ALLOC_INFO_POOL,
-                 urUSMGetMemAllocInfo(gear.context, own.usm, question, size, value, out_size));
+                 urUSMGetMemAllocInfo(gear.context, own.usm, query, size, value, out_size));
     REFUSES(
         UR_RESULT_ERROR_INVALID_VALUE,
         urUSMGetMemAllocInfo(gear.context, own.usm, UR_USM_ALLOC_INFO_POOL, 8, OUT(void), NULL));
@@ -133,7 +133,7 @@ Test(checks_memory, of_pools)
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
                    urUSMPoolGetInfo(handle, UR_USM_POOL_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_usm_pool_info_t, UR_USM_POOL_INFO_CONTEXT, UR_USM_POOL_INFO_USED_HIGH_EXP,
-                 urUSMPoolGetInfo(own.pool, question, size, value, out_size));
+                 urUSMPoolGetInfo(own.pool, query, size, value, out_size));
     size_t number = 1;
     const ur_usm_pool_info_t threshold = UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP;
     REFUSES_HANDLE(POOL, ur_usm_pool_handle_t, wrong,
@@ -286,7 +286,7 @@ Test(checks_memory, of_buffers)
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG_MEM,
                    urMemGetInfo(handle, UR_MEM_INFO_SIZE, 8, OUT(void), NULL));
     REFUSES_INFO(ur_mem_info_t, UR_MEM_INFO_SIZE, UR_MEM_INFO_REFERENCE_COUNT,
-                 urMemGetInfo(own.buffer, question, size, value, out_size));
+                 urMemGetInfo(own.buffer, query, size, value, out_size));
 }
 
 Test(checks_memory, of_parts_of_buffers)
@@ -391,7 +391,7 @@ Test(checks_memory, of_samplers)
     REFUSES_HANDLE(SAMPLER, ur_sampler_handle_t, wrong,
                    urSamplerGetInfo(handle, UR_SAMPLER_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_sampler_info_t, UR_SAMPLER_INFO_CONTEXT, UR_SAMPLER_INFO_FILTER_MODE,
-                 urSamplerGetInfo(own.sampler, question, size, value, out_size));
+                 urSamplerGetInfo(own.sampler, query, size, value, out_size));
     REFUSES_HANDLE(SAMPLER, ur_sampler_handle_t, wrong,
                    urSamplerGetNativeHandle(handle, OUT(ur_native_handle_t)));
     REFUSES(NULL_POINTER, urSamplerGetNativeHandle(own.sampler, NULL));

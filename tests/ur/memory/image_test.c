@@ -315,7 +315,7 @@ Test(image, tells_what_it_was_made_with)
         cr_assert_eq(format.channelType, one_uint.channelType);
         // A dimension that a shape does not have is 0, as in OpenCL.
         const struct {
-            ur_image_info_t question;
+            ur_image_info_t query;
             size_t expected;
         } answers[] = {
             {UR_IMAGE_INFO_ELEMENT_SIZE, 4},           {UR_IMAGE_INFO_WIDTH, shape->width},
@@ -323,9 +323,9 @@ Test(image, tells_what_it_was_made_with)
             {UR_IMAGE_INFO_ARRAY_SIZE, shape->layers}, {UR_IMAGE_INFO_ROW_PITCH, shape->width * 4},
         };
         for (size_t k = 0; k < sizeof(answers) / sizeof(answers[0]); k++) {
-            UR_OK(urMemImageGetInfo(image, answers[k].question, sizeof(value), &value, NULL));
-            cr_expect_eq(value, answers[k].expected, "%s, question %d: %zu, expected %zu",
-                         shape->kernel, (int)answers[k].question, value, answers[k].expected);
+            UR_OK(urMemImageGetInfo(image, answers[k].query, sizeof(value), &value, NULL));
+            cr_expect_eq(value, answers[k].expected, "%s, query %d: %zu, expected %zu",
+                         shape->kernel, (int)answers[k].query, value, answers[k].expected);
         }
         UR_OK(urMemGetInfo(image, UR_MEM_INFO_SIZE, sizeof(value), &value, NULL));
         cr_expect_eq(value, 4 * pixels(shape->extent));

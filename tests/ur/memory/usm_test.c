@@ -25,8 +25,8 @@ TestSuite(usm_large, .init = set_up_large, .fini = ur_tear_down);
 TestSuite(usm, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(usm_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
-#define INFO(memory, question, out)                                                                \
-    UR_OK(urUSMGetMemAllocInfo(gear.context, (memory), (question), sizeof(out), &(out), NULL))
+#define INFO(memory, query, out)                                                                   \
+    UR_OK(urUSMGetMemAllocInfo(gear.context, (memory), (query), sizeof(out), &(out), NULL))
 
 static void *allocate(ur_usm_type_t kind, ur_usm_pool_handle_t pool, size_t size, uint32_t align)
 {
@@ -301,10 +301,10 @@ Test(usm, takes_prefetches_and_advice)
     ur_free(memory);
 }
 
-static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t question)
+static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t query)
 {
     size_t size;
-    UR_OK(urUSMPoolGetInfo(pool, question, sizeof(size), &size, NULL));
+    UR_OK(urUSMPoolGetInfo(pool, query, sizeof(size), &size, NULL));
     return size;
 }
 
@@ -523,10 +523,10 @@ Test(usm_of_two, of_one_device_is_copied_by_another)
 
 #define MIB (UINT64_C(1) << 20)
 
-static uint64_t ask_u64(ur_device_info_t question)
+static uint64_t ask_u64(ur_device_info_t query)
 {
     uint64_t answer;
-    UR_OK(urDeviceGetInfo(gear.device, question, sizeof(answer), &answer, NULL));
+    UR_OK(urDeviceGetInfo(gear.device, query, sizeof(answer), &answer, NULL));
     return answer;
 }
 

@@ -8,11 +8,11 @@
 
 static size_t page;
 
-static size_t granularity(ur_virtual_mem_granularity_info_t question)
+static size_t granularity(ur_virtual_mem_granularity_info_t query)
 {
     size_t size;
-    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1, question, sizeof(size),
-                                         &size, NULL));
+    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1, query, sizeof(size), &size,
+                                         NULL));
     return size;
 }
 

@@ -28,12 +28,12 @@ Test(checks_kernel, of_its_creation)
     REFUSES_HANDLE(KERNEL, ur_kernel_handle_t, WRONG, urKernelRelease(handle));
 }
 
-Test(checks_kernel, of_questions)
+Test(checks_kernel, of_queries)
 {
     REFUSES_HANDLE(KERNEL, ur_kernel_handle_t, WRONG,
                    urKernelGetInfo(handle, UR_KERNEL_INFO_NUM_ARGS, 4, OUT(void), NULL));
     REFUSES_INFO(ur_kernel_info_t, UR_KERNEL_INFO_NUM_ARGS, UR_KERNEL_INFO_SPILL_MEM_SIZE,
-                 urKernelGetInfo(own.kernel, question, size, value, out_size));
+                 urKernelGetInfo(own.kernel, query, size, value, out_size));
     const ur_kernel_group_info_t group = UR_KERNEL_GROUP_INFO_WORK_GROUP_SIZE;
     REFUSES_HANDLE(KERNEL, ur_kernel_handle_t, WRONG,
                    urKernelGetGroupInfo(handle, gear.device, group, 8, OUT(void), NULL));
@@ -43,7 +43,7 @@ Test(checks_kernel, of_questions)
             urKernelGetGroupInfo(other.kernel, gear.device, group, 8, OUT(void), NULL));
     REFUSES_INFO(ur_kernel_group_info_t, group,
                  UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE,
-                 urKernelGetGroupInfo(own.kernel, gear.device, question, size, value, out_size));
+                 urKernelGetGroupInfo(own.kernel, gear.device, query, size, value, out_size));
     const ur_kernel_sub_group_info_t sub_group = UR_KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE;
     REFUSES_HANDLE(KERNEL, ur_kernel_handle_t, WRONG,
                    urKernelGetSubGroupInfo(handle, gear.device, sub_group, 4, OUT(void), NULL));
@@ -51,7 +51,7 @@ Test(checks_kernel, of_questions)
                    urKernelGetSubGroupInfo(own.kernel, handle, sub_group, 4, OUT(void), NULL));
     REFUSES_INFO(ur_kernel_sub_group_info_t, sub_group,
                  UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL,
-                 urKernelGetSubGroupInfo(own.kernel, gear.device, question, size, value, out_size));
+                 urKernelGetSubGroupInfo(own.kernel, gear.device, query, size, value, out_size));
 }
 
 Test(checks_kernel, of_attributes_of_execution)

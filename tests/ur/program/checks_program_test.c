@@ -176,7 +176,7 @@ Test(checks_program, that_are_asked_about)
     REFUSES_HANDLE(PROGRAM, ur_program_handle_t, WRONG,
                    urProgramGetInfo(handle, UR_PROGRAM_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_program_info_t, UR_PROGRAM_INFO_CONTEXT, UR_PROGRAM_INFO_KERNEL_NAMES,
-                 urProgramGetInfo(own.program, question, size, value, out_size));
+                 urProgramGetInfo(own.program, query, size, value, out_size));
     REFUSES(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
             urProgramGetInfo(own.input, UR_PROGRAM_INFO_NUM_KERNELS, 8, OUT(void), NULL));
     REFUSES_HANDLE(PROGRAM, ur_program_handle_t, WRONG,
@@ -189,7 +189,7 @@ Test(checks_program, that_are_asked_about)
                                                 UR_PROGRAM_BUILD_INFO_STATUS, 8, OUT(void), NULL));
     REFUSES_INFO(ur_program_build_info_t, UR_PROGRAM_BUILD_INFO_STATUS,
                  UR_PROGRAM_BUILD_INFO_BINARY_TYPE,
-                 urProgramGetBuildInfo(own.program, gear.device, question, size, value, out_size));
+                 urProgramGetBuildInfo(own.program, gear.device, query, size, value, out_size));
 }
 
 Test(checks_program, and_their_constants)

@@ -11,12 +11,12 @@ TestSuite(program, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(program_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
 // The program's answer in memory of the test's own, with its size.
-static void *get(ur_program_handle_t program, ur_program_info_t question, size_t *out_size)
+static void *get(ur_program_handle_t program, ur_program_info_t query, size_t *out_size)
 {
-    UR_OK(urProgramGetInfo(program, question, 0, NULL, out_size));
+    UR_OK(urProgramGetInfo(program, query, 0, NULL, out_size));
     char *answer = calloc(*out_size + 1, 1);
     if (*out_size > 0)
-        UR_OK(urProgramGetInfo(program, question, *out_size, answer, NULL));
+        UR_OK(urProgramGetInfo(program, query, *out_size, answer, NULL));
     return answer;
 }
 
@@ -37,12 +37,12 @@ static ur_program_build_status_t status(ur_program_handle_t program)
 }
 
 // The log; free() it.
-static char *get_text(ur_program_handle_t program, ur_program_build_info_t question)
+static char *get_text(ur_program_handle_t program, ur_program_build_info_t query)
 {
     size_t size;
-    UR_OK(urProgramGetBuildInfo(program, gear.device, question, 0, NULL, &size));
+    UR_OK(urProgramGetBuildInfo(program, gear.device, query, 0, NULL, &size));
     char *text = malloc(size);
-    UR_OK(urProgramGetBuildInfo(program, gear.device, question, size, text, NULL));
+    UR_OK(urProgramGetBuildInfo(program, gear.device, query, size, text, NULL));
     cr_assert_eq(strlen(text) + 1, size);
     return text;
 }

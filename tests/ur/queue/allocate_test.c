@@ -83,10 +83,10 @@ static ur_usm_pool_handle_t default_pool(void)
     return pool;
 }
 
-static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t question)
+static size_t pool_size(ur_usm_pool_handle_t pool, ur_usm_pool_info_t query)
 {
     size_t size;
-    UR_OK(urUSMPoolGetInfoExp(pool, question, &size, NULL));
+    UR_OK(urUSMPoolGetInfoExp(pool, query, &size, NULL));
     return size;
 }
 

@@ -50,8 +50,8 @@ Test(checks_queue, of_its_life)
     REFUSES_HANDLE(QUEUE, ur_queue_handle_t, WRONG,
                    urQueueGetInfo(handle, UR_QUEUE_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_queue_info_t, UR_QUEUE_INFO_CONTEXT, UR_QUEUE_INFO_EMPTY,
-                 urQueueGetInfo(own.queue, question, size, value, out_size));
-    // Questions about queues on the device.
+                 urQueueGetInfo(own.queue, query, size, value, out_size));
+    // Queries about queues on the device.
     REFUSES(WRONG, urQueueGetInfo(own.queue, UR_QUEUE_INFO_SIZE, 8, OUT(void), NULL));
     REFUSES(WRONG, urQueueGetInfo(own.queue, UR_QUEUE_INFO_DEVICE_DEFAULT, 8, OUT(void), NULL));
 }
@@ -101,7 +101,7 @@ Test(checks_queue, of_events)
     REFUSES_HANDLE(EVENT, ur_event_handle_t, wrong,
                    urEventGetInfo(handle, UR_EVENT_INFO_CONTEXT, 8, OUT(void), NULL));
     REFUSES_INFO(ur_event_info_t, UR_EVENT_INFO_CONTEXT, UR_EVENT_INFO_REFERENCE_COUNT,
-                 urEventGetInfo(own.event, question, size, value, out_size));
+                 urEventGetInfo(own.event, query, size, value, out_size));
     REFUSES_HANDLE(EVENT, ur_event_handle_t, wrong,
                    urEventGetNativeHandle(handle, OUT(ur_native_handle_t)));
     REFUSES(NULL_POINTER, urEventGetNativeHandle(own.event, NULL));
@@ -122,12 +122,12 @@ Test(checks_queue, of_profiling)
         urEventGetProfilingInfo(handle, UR_PROFILING_INFO_COMMAND_START, 8, OUT(void), NULL));
     REFUSES_INFO_SIZED(ur_profiling_info_t, UR_PROFILING_INFO_COMMAND_START,
                        UR_PROFILING_INFO_COMMAND_COMPLETE, UR_RESULT_ERROR_INVALID_VALUE,
-                       urEventGetProfilingInfo(profiled, question, size, value, out_size));
+                       urEventGetProfilingInfo(profiled, query, size, value, out_size));
     // own.event is of a queue without profiling.
-    for (ur_profiling_info_t question = UR_PROFILING_INFO_COMMAND_QUEUED;
-         question <= UR_PROFILING_INFO_COMMAND_COMPLETE; question++)
+    for (ur_profiling_info_t query = UR_PROFILING_INFO_COMMAND_QUEUED;
+         query <= UR_PROFILING_INFO_COMMAND_COMPLETE; query++)
         REFUSES(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                urEventGetProfilingInfo(own.event, question, 8, OUT(void), NULL));
+                urEventGetProfilingInfo(own.event, query, 8, OUT(void), NULL));
     UR_OK(urEventRelease(profiled));
 }
 

@@ -10,10 +10,10 @@
 
 TestSuite(event, .init = ur_set_up, .fini = ur_tear_down);
 
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t question)
+static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
 {
     uint64_t ns;
-    UR_OK(urEventGetProfilingInfo(event, question, sizeof(ns), &ns, NULL));
+    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
     return ns;
 }
 
@@ -81,7 +81,7 @@ Test(event, of_a_recorded_time_has_times_on_any_queue)
     UR_OK(urQueueRelease(queue));
 }
 
-// A command that waits for the host has been submitted, and no more is known of it; the questions
+// A command that waits for the host has been submitted, and no more is known of it; the queries
 // do not wait either.
 Test(event, has_no_times_of_what_has_not_happened)
 {
