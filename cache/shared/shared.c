@@ -277,7 +277,7 @@ static enum wait session_wait(struct session *session, int64_t give_up_ms,
                               struct zepi_build_record *out_record)
 {
     int64_t pause_ms = FIRST_PAUSE_MS;
-    // Between these the claim ends; 0: not known yet. A thread may sleep between question and
+    // Between these the claim ends; 0: not known yet. A thread may sleep between command and
     // answer.
     int64_t first_end_ms = 0;
     int64_t last_end_ms = 0;

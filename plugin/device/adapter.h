@@ -4,7 +4,7 @@
 
 #include "device/platform.h"
 
-// All platforms of the process. They come up with the first question for them, and are there until
+// All platforms of the process. They come up with the first query for them, and are there until
 // the plugin is unloaded.
 
 // *out_platforms: borrowed until then. No loader or driver is a success with none; the thread's

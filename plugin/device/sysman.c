@@ -15,7 +15,7 @@ struct uuid {
     uint8_t id[ZE_MAX_DEVICE_UUID_SIZE];
 };
 
-// The functions are looked up for each question: questions are rare, and nothing is kept.
+// The functions are looked up for each query: queries are rare, and nothing is kept.
 struct sysman {
     ze_result_t(ZE_APICALL *init)(uint32_t flags);
     ze_result_t(ZE_APICALL *driver_get)(uint32_t *count, zes_driver_handle_t *drivers);

@@ -136,7 +136,7 @@ zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, ui
     return ZEPI_SUCCESS;
 }
 
-// The device kernel for a question about a kernel on a device.
+// The device kernel for a query about a kernel on a device.
 static zepi_result_t kernel_find_on_device(zepi_kernel_t kernel, zepi_device_t device,
                                            struct zepi_device_kernel **out_device_kernel)
 {

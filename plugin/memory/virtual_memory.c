@@ -310,7 +310,7 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
                                                 size_t *out_page_bytes)
 {
     size_t most = 0;
-    // Some drivers refuse the question about nothing.
+    // Some drivers refuse the query about nothing.
     const size_t size = size_bytes ? size_bytes : 1;
     for (uint32_t i = 0; i < context->device_count; i++) {
         size_t page_bytes = 0;

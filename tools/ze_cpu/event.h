@@ -24,7 +24,7 @@ struct cpu_signaller {
 
 // An ordinary event is signalled when `state` is 1. A counter-based one counts: every append that
 // signals it raises `target` when it is submitted and `done` when it completes; it is signalled
-// when done has reached the target that was in force when the question was asked. So it never needs
+// when done has reached the target that was in force when the event was queried. So it never needs
 // a reset, and later signals do not disturb earlier waits.
 //
 // The pool is only read while the event is created.
