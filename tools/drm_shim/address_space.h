@@ -16,8 +16,8 @@ struct shim_address_space *shim_address_space_create(void); // NULL without memo
 void shim_address_space_retain(struct shim_address_space *space);
 void shim_address_space_release(struct shim_address_space *space); // NULL is fine
 
-// Binds memory of this process; it replaces what was bound there. `is_same`: the program finds the
-// same memory at the same address. False without memory.
+// Binds memory of this process; it replaces memory that was bound there. `is_same`: the program
+// finds the same memory at the same address. False without memory.
 bool shim_address_space_bind(struct shim_address_space *space, uint64_t address, uint64_t size,
                              uint8_t *bytes, bool is_same);
 bool shim_address_space_unbind(struct shim_address_space *space, uint64_t address, uint64_t size);

@@ -24,7 +24,7 @@ static struct {
     uint64_t size;
 } arena = {.fd = -1};
 
-static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER; // guards what follows
+static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static uint64_t arena_top = SHIM_ARENA_FIRST_OFFSET;
 static struct shim_spans holes; // below the top
 

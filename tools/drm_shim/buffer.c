@@ -11,7 +11,7 @@
 
 #define ALIGNMENT UINT64_C(65536) // of the device's memory
 
-static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards what follows
+static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static struct shim_buffer *buffers;                               // by handle - 1; size 0: free
 static uint32_t buffer_capacity;
 static uint64_t vram_used;

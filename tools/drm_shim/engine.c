@@ -35,7 +35,7 @@ struct shim_engine {
     struct shim_watch watch;
     int64_t hang_began_ns; // 0: no kernel hangs
 
-    pthread_mutex_t mutex; // guards what follows; no command runs under it
+    pthread_mutex_t mutex; // guards the members below; no command runs under it
     pthread_cond_t changed;
     struct shim_job *jobs; // a ring; the first one runs
     size_t first, count, capacity;
@@ -132,8 +132,8 @@ static bool run_job(struct shim_engine *engine, const struct shim_job *job, bool
     return true;
 }
 
-// Runs what is there; with `may_wait` until all is done, else until something waits. The mutex is
-// held, and let go while commands run.
+// Runs the jobs that are there; with `may_wait` until all is done, else until something waits. The
+// mutex is held, and let go while commands run.
 static void run_jobs_locked(struct shim_engine *engine, bool may_wait)
 {
     bool is_done = true;

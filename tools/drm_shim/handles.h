@@ -8,7 +8,7 @@
 // Numbers, from 1, for objects that the driver knows by a number. Thread-safe; initialized with
 // {PTHREAD_MUTEX_INITIALIZER}.
 struct shim_handles {
-    pthread_mutex_t mutex; // guards what follows
+    pthread_mutex_t mutex; // guards the members below
     void **items;          // by number - 1; NULL: free
     uint32_t capacity;
 };

@@ -16,7 +16,7 @@
 
 #define RESERVATION_MINIMUM 65536
 
-static pthread_mutex_t mirror_mutex = PTHREAD_MUTEX_INITIALIZER; // guards what follows
+static pthread_mutex_t mirror_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static struct shim_spans reserved;                               // by the process, without access
 static struct shim_spans mapped; // by the driver; value: the offset in the arena
 

@@ -10,7 +10,7 @@
 // too, so that a kernel on the CPU finds the memory of each pointer. mmap() and munmap() of the
 // process are replaced to see the reservations. Thread-safe.
 
-// Maps what is about to be bound; true if the CPU then finds it at the GPU's address.
+// Maps memory that is about to be bound; true if the CPU then finds it at the GPU's address.
 bool shim_mirror_bind(uint64_t address, uint64_t size, uint64_t arena_offset);
 void shim_mirror_unbind(uint64_t address, uint64_t size);
 

@@ -181,7 +181,7 @@ int shim_query(struct drm_xe_device_query *query)
     case DRM_XE_DEVICE_QUERY_UC_FW_VERSION:
         return query_firmware(query);
     default:
-        // The driver does without what an older kernel does not know.
+        // The driver does without queries that an older kernel does not know.
         shim_log(SHIM_LOG_IOCTL, "query %u is not known", query->query);
         return EINVAL;
     }

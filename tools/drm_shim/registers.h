@@ -10,7 +10,7 @@
 #define SHIM_REGISTER_GROUPS_X 0x2500u // of an indirect launch; Y and Z follow
 
 // The registers of one command streamer. Each engine has them at a base of its own with one layout;
-// all of them name this streamer's. Other registers take what is written and read as 0.
+// all of them name this streamer's. Other registers take any value and read as 0.
 struct shim_registers {
     uint32_t words[1024];
 };

@@ -25,7 +25,7 @@ void shim_spans_finish(struct shim_spans *spans);
 // The span that `address` lies in; NULL if it lies in none. Borrowed until the next change.
 const struct shim_span *shim_spans_find(const struct shim_spans *spans, uint64_t address);
 
-// Replaces what was there. False without memory; then nothing has changed.
+// Replaces spans that were there. False without memory; then nothing has changed.
 bool shim_spans_insert(struct shim_spans *spans, struct shim_span span);
 
 // Cuts a range out; spans that reach over an end of it keep the rest. False without memory (a span

@@ -8,7 +8,7 @@
 
 #define SHIM_STREAMER_DEPTH 8
 
-// A command streamer: walks a batch buffer and does what its commands do to memory. It knows no
+// A command streamer: walks a batch buffer and carries out its commands in memory. It knows no
 // threads: an engine calls it, as tests do. Commands are named as in Intel's public documentation
 // of the hardware ("Command Reference: Instructions").
 struct shim_streamer {

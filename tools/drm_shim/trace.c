@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static pthread_mutex_t trace_mutex = PTHREAD_MUTEX_INITIALIZER; // guards what follows
+static pthread_mutex_t trace_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static uint64_t sequence;
 static int trace_fd = -1;
 

@@ -21,7 +21,7 @@ ze_result_t cpu_calls_begin(enum cpu_call call);
 // Traces the call. The result to hand to the application.
 ze_result_t cpu_calls_end(enum cpu_call call, ze_result_t failure, ze_result_t result);
 
-// Whether a call that is made to fail does its work nevertheless, because what it releases would
+// Whether a call that is made to fail does its work nevertheless, because its object would
 // otherwise leak without a fault in the host.
 static inline bool cpu_call_releases(const char *name)
 {

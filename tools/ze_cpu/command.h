@@ -117,7 +117,7 @@ struct cpu_command *cpu_command_create(enum cpu_command_kind kind, uint32_t wait
 // for, each piece rounded up.
 void *cpu_command_take(struct cpu_command *command, size_t size_bytes);
 
-// Releases what it holds. NULL is fine.
+// Releases the objects that it holds. NULL is fine.
 void cpu_command_destroy(struct cpu_command *command);
 
 // Frees the spare commands that are kept for reuse.

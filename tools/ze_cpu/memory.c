@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Guards what follows; nothing is called under it but realloc and mprotect.
+// Guards the variables below; nothing is called under it but realloc and mprotect.
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct cpu_allocation *table; // owned, ascending by address
 static size_t table_count;

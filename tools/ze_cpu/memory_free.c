@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// Guards what follows; nothing is called under it but realloc.
+// Guards the variables below; nothing is called under it but realloc.
 static pthread_mutex_t deferred_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct cpu_allocation *deferred; // owned
 static _Atomic size_t deferred_count;

@@ -4,7 +4,7 @@
 
 // The ends of allocations: at once, or once no queue has work.
 
-// Frees what zeMemFreeExt deferred, if no queue has work. For any thread.
+// Frees the memory that zeMemFreeExt deferred, if no queue has work. For any thread.
 void cpu_memory_sweep(void);
 
 #endif

@@ -34,7 +34,7 @@ struct cpu_module {
     uint32_t table_count;
     bool tables_are_native;      // one block each, not of the SPIR-V walk's making
     cl_program object_program;   // owned: compiled, for linking; NULL if nothing is to be linked
-    pthread_mutex_t mutex;       // guards what follows; nothing is called under it
+    pthread_mutex_t mutex;       // guards the members below; nothing is called under it
     struct cpu_program *program; // owned; NULL while symbols are unresolved
     bool is_linked;              // by zeModuleDynamicLink
 };

@@ -15,7 +15,7 @@ struct chunk {
 };
 
 struct store {
-    pthread_mutex_t mutex; // guards what follows; nothing is called under it but calloc
+    pthread_mutex_t mutex; // guards the members below; nothing is called under it but calloc
     struct chunk *chunks;  // owned
     struct cpu_object *first_free;
     struct cpu_object *last_free;

@@ -32,7 +32,7 @@ struct reservation {
     struct mapping *mappings;    // owned
 };
 
-// Guards what follows; under it the process' mappings are changed, so that both agree.
+// Guards the variables below; under it the process' mappings are changed, so that both agree.
 static pthread_mutex_t reservations_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct reservation *reservations; // owned
 static uint64_t reservation_count;

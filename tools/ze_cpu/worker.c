@@ -24,7 +24,7 @@ struct cpu_worker {
     // Where the thread ran last, and which thread waited for it last: spinning for one that this
     // core would have to run is of no use.
     _Atomic int cpu, synchronizer_cpu;
-    pthread_mutex_t mutex; // guards what follows; nothing is called under it
+    pthread_mutex_t mutex; // guards the members below; nothing is called under it
     pthread_cond_t work;
     pthread_cond_t done;
     struct cpu_command *head, *tail; // owned

@@ -25,7 +25,7 @@ struct argument {
     const char *output; // file, NULL: terminal
 };
 
-// All of these return exit codes after saying what failed.
+// All of these return exit codes after a message.
 
 // Reads the text, and makes and fills a buffer.
 int argument_init(struct argument *argument, const struct host_device *host, const char *text);

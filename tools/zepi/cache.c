@@ -347,7 +347,7 @@ static int run(const char *folder, size_t index, struct care *care)
     return code;
 }
 
-// Which subcommand it is, with its arguments; false after saying what is wrong.
+// Which subcommand it is, with its arguments; false after a message.
 static bool read_subcommand(int count, char **words, size_t *out_index, struct care *care)
 {
     const size_t known = sizeof(subcommands) / sizeof(subcommands[0]);
@@ -369,7 +369,7 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
     return true;
 }
 
-// Reads one option. Returns EXIT_OK, or an exit code after saying what is wrong.
+// Reads one option. Returns EXIT_OK, or an exit code after a message.
 static int read_option(struct care *care, int option)
 {
     char *end;

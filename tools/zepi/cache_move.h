@@ -7,7 +7,7 @@
 // All of a cache in one file, to take it to another machine: "ZEPIexp1", then for each file of the
 // cache its length (8 bytes, little endian) and its bytes, as cache/README.md describes them.
 
-// Writes the sound files. "-" is standard output. Returns false after saying what failed; a plain
+// Writes the sound files. "-" is standard output. Returns false after a message; a plain
 // file that was begun is then removed. The folder's state says whether it could be read at all.
 bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_folder_state *out_state,
                   struct zepi_disk_tally *out_written);
@@ -17,7 +17,7 @@ struct cache_imported {
     struct zepi_disk_tally bad; // cut or damaged: not taken
 };
 
-// Takes the sound ones of a file. "-" is standard input. Returns false after saying what failed.
+// Takes the sound ones of a file. "-" is standard input. Returns false after a message.
 bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported);
 
 // Returns whether all sound files of `from` are now in `to`.

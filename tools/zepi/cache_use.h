@@ -15,7 +15,7 @@ struct cache_use {
     zepi_device_info_t device;
 };
 
-// Returns an exit code after saying what failed. To be finished in any case.
+// Returns an exit code after a message. To be finished in any case.
 int cache_use_init(struct cache_use *use, enum host_driver driver);
 void cache_use_finish(struct cache_use *use);
 

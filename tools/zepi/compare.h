@@ -32,13 +32,13 @@ bool compare_in_turns(struct compare *compare, const char *group, const char *co
                       const struct compare_row *rows, size_t count);
 
 // A kernel of one of this program's images, with a value for specialization constant 0 (NULL:
-// none), through zepi and through OpenCL. False after saying what failed. The caller releases it.
+// none), through zepi and through OpenCL. False after a message. The caller releases it.
 bool compare_zepi_kernel(const struct compare *compare, const char *image, const char *name,
                          const int64_t *value, zepi_kernel_t *out_kernel);
 bool compare_opencl_kernel(const struct compare *compare, const char *image, const char *name,
                            const int64_t *value, cl_kernel *out_kernel);
 
-// The parts. False after saying what failed.
+// The parts. False after a message.
 bool compare_launch(struct compare *compare);
 bool compare_copy(struct compare *compare);
 bool compare_queues(struct compare *compare);

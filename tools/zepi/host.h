@@ -33,11 +33,11 @@ extern zepi_plugin_t zepi;
 bool host_has_gpu(void);
 
 // Chooses the driver: ze_cpu's library is named in the environment if it is the one. Returns an
-// exit code after saying what failed.
+// exit code after a message.
 int host_prepare(enum host_driver driver);
-// Loads the plugin, for what needs no driver. Returns an exit code after saying what failed.
+// Loads the plugin, for work that needs no driver. Returns an exit code after a message.
 int host_load_plugin(void);
-// Chooses the driver and loads the plugin. Returns an exit code after saying what failed.
+// Chooses the driver and loads the plugin. Returns an exit code after a message.
 int host_load(enum host_driver driver);
 // "Level Zero GPU", or "ze_cpu, which executes on the CPU (no GPU was found)".
 const char *host_driver_description(void);

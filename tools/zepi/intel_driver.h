@@ -16,7 +16,7 @@ bool intel_driver_is_here(void);
 void intel_driver_file(char *path);
 
 // Replaces this process by a program on that driver: a file or a name in PATH, and its arguments.
-// Scripts start by their interpreter. Returns an exit code after saying what failed.
+// Scripts start by their interpreter. Returns an exit code after a message.
 int intel_driver_exec(char *const command[]);
 
 // Replaces this process by the same one on that driver; `arguments` are those of main(), unchanged.

@@ -128,7 +128,7 @@ static unsigned part_seconds(const struct report *report)
     return left / 2 > PART_SECONDS ? (unsigned)(left / 2) : PART_SECONDS;
 }
 
-// Runs this program with arguments, and puts what it prints into the text. Returns its exit code,
+// Runs this program with arguments, and puts its output into the text. Returns its exit code,
 // or EXIT_FAILED.
 static int run_self(struct report *report, const char *const words[])
 {

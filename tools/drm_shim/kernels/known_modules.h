@@ -32,7 +32,7 @@ struct shim_known_module {
     struct shim_module_inputs inputs; // none: native code of unknown origin
     bool lacks_constants; // of that origin all is known but the values of specialization constants
     struct shim_known_kernel *kernels; // owned; as many as `code` has
-    pthread_mutex_t mutex; // guards what follows; a build happens under it: others wait for it
+    pthread_mutex_t mutex; // guards the members below; a build happens under it: others wait for it
     bool was_tried;
     ze_module_handle_t cpu;             // NULL: not built, or it cannot be
     struct shim_variables *variables;   // retained; a link replaces them

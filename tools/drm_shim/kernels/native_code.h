@@ -47,12 +47,12 @@ struct shim_native_code {
 };
 
 // Copies and reads the bytes, but for .ze_info. On failure returns false, *out_code is zeroed and
-// `message` says what was wrong: bytes that are no ELF file of 64 bits for Intel GPUs, or sections,
+// `message` has the reason: bytes that are no ELF file of 64 bits for Intel GPUs, or sections,
 // names, symbols or relocations that reach beyond the end.
 bool shim_native_code_init(struct shim_native_code *out_code, const void *bytes, size_t size_bytes,
                            char *message, size_t message_size);
 // Reads .ze_info, which takes most of the time. A file of functions alone has none. On failure
-// returns false, and `message` says what was wrong.
+// returns false, and `message` has the reason.
 bool shim_native_code_read_info(struct shim_native_code *code, char *message, size_t message_size);
 // A zeroed struct is fine.
 void shim_native_code_finish(struct shim_native_code *code);

@@ -21,7 +21,7 @@ struct shim_surface {
     uint32_t width, rows, slices; // of an array of lines each is a row, else each a slice
 };
 
-// On failure returns false, and the refusal says what was wrong: a type or format that ze_cpu has
+// On failure returns false, and the refusal has the reason: a type or format that ze_cpu has
 // no image for, several samples, levels or planes.
 bool shim_surface_read(const uint32_t words[SHIM_SURFACE_STATE_WORDS],
                        struct shim_surface *out_surface, const struct shim_refusal *refusal);

@@ -17,7 +17,7 @@ struct variable {
 
 struct shim_variables {
     atomic_uint reference_count;
-    pthread_mutex_t mutex; // guards what follows
+    pthread_mutex_t mutex; // guards the members below
     uint32_t running;      // launches
     uint32_t count;
     struct variable items[];

@@ -60,7 +60,7 @@ struct shim_ze_info {
     struct shim_kernel_info *kernels; // owned
 };
 
-// Where a reader says what was wrong with the bytes.
+// A reader puts the reason here if the bytes are wrong.
 struct shim_refusal {
     char *message; // borrowed
     size_t message_size;
@@ -70,7 +70,7 @@ __attribute__((format(printf, 2, 3))) bool shim_refuse(const struct shim_refusal
                                                        const char *format, ...);
 
 // Reads `size_bytes` at `text`, which need not be terminated. On failure returns false, *out_info
-// is zeroed and `message` says what was wrong: text that is no YAML, no list of kernels, a kernel
+// is zeroed and `message` has the reason: text that is no YAML, no list of kernels, a kernel
 // without a name, a number that is none or beyond 32 bits, a payload without offset or size or that
 // reaches beyond SHIM_PAYLOAD_MAX_BYTES. Unknown keys are passed over: newer compilers add some.
 bool shim_ze_info_init(struct shim_ze_info *out_info, const char *text, size_t size_bytes,

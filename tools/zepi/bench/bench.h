@@ -187,7 +187,7 @@ struct bench {
     struct bench_cell cells[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT];
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
     struct bench_pair spin;  // of threads that share nothing
-    bool skips_slow;         // leaves out what takes milliseconds
+    bool skips_slow;         // leaves out operations of milliseconds
     enum host_driver driver; // ze_cpu, which executes nothing here, Intel's without a GPU, or a GPU
 };
 
@@ -206,7 +206,7 @@ bool bench_asks_for_threads(const struct bench *bench);
 #define BENCH_TITLE_SIZE 96
 void bench_title(enum bench_operation operation, char title[BENCH_TITLE_SIZE]);
 
-// Makes the compiler believe that something reads and writes what `pointer` points to.
+// Makes the compiler believe that something reads and writes the memory at `pointer`.
 static inline void bench_keep(const void *pointer)
 {
     __asm__ volatile("" : : "r"(pointer) : "memory");

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define MILLION 1000000
-// Before it, so that pools have what they keep.
+// Before it, so that pools have the memory that they keep.
 #define FIRST_LOOP 20000
 
 // Memory of this process in KiB; -1: unknown.

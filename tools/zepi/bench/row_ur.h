@@ -8,8 +8,9 @@
 
 struct ur_row; // opaque
 
-// Loads the adapter and makes what the operations need, on the first device that it lists. NULL if
-// it does not come up; `out_message` (static or borrowed from the dynamic loader) then says why.
+// Loads the adapter and makes the objects of the operations, on the first device that it lists.
+// NULL if it does not come up; `out_message` (static or borrowed from the dynamic loader) then says
+// why.
 struct ur_row *ur_row_open(const char *path, const char **out_message);
 void ur_row_close(struct ur_row *row); // NULL is fine
 

@@ -18,8 +18,7 @@ struct zepi_row {
     zepi_buffer_t buffer;
 };
 
-// Loads the plugin and makes what the operations need. Returns an exit code after saying what
-// failed.
+// Loads the plugin and makes the objects of the operations. Returns an exit code after a message.
 int zepi_row_open(struct zepi_row *row, enum host_driver driver);
 void zepi_row_close(struct zepi_row *row); // a zeroed struct is fine
 

@@ -9,7 +9,7 @@
 int bench_rows_probe(struct bench *bench);
 
 // Brings all rows up, and does every operation that is asked for once, so that nothing of it is
-// new. Returns an exit code after saying what failed.
+// new. Returns an exit code after a message.
 int bench_rows_open(struct bench *bench);
 void bench_rows_close(struct bench *bench);
 
