@@ -52,18 +52,10 @@ Test(command_buffer_errors, is_as_the_device_says)
     cr_assert_eq(updates, 0x3f); // all there are
 }
 
-Test(command_buffer_errors, refuses_what_it_cannot_record)
+static void refuse_wait_lists(buffer_t buffer, float *a)
 {
-    float *a = cb_floats(ITEMS);
-    const size_t bytes = ITEMS * sizeof(float), items = ITEMS;
-    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
-                                                        UR_POINTER(2, a)};
+    const size_t bytes = ITEMS * sizeof(float);
     const sync_point_t unknown = 5;
-    sync_point_t point;
-    command_t command;
-    buffer_t buffer = cb_make(FREE), other;
-    UR_FAILS(urCommandBufferCreateExp(gear.context, gear.device, NULL, &other),
-             UR_RESULT_ERROR_INVALID_NULL_POINTER);
     UR_FAILS(
         urCommandBufferAppendUSMMemcpyExp(NULL, a, a, bytes, 0, NULL, 0, NULL, NULL, NULL, NULL),
         UR_RESULT_ERROR_INVALID_NULL_HANDLE);
@@ -82,6 +74,11 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
     UR_FAILS(
         urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes, 0, NULL, 1, NULL, NULL, NULL, NULL),
         UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
+}
+
+static void refuse_memory(buffer_t buffer, float *a)
+{
+    const size_t bytes = ITEMS * sizeof(float);
     UR_FAILS(urCommandBufferAppendUSMMemcpyExp(buffer, a, a, bytes + 4096, 0, NULL, 0, NULL, NULL,
                                                NULL, NULL),
              UR_RESULT_ERROR_INVALID_SIZE);
@@ -94,7 +91,14 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
     UR_FAILS(urCommandBufferAppendMemBufferReadExp(buffer, NULL, 0, 4, a, 0, NULL, 0, NULL, NULL,
                                                    NULL, NULL),
              UR_RESULT_ERROR_INVALID_NULL_HANDLE);
-    // Launches.
+}
+
+static void refuse_launches(buffer_t buffer, float *a)
+{
+    const size_t items = ITEMS, seven = 7;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    command_t command;
     UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, NULL, 1, NULL, &items, NULL, 3,
                                                           arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, NULL),
@@ -110,7 +114,6 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
                                                           arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, NULL),
              UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
-    const size_t seven = 7;
     UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, &seven,
                                                           3, arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, NULL),
@@ -123,7 +126,14 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
                                                           arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, &command),
              UR_RESULT_ERROR_INVALID_OPERATION);
-    // Before and after it is finalized.
+}
+
+// Before and after it is finalized.
+static void refuse_out_of_turn(buffer_t buffer, float *a)
+{
+    const size_t bytes = ITEMS * sizeof(float);
+    sync_point_t point;
+    ur_native_handle_t native;
     UR_FAILS(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL),
              UR_RESULT_ERROR_INVALID_OPERATION);
     UR_OK(urCommandBufferFinalizeExp(buffer));
@@ -135,11 +145,45 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
              UR_RESULT_ERROR_INVALID_NULL_HANDLE);
     UR_FAILS(urEnqueueCommandBufferExp(gear.queue, buffer, 1, NULL, NULL),
              UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
-    ur_native_handle_t native;
     UR_FAILS_SAYING(urCommandBufferGetNativeHandleExp(buffer, &native),
                     UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "several command lists");
+}
+
+Test(command_buffer_errors, refuses_what_it_cannot_record)
+{
+    float *a = cb_floats(ITEMS);
+    buffer_t buffer = cb_make(FREE), other;
+    UR_FAILS(urCommandBufferCreateExp(gear.context, gear.device, NULL, &other),
+             UR_RESULT_ERROR_INVALID_NULL_POINTER);
+    refuse_wait_lists(buffer, a);
+    refuse_memory(buffer, a);
+    refuse_launches(buffer, a);
+    refuse_out_of_turn(buffer, a);
     UR_OK(urCommandBufferReleaseExp(buffer));
     ur_free(a);
+}
+
+static void refuse_changes(buffer_t buffer, command_t launch)
+{
+    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(launch);
+    update.hNewKernel = spin;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update = cb_update(launch);
+    update.newWorkDim = 0;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
+    update.newWorkDim = 2;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update = cb_update(launch);
+    const ur_exp_command_buffer_update_value_arg_desc_t value = cb_new_value(0, 3, "abc");
+    update.numNewValueArgs = 1;
+    update.pNewValueArgList = &value;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    UR_OK(urKernelRelease(spin));
 }
 
 Test(command_buffer_errors, refuses_updates_that_make_no_sense)
@@ -147,7 +191,6 @@ Test(command_buffer_errors, refuses_updates_that_make_no_sense)
     float *a = cb_floats(ITEMS);
     const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
                                                         UR_POINTER(2, a)};
-    ur_kernel_handle_t spin = ur_kernel("spin", "spin");
     command_t launch, copy, foreign;
     buffer_t buffer = cb_make(UPDATABLE), second = cb_make(UPDATABLE), fixed = cb_make(FREE);
     cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &launch);
@@ -174,23 +217,7 @@ Test(command_buffer_errors, refuses_updates_that_make_no_sense)
     update = cb_update(foreign);
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
              UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
-    update = cb_update(launch);
-    update.hNewKernel = spin;
-    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
-             UR_RESULT_ERROR_INVALID_VALUE);
-    update = cb_update(launch);
-    update.newWorkDim = 0;
-    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
-             UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
-    update.newWorkDim = 2;
-    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
-             UR_RESULT_ERROR_INVALID_VALUE);
-    update = cb_update(launch);
-    const ur_exp_command_buffer_update_value_arg_desc_t value = cb_new_value(0, 3, "abc");
-    update.numNewValueArgs = 1;
-    update.pNewValueArgList = &value;
-    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
-             UR_RESULT_ERROR_INVALID_VALUE);
+    refuse_changes(buffer, launch);
     UR_OK(urCommandBufferReleaseExp(buffer));
     // The command went with its command buffer.
     update = cb_update(launch);
@@ -199,7 +226,6 @@ Test(command_buffer_errors, refuses_updates_that_make_no_sense)
              UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
     UR_OK(urCommandBufferReleaseExp(second));
     UR_OK(urCommandBufferReleaseExp(fixed));
-    UR_OK(urKernelRelease(spin));
     ur_free(a);
 }
 

@@ -9,6 +9,14 @@ TestSuite(command_buffer_update, .init = cb_set_up, .fini = cb_tear_down);
 
 // ---- Updates ----
 
+static void update_and_run(buffer_t buffer,
+                           const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+{
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+}
+
 Test(command_buffer_update, takes_new_pointers_and_memory_objects)
 {
     float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS), *sum = cb_floats(ITEMS), out[ITEMS];
@@ -28,9 +36,7 @@ Test(command_buffer_update, takes_new_pointers_and_memory_objects)
     const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(1, &b);
     update.numNewPointerArgs = 1;
     update.pNewPointerArgList = &pointer;
-    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
+    update_and_run(buffer, &update);
     cb_expect(sum, 11);
 
     ur_mem_handle_t mem = cb_make_mem(ITEMS * sizeof(float));
@@ -56,45 +62,26 @@ Test(command_buffer_update, takes_new_pointers_and_memory_objects)
     ur_free(sum);
 }
 
-Test(command_buffer_update, takes_new_values_sizes_and_offsets)
+// Of note_ends: what it notes is in `out`.
+static void update_sizes_and_offsets(buffer_t buffer, command_t command, const int32_t *out)
 {
-    ur_kernel_handle_t note = ur_kernel("launches", "note_ends");
-    int32_t *out = ur_shared(9 * sizeof(int32_t));
-    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, out);
-    const size_t items = 8, group = 4;
-    command_t command;
-    buffer_t buffer = cb_make(UPDATABLE);
-    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, note, 1, NULL, &items, &group, 1,
-                                                       &argument, 0, NULL, 0, NULL, 0, NULL, NULL,
-                                                       NULL, &command));
-    UR_OK(urCommandBufferFinalizeExp(buffer));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
-    cr_assert(out[0] == 0 && out[3] == 7 && out[6] == 4);
-
     size_t offset[] = {100, 10}, size[] = {6, 4}, local[] = {3, 2};
     ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
     update.pNewGlobalWorkOffset = offset;
-    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
+    update_and_run(buffer, &update);
     cr_assert(out[0] == 100 && out[3] == 107 && out[6] == 4);
 
     update.newWorkDim = 2;
     update.pNewGlobalWorkSize = size;
     update.pNewLocalWorkSize = local;
-    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
+    update_and_run(buffer, &update);
     cr_assert(out[0] == 100 && out[1] == 10 && out[3] == 105 && out[4] == 13);
     cr_assert(out[6] == 3 && out[7] == 2);
 
     // A size that the old groups do not divide: the driver chooses.
     size[0] = 5, size[1] = 7;
     update.pNewLocalWorkSize = NULL;
-    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
+    update_and_run(buffer, &update);
     cr_assert(out[3] == 104 && out[4] == 16);
 
     size[0] = 9;
@@ -113,6 +100,24 @@ Test(command_buffer_update, takes_new_values_sizes_and_offsets)
     cb_run(gear.queue, buffer);
     UR_OK(urQueueFinish(gear.queue));
     cr_assert(out[0] == 100 && out[3] == 104);
+}
+
+Test(command_buffer_update, takes_new_values_sizes_and_offsets)
+{
+    ur_kernel_handle_t note = ur_kernel("launches", "note_ends");
+    int32_t *out = ur_shared(9 * sizeof(int32_t));
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, out);
+    const size_t items = 8, group = 4;
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, note, 1, NULL, &items, &group, 1,
+                                                       &argument, 0, NULL, 0, NULL, 0, NULL, NULL,
+                                                       NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(out[0] == 0 && out[3] == 7 && out[6] == 4);
+    update_sizes_and_offsets(buffer, command, out);
     UR_OK(urCommandBufferReleaseExp(buffer));
     UR_OK(urKernelRelease(note));
     ur_free(out);
@@ -362,9 +367,7 @@ Test(command_buffer_update, changes_commands_in_their_list)
     update.numNewPointerArgs = 1;
     update.pNewPointerArgList = &pointer;
     update.pNewGlobalWorkSize = &fewer;
-    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
-    cb_run(gear.queue, buffer);
-    UR_OK(urQueueFinish(gear.queue));
+    update_and_run(buffer, &update);
     int32_t two, half;
     memcpy(&two, &sums[ITEMS], sizeof(two));
     memcpy(&half, &sums[ITEMS / 2 - 1], sizeof(half));
