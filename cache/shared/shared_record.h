@@ -6,7 +6,7 @@
 #include "cache/shared/secret.h"
 
 // A record as the server has it: the HMAC-SHA256 of the rest (zeros without a key), then the
-// bytes of a file of the disk cache (cache/README.md).
+// bytes of a file of the disk cache (cache/disk/README.md).
 
 enum { ZEPI_SHARED_MAC_BYTES = 32 };
 

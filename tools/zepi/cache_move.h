@@ -5,7 +5,7 @@
 #include "cache/disk/disk.h"
 
 // All of a cache in one file, to take it to another machine: "ZEPIexp1", then for each file of the
-// cache its length (8 bytes, little endian) and its bytes, as cache/README.md describes them.
+// cache its length (8 bytes, little endian) and its bytes, as cache/disk/README.md describes them.
 
 // Writes the sound files. "-" is standard output. Returns false after a message; a plain
 // file that was begun is then removed. The folder's state says whether it could be read at all.
