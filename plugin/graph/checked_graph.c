@@ -5,6 +5,7 @@
 #include "core/list.h"
 #include "device/context.h"
 #include "graph/dump.h"
+#include "graph/launch_update.h"
 #include "launch/launch.h"
 #include "memory/usm.h"
 
@@ -182,21 +183,26 @@ zepi_result_t zepi_graph_finalize_checked(zepi_graph_t graph)
     }
 }
 
-static zepi_result_t make_graph_change(struct zepi_graph *graph, const zepi_graph_update_t *update,
-                                       struct zepi_graph_change *change)
+static zepi_result_t add_graph_update(struct zepi_launch_update *all,
+                                      const zepi_graph_update_t *update)
 {
     // The commands do not change any more.
-    if (update->number >= graph->commands.count ||
-        graph->commands.list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
+    const struct zepi_graph_commands *commands = &all->graph->commands;
+    struct zepi_graph_launch *launch;
+    if (update->number >= commands->count ||
+        commands->list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "command %u of the graph is no launch",
                          update->number);
-    change->command = graph->commands.list[update->number];
-    return make_described_launch(graph, update->launch, &change->launch);
+    const zepi_result_t result = make_described_launch(all->graph, update->launch, &launch);
+    if (result == ZEPI_SUCCESS)
+        zepi_launch_update_replace(all, commands->list[update->number], launch);
+    return result;
 }
 
 zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
                                          const zepi_graph_update_t *updates)
 {
+    struct zepi_launch_update all;
     zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -206,16 +212,10 @@ zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
                                              : "was not made to be updatable");
     if (count == 0 || !updates)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
-    struct zepi_graph_change *changes = zepi_allocate(count, sizeof(changes[0]));
-    if (!changes)
-        return zepi_fail_no_memory();
+    zepi_launch_update_begin(&all, graph);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = make_graph_change(graph, &updates[i], &changes[i]);
-    if (result == ZEPI_SUCCESS)
-        zepi_graph_update(graph, count, changes);
-    for (uint32_t i = 0; i < count; i++)
-        zepi_graph_launch_release(changes[i].launch);
-    zepi_free(changes);
+        result = add_graph_update(&all, &updates[i]);
+    zepi_launch_update_end(&all, result == ZEPI_SUCCESS);
     return result;
 }
 

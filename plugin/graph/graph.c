@@ -155,6 +155,7 @@ struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_d
         return NULL;
     graph->context = zepi_retain(context);
     graph->device = device;
+    graph->device_index = zepi_context_device_index(context, device);
     graph->version = 1;
     return graph;
 }
@@ -250,48 +251,6 @@ zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 
 // ---- Updates ----
 
-struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command)
-{
-    struct zepi_graph *graph = command->graph;
-    zepi_mutex_lock(&graph->mutex);
-    struct zepi_graph_launch *launch = zepi_graph_launch_retain(command->launch);
-    zepi_mutex_unlock(&graph->mutex);
-    return launch;
-}
-
-// A recording of earlier launches that does not run gets the new ones, and gives up objects that
-// the earlier ones used. What cannot be changed forgets all it has.
-static void graph_update_recordings_locked(struct zepi_graph *graph, uint64_t version)
-{
-    for (uint32_t i = 0; i < graph->recording_count; i++) {
-        struct zepi_recording *recording = graph->recordings[i];
-        bool is_idle;
-        if (recording->version != 0 && recording->version != version &&
-            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle &&
-            !zepi_recording_update(recording, &graph->commands, version))
-            zepi_recording_clear(recording);
-    }
-}
-
-void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes)
-{
-    zepi_mutex_lock(&graph->turn);
-    zepi_mutex_lock(&graph->mutex);
-    for (uint32_t i = 0; i < count; i++) {
-        struct zepi_graph_launch *old = changes[i].command->launch;
-        changes[i].command->launch = changes[i].launch;
-        changes[i].launch = old;
-    }
-    const uint64_t version = ++graph->version;
-    zepi_mutex_unlock(&graph->mutex);
-    for (uint32_t i = 0; i < graph->recording_count; i++) {
-        for (uint32_t j = 0; j < count; j++)
-            zepi_recording_note_update(graph->recordings[i], changes[j].command->number);
-    }
-    graph_update_recordings_locked(graph, version);
-    zepi_mutex_unlock(&graph->turn);
-}
-
 zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
                                         const zepi_event_t *events)
 {
@@ -308,6 +267,21 @@ void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_ev
     command->signal = event;
     zepi_mutex_unlock(&command->graph->turn);
     zepi_release(old);
+}
+
+// A recording of earlier launches that does not run gets the new ones, and gives up objects that
+// the earlier ones used. What cannot be changed forgets all it has.
+void zepi_graph_update_recordings_locked(struct zepi_graph *graph)
+{
+    const uint64_t version = graph->version;
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        struct zepi_recording *recording = graph->recordings[i];
+        bool is_idle;
+        if (recording->version != 0 && recording->version != version &&
+            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle &&
+            !zepi_recording_update(recording, &graph->commands, version))
+            zepi_recording_clear(recording);
+    }
 }
 
 // ---- Executions ----
@@ -404,7 +378,7 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
-    graph_update_recordings_locked(graph, version);
+    zepi_graph_update_recordings_locked(graph);
     return result;
 }
 

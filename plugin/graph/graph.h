@@ -27,6 +27,7 @@ struct zepi_graph {
     struct zepi_object object;
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
+    uint32_t device_index;        // in the context
     bool is_updatable;
     bool is_profiled;
     // Guards the members below; allocation alone under it.
@@ -49,6 +50,13 @@ struct zepi_graph {
 };
 
 extern const struct zepi_type zepi_graph_type;
+
+// Of a kernel whose launch on the graph's device has been checked.
+static inline struct zepi_device_kernel *zepi_graph_device_kernel(const struct zepi_graph *graph,
+                                                                  const struct zepi_kernel *kernel)
+{
+    return zepi_device_kernel_of(kernel->device_kernels[graph->device_index]);
+}
 
 // A graph for a device of a context, which have been checked. NULL without memory (noted).
 struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_device *device);
@@ -78,13 +86,6 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph);
 enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
-struct zepi_graph_change {
-    struct zepi_graph_command *command; // borrowed; a launch of the graph
-    struct zepi_graph_launch *launch;   // owned reference
-};
-// The commands get these launches: all of them at once, with regard to executions that are enqueued
-// after this. Each change gets the launch that its command had.
-void zepi_graph_update(struct zepi_graph *graph, uint32_t count, struct zepi_graph_change *changes);
 // Commands have events of their own where zepi_ze_appends_lists.
 // The command waits for these in place of the events before, in later executions.
 zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
@@ -92,10 +93,11 @@ zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint
 // The command, which signals an event, signals this one in later executions. Consumes a reference.
 void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_event *event);
 
-// The state of a launch at this moment, a new reference.
-struct zepi_graph_launch *zepi_graph_get_launch(struct zepi_graph_command *command);
-// The same of all commands of a finalized graph, an owned list by command; NULL for commands of
-// other kinds. NULL without memory (noted).
+// Recordings that do not run follow the launches as they are. With the turn.
+void zepi_graph_update_recordings_locked(struct zepi_graph *graph);
+
+// The launches of a finalized graph at this moment, an owned list of new references by command;
+// NULL for commands of other kinds. NULL without memory (noted).
 struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uint64_t *out_version);
 
 // Enqueues an execution to a queue of the graph's context and device that is not in capture mode

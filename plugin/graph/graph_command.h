@@ -48,7 +48,12 @@ struct zepi_graph_command {
     uint32_t advice; // a bit for each zepi_advice_t
     // Launches. Replaced by updates, under the graph's turn and mutex: either is enough to read it.
     struct zepi_graph_launch *launch; // one reference
-    struct zepi_kernel **kernels;     // owned list of references: that it may be of
+    // What it had before the last update, for the next one, or NULL. It uses no objects.
+    struct zepi_graph_launch *previous;
+    struct zepi_graph_launch
+        *edit; // one reference; of an update that is being made (launch_update.h)
+    struct zepi_graph_command *next_edited; // borrowed; in the same update
+    struct zepi_kernel **kernels;           // owned list of references: that it may be of
     uint32_t kernel_count;
     struct zepi_graph_native *native; // owned
     // Events of its own. Replaced by updates, under the graph's turn.

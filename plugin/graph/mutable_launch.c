@@ -41,8 +41,7 @@ static struct zepi_kernel_instance *get_instance_of(struct zepi_recorded_uses *u
                                                     const struct zepi_kernel *kernel)
 {
     struct zepi_kernel_instance *instance;
-    struct zepi_build_result *pool =
-        kernel->device_kernels[zepi_context_device_index(uses->context, uses->device)];
+    struct zepi_build_result *pool = kernel->device_kernels[uses->device_index];
     return pool && zepi_recorded_uses_get_instance(uses, zepi_device_kernel_of(pool), &instance) ==
                        ZEPI_SUCCESS
                ? instance
@@ -129,33 +128,6 @@ static void launch_changes_add(struct launch_changes *changes, const void *desc,
     changes->end = next;
 }
 
-// Whether the list has it. The bytes of an address do not say enough: the memory there may be
-// another one, of which the driver has to know.
-static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                             const struct zepi_graph_launch *old_launch,
-                             const struct zepi_graph_launch *launch)
-{
-    const zepi_argument_t *old = &old_launch->arguments[index];
-    const zepi_argument_t *argument = &launch->arguments[index];
-    if (old->kind != argument->kind || old->size_bytes != argument->size_bytes)
-        return false;
-    if (argument->kind == ZEPI_ARGUMENT_LOCAL)
-        return true;
-    // An image or a sampler, which both launches hold.
-    const bool is_same_object = launch->memory[index].object &&
-                                launch->memory[index].object == old_launch->memory[index].object;
-    return argument->kind == ZEPI_ARGUMENT_VALUE && old->value && argument->value &&
-           (is_same_object || device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE) &&
-           memcmp(old->value, argument->value, argument->size_bytes) == 0;
-}
-
-// Buffers that move are brought to the device by the recording, which would have to know.
-static bool is_fixed(const struct zepi_graph_launch *launch, uint32_t index)
-{
-    const struct zepi_buffer *buffer = launch->memory[index].part.buffer;
-    return !buffer || buffer->fixed;
-}
-
 static bool change_argument(struct launch_changes *changes, uint32_t index,
                             const struct zepi_graph_launch *launch)
 {
@@ -182,41 +154,20 @@ static bool change_argument(struct launch_changes *changes, uint32_t index,
     return true;
 }
 
-static bool has_only_fixed(const struct zepi_graph_launch *launch)
-{
-    for (uint32_t i = 0; i < launch->desc.argument_count; i++) {
-        if (!is_fixed(launch, i))
-            return false;
-    }
-    return true;
-}
-
-// `old` may be NULL: all arguments are to be set.
-static bool change_arguments(struct launch_changes *changes,
-                             const struct zepi_device_kernel *device_kernel,
-                             const struct zepi_graph_launch *old,
+static bool change_arguments(struct launch_changes *changes, uint64_t changed,
                              const struct zepi_graph_launch *launch)
 {
     const uint32_t count = launch->desc.argument_count;
     if (count > INLINE_CHANGES)
         changes->arguments = zepi_allocate(count, sizeof(changes->arguments[0]));
-    if (!changes->arguments || count != device_kernel->argument_count)
+    if (!changes->arguments)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (old && is_same_argument(device_kernel, i, old, launch))
-            continue;
-        if (!is_fixed(launch, i) || !change_argument(changes, i, launch))
+    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < count;
+         i = zepi_graph_next_changed(changed, i + 1)) {
+        if (!change_argument(changes, i, launch))
             return false;
     }
     return true;
-}
-
-static bool is_same_size(const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
-{
-    return old->work_dim == desc->work_dim &&
-           memcmp(old->global_size, desc->global_size, sizeof(desc->global_size)) == 0 &&
-           memcmp(old->group_size, desc->group_size, sizeof(desc->group_size)) == 0 &&
-           memcmp(old->global_offset, desc->global_offset, sizeof(desc->global_offset)) == 0;
 }
 
 static bool has_offset(const zepi_launch_desc_t *desc)
@@ -232,6 +183,7 @@ static bool change_offset(struct launch_changes *changes, const struct zepi_devi
                           const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
 {
     uint32_t *offset = changes->offset.xyz;
+    changes->offset = (struct zepi_ze_mutable_triple_desc){0};
     for (uint32_t i = 0; i < desc->work_dim; i++) {
         if (desc->global_offset[i] > UINT32_MAX)
             return false;
@@ -245,18 +197,25 @@ static bool change_offset(struct launch_changes *changes, const struct zepi_devi
     return true;
 }
 
-static bool change_sizes(struct launch_changes *changes, const struct zepi_device *device,
-                         const struct zepi_device_kernel *device_kernel, ze_kernel_handle_t kernel,
-                         const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
+static __attribute__((noinline)) bool change_sizes(struct launch_changes *changes,
+                                                   struct zepi_recorded_uses *uses,
+                                                   const zepi_launch_desc_t *old,
+                                                   const struct zepi_graph_launch *launch)
 {
     struct zepi_work_size size;
-    if (zepi_work_size_init(&size, device_kernel, device, kernel, desc->work_dim, desc->global_size,
-                            desc->group_size) != ZEPI_SUCCESS ||
+    const zepi_launch_desc_t *desc = &launch->desc;
+    const struct zepi_device_kernel *device_kernel =
+        zepi_device_kernel_of(launch->kernel->device_kernels[uses->device_index]);
+    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
+    if (!instance ||
+        zepi_work_size_init(&size, device_kernel, uses->device, instance->ze, desc->work_dim,
+                            desc->global_size, desc->group_size) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
+    changes->group_size = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC,
+        .id = changes->id};
     memcpy(changes->group_size.xyz, size.group, sizeof(size.group));
-    changes->group_size.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC;
-    changes->group_size.id = changes->id;
     launch_changes_add(changes, &changes->group_size, &changes->group_size.next);
     changes->counts = size.count;
     changes->group_count = (struct zepi_ze_mutable_group_count_desc){
@@ -264,47 +223,50 @@ static bool change_sizes(struct launch_changes *changes, const struct zepi_devic
         .id = changes->id,
         .counts = &changes->counts};
     launch_changes_add(changes, &changes->group_count, &changes->group_count.next);
-    return change_offset(changes, device, old, desc);
+    return change_offset(changes, uses->device, old, desc);
 }
 
-static bool change_kernel(const struct zepi_device *device, ze_command_list_handle_t list,
-                          uint64_t id, ze_kernel_handle_t kernel)
+// To the launch's kernel, of as many arguments as that has. *changed becomes all that is to be set
+// with another one.
+static bool change_kernel(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
+                          uint64_t id, const struct zepi_graph_launch *old,
+                          const struct zepi_graph_launch *launch, uint64_t *changed)
 {
-    ze_kernel_handle_t own = mutable_handle(device, ZEL_HANDLE_KERNEL, kernel);
+    const struct zepi_device *device = uses->device;
+    const struct zepi_build_result *to = launch->kernel->device_kernels[uses->device_index];
+    if (to == old->kernel->device_kernels[uses->device_index])
+        return true;
+    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
+    if (!instance || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
+        launch->desc.argument_count != zepi_device_kernel_of(to)->argument_count)
+        return false;
+    ze_kernel_handle_t kernel = mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);
+    *changed = UINT64_MAX;
     return mutable_optional_of(device)->update_command_kernels(
-               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list), 1, &id, &own) ==
+               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list), 1, &id, &kernel) ==
            ZE_RESULT_SUCCESS;
 }
 
 bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
                                 uint64_t id, const struct zepi_graph_launch *old,
-                                const struct zepi_graph_launch *launch)
+                                const struct zepi_graph_launch *launch, uint64_t changed)
 {
     const struct zepi_device *device = uses->device;
-    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
     struct launch_changes changes;
-    if (!instance || old->desc.flags != launch->desc.flags || !has_only_fixed(old))
+    // Buffers that move are brought to the device by the recording, which would have to know.
+    if (old->desc.flags != launch->desc.flags || old->moves || launch->moves)
         return false;
-    const uint32_t index = zepi_context_device_index(uses->context, device);
-    const struct zepi_device_kernel *device_kernel =
-        zepi_device_kernel_of(launch->kernel->device_kernels[index]);
-    const bool is_other_kernel =
-        launch->kernel->device_kernels[index] != old->kernel->device_kernels[index];
-    if (is_other_kernel && (!(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
-                            !change_kernel(device, list, id, instance->ze)))
+    if ((changed & ZEPI_GRAPH_CHANGED_KERNEL) &&
+        !change_kernel(uses, list, id, old, launch, &changed))
         return false;
     changes.id = id;
     changes.commands = (struct zepi_ze_mutable_flags_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
     changes.end = &changes.commands.next;
-    changes.group_size = (struct zepi_ze_mutable_triple_desc){0};
-    changes.offset = (struct zepi_ze_mutable_triple_desc){0};
     changes.arguments = changes.inline_arguments;
     bool is_changed =
-        change_arguments(&changes, device_kernel, is_other_kernel ? NULL : old, launch);
-    if (is_changed && (is_other_kernel || !is_same_size(&old->desc, &launch->desc)))
-        is_changed =
-            change_sizes(&changes, device, device_kernel, instance->ze, &old->desc, &launch->desc);
+        change_arguments(&changes, changed, launch) &&
+        (!(changed & ZEPI_GRAPH_CHANGED_SIZES) || change_sizes(&changes, uses, &old->desc, launch));
     *changes.end = NULL;
     if (is_changed)
         is_changed = mutable_optional_of(device)->update_mutable_commands(

@@ -20,11 +20,11 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            const struct zepi_graph_command *command,
                                            uint64_t *out_id);
 
-// Changes the command, which was recorded with `old`. The list is to be closed again before it is
-// executed. False: the list cannot be changed so, or the driver failed; the state of the command in
-// the list is not known then.
+// Changes the command, which was recorded with `old`, to `launch`; `changed` has all differences
+// (graph_launch.h). The list is to be closed again before it is executed. False: the list cannot be
+// changed so, or the driver failed; the state of the command in the list is not known then.
 bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
                                 uint64_t id, const struct zepi_graph_launch *old,
-                                const struct zepi_graph_launch *launch);
+                                const struct zepi_graph_launch *launch, uint64_t changed);
 
 #endif

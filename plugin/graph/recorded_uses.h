@@ -8,6 +8,7 @@
 struct zepi_recorded_uses {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
+    uint32_t device_index;               // in the context
     struct zepi_graph_launch **launches; // owned list of references: by command
     size_t launch_count;
     // Owned: the kernel instances of recorded launches, one a kernel. A driver may keep memory of

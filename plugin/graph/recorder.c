@@ -164,7 +164,7 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
 {
     const struct zepi_recorded_uses *uses = recorder->uses;
     const struct zepi_kernel *kernel = launch->kernel;
-    const uint32_t index = zepi_context_device_index(uses->context, uses->device);
+    const uint32_t index = uses->device_index;
     const struct zepi_launch asked =
         zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
     if (!kernel->is_emulated)

@@ -28,6 +28,7 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
         return zepi_fail_no_memory();
     recording->uses.context = context;
     recording->uses.device = device;
+    recording->uses.device_index = zepi_context_device_index(context, device);
     *out_recording = recording;
     return ZEPI_SUCCESS;
 }
@@ -420,17 +421,17 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 
 // ---- Updates ----
 
-void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number)
+void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number, uint64_t changes)
 {
-    if (recording->version == 0 || recording->is_unfit)
+    if (recording->version == 0 || recording->is_unfit || changes == 0)
         return;
     if (!recording->is_mutable || recording->commands[number].id == 0) {
         recording->is_unfit = true;
         return;
     }
-    if (!recording->commands[number].is_behind)
+    if (recording->commands[number].changes == 0)
         recording->behind[recording->behind_count++] = number;
-    recording->commands[number].is_behind = true;
+    recording->commands[number].changes |= changes;
 }
 
 static bool recording_update_command(struct zepi_recording *recording, uint32_t number,
@@ -439,10 +440,11 @@ static bool recording_update_command(struct zepi_recording *recording, uint32_t 
     struct zepi_recorded_command *command = &recording->commands[number];
     struct zepi_graph_launch **old = &recording->uses.launches[number];
     struct zepi_recorded_list *list = &recording->own[command->list];
-    if (!zepi_mutable_launch_change(&recording->uses, list->ze, command->id, *old, launch))
+    if (!zepi_mutable_launch_change(&recording->uses, list->ze, command->id, *old, launch,
+                                    command->changes))
         return false;
     list->is_changed = true;
-    command->is_behind = false;
+    command->changes = 0;
     zepi_graph_launch_release(*old);
     *old = zepi_graph_launch_retain(launch);
     return true;

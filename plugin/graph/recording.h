@@ -33,9 +33,9 @@ struct zepi_recorded_segment {
 
 // A command in a mutable list.
 struct zepi_recorded_command {
-    uint64_t id;    // 0: the list cannot change it
-    uint32_t list;  // its number among `own`
-    bool is_behind; // an update replaced its launch, which the list still has
+    uint64_t id;      // 0: the list cannot change it
+    uint32_t list;    // its number among `own`
+    uint64_t changes; // by updates, which the list does not have yet (graph_launch.h)
 };
 
 struct zepi_recording {
@@ -55,7 +55,7 @@ struct zepi_recording {
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
     bool is_unfit;               // of updates that the lists cannot follow
     struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
-    uint32_t *behind;                       // owned list: numbers of commands that are
+    uint32_t *behind;                       // owned list: numbers of commands with changes
     size_t behind_count;
     struct zepi_list_run *run; // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
@@ -83,7 +83,8 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     struct zepi_graph_launch **launches, uint64_t version);
 
 // An update has replaced the launch of a command, by its number. The recording may run.
-void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number);
+void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number,
+                                uint64_t changes);
 // Nothing of it runs: puts the launches of updates into mutable lists. False: it cannot, and the
 // state of its lists is not known: it has to be recorded anew.
 bool zepi_recording_update(struct zepi_recording *recording,

@@ -74,11 +74,8 @@ struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *appe
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_graph_command *command);
 
-// A launch, checked for the command buffer's device, with references to its objects. `memory`, one
-// an argument, has none.
-ur_result_t zepi_ur_make_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                      const zepi_launch_desc_t *desc,
-                                      const struct zepi_graph_memory *memory,
-                                      struct zepi_graph_launch **out_launch);
+// Whether the launch would be refused on the command buffer's device.
+ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                       const zepi_launch_desc_t *desc);
 
 #endif

@@ -36,21 +36,17 @@ static void list_memory(uint32_t count, const ur_exp_kernel_arg_properties_t *ar
     }
 }
 
-ur_result_t zepi_ur_make_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                      const zepi_launch_desc_t *desc,
-                                      const struct zepi_graph_memory *memory,
-                                      struct zepi_graph_launch **out_launch)
+ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                       const zepi_launch_desc_t *desc)
 {
     const struct zepi_launch asked = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
     const zepi_result_t checked = zepi_launch_check(graph->context, graph->device, kernel, &asked);
-    if (checked != ZEPI_SUCCESS) {
-        const ur_result_t result =
-            zepi_ur_fail_launch(checked, kernel, graph->context, graph->device, &asked);
-        // There is no wait list here.
-        return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
-    }
-    *out_launch = zepi_graph_launch_create(kernel, desc, memory);
-    return *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (checked == ZEPI_SUCCESS)
+        return UR_RESULT_SUCCESS;
+    const ur_result_t result =
+        zepi_ur_fail_launch(checked, kernel, graph->context, graph->device, &asked);
+    // There is no wait list here.
+    return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
 }
 
 static zepi_launch_desc_t launch_desc_of(struct zepi_kernel *kernel,
@@ -86,7 +82,11 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
     struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(*memory));
     if (memory) {
         list_memory(count, records, memory);
-        result = zepi_ur_make_graph_launch(graph, kernel, &desc, memory, out_launch);
+        result = zepi_ur_check_graph_launch(graph, kernel, &desc);
+        if (result == UR_RESULT_SUCCESS) {
+            *out_launch = zepi_graph_launch_create(kernel, &desc, memory);
+            result = *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+        }
     } else {
         result = zepi_ur_result(zepi_fail_no_memory());
     }

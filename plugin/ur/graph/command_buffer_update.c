@@ -1,90 +1,54 @@
 // SPDX-License-Identifier: MIT
 // Updates of launches in command buffers.
-#include "core/alloc.h"
-#include "launch/device_kernel.h"
+#include "graph/launch_update.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
-#define INLINE_ARGUMENTS 16
-#define INLINE_CHANGES 4
-
-// A launch between the old and the new one.
+// One update of a call.
 struct draft {
-    struct zepi_kernel *kernel;
-    const struct zepi_device_kernel *device_kernel; // borrowed
-    zepi_launch_desc_t desc;
-    zepi_argument_t *arguments;       // owned, unless they are those below
-    struct zepi_graph_memory *memory; // the same; borrowed objects
-    zepi_argument_t inline_arguments[INLINE_ARGUMENTS];
-    struct zepi_graph_memory inline_memory[INLINE_ARGUMENTS];
+    struct zepi_graph *graph;
+    struct zepi_graph_launch **launch;              // that its command is to have
+    const struct zepi_device_kernel *device_kernel; // of the launch's kernel
+    bool has_local;                                 // memory among the new arguments
 };
-
-static void draft_finish(struct draft *draft)
-{
-    if (draft->arguments == draft->inline_arguments)
-        return;
-    zepi_free(draft->arguments);
-    zepi_free(draft->memory);
-}
 
 static ur_result_t choose_kernel(struct draft *draft, const struct zepi_graph_command *command,
                                  ur_kernel_handle_t handle)
 {
-    if (!handle)
-        return UR_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < command->kernel_count; i++) {
-        if (command->kernels[i] == zepi_ur_kernel(handle)) {
-            draft->kernel = command->kernels[i];
-            draft->desc.kernel = draft->kernel;
-            return UR_RESULT_SUCCESS;
-        }
-    }
-    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                          "the new kernel is none of those that the command was appended with");
-}
-
-// As many arguments as the kernel has; the old ones as far as they go.
-static ur_result_t keep_arguments(struct draft *draft, const struct zepi_graph *buffer,
-                                  const struct zepi_graph_launch *old)
-{
     struct zepi_device_kernel *device_kernel;
-    const uint32_t device_index = zepi_context_device_index(buffer->context, buffer->device);
-    const ur_result_t result =
-        zepi_ur_result(zepi_kernel_get_device_kernel(draft->kernel, device_index, &device_kernel));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const uint32_t count = device_kernel->argument_count;
-    draft->device_kernel = device_kernel;
-    if (count > INLINE_ARGUMENTS) {
-        draft->arguments = zepi_allocate(count, sizeof(zepi_argument_t));
-        draft->memory = zepi_allocate(count, sizeof(draft->memory[0]));
-    }
-    if (!draft->arguments || !draft->memory)
-        return zepi_ur_result(zepi_fail_no_memory());
-    for (uint32_t i = 0; i < count; i++) {
-        const bool is_old = i < old->desc.argument_count;
-        draft->arguments[i] = is_old ? old->arguments[i] : (zepi_argument_t){0};
-        draft->memory[i] = is_old ? old->memory[i] : (struct zepi_graph_memory){0};
-    }
-    draft->desc.arguments = draft->arguments;
-    draft->desc.argument_count = count;
-    return UR_RESULT_SUCCESS;
+    struct zepi_kernel *kernel = zepi_ur_kernel(handle);
+    uint32_t i = 0;
+    while (i < command->kernel_count && command->kernels[i] != kernel)
+        i++;
+    if (i == command->kernel_count)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "the new kernel is none of those that the command was appended with");
+    zepi_result_t result =
+        zepi_kernel_get_device_kernel(kernel, draft->graph->device_index, &device_kernel);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_graph_launch_set_kernel(draft->launch, kernel, device_kernel);
+    if (result == ZEPI_SUCCESS)
+        draft->device_kernel = device_kernel;
+    return zepi_ur_result(result);
 }
 
-static ur_result_t set_argument(struct draft *draft, uint32_t index, zepi_argument_t argument,
-                                struct zepi_ur_mem *mem)
+static ur_result_t set_argument(struct draft *draft, uint32_t index,
+                                const zepi_argument_t *argument,
+                                const struct zepi_graph_memory *memory)
 {
-    if (index >= draft->desc.argument_count)
+    const struct zepi_graph_launch *launch = *draft->launch;
+    if (index >= launch->desc.argument_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index,
-                              draft->desc.argument_count);
-    draft->arguments[index] = argument;
-    draft->memory[index] = zepi_ur_graph_memory(mem);
-    return UR_RESULT_SUCCESS;
+                              launch->desc.argument_count);
+    const zepi_result_t result = zepi_graph_launch_set_argument(draft->launch, draft->device_kernel,
+                                                                index, argument, memory);
+    return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
+                                             : zepi_ur_result(result);
 }
 
 static ur_result_t
-set_mem_arguments(struct draft *draft, const struct zepi_graph *buffer,
+set_mem_arguments(struct draft *draft,
                   const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     ur_result_t result = update->numNewMemObjArgs > 0 && !update->pNewMemObjArgList
@@ -93,11 +57,13 @@ set_mem_arguments(struct draft *draft, const struct zepi_graph *buffer,
     for (uint32_t i = 0; i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &update->pNewMemObjArgList[i];
         zepi_argument_t argument;
-        result = zepi_ur_mem_as_argument(from->hNewMemObjArg, buffer->context, buffer->device,
-                                         &argument);
-        if (result == UR_RESULT_SUCCESS)
-            result =
-                set_argument(draft, from->argIndex, argument, zepi_ur_mem(from->hNewMemObjArg));
+        result = zepi_ur_mem_as_argument(from->hNewMemObjArg, draft->graph->context,
+                                         draft->graph->device, &argument);
+        if (result == UR_RESULT_SUCCESS) {
+            const struct zepi_graph_memory memory =
+                zepi_ur_graph_memory(zepi_ur_mem(from->hNewMemObjArg));
+            result = set_argument(draft, from->argIndex, &argument, &memory);
+        }
     }
     return result;
 }
@@ -116,7 +82,7 @@ set_pointer_arguments(struct draft *draft,
         zepi_argument_t argument = {.kind = ZEPI_ARGUMENT_POINTER};
         if (from->pNewPointerArg)
             memcpy(&argument.value, from->pNewPointerArg, sizeof(argument.value));
-        result = set_argument(draft, from->argIndex, argument, NULL);
+        result = set_argument(draft, from->argIndex, &argument, NULL);
     }
     return result;
 }
@@ -135,32 +101,20 @@ set_value_arguments(struct draft *draft,
                                                                      : ZEPI_ARGUMENT_LOCAL,
                                           .size_bytes = from->argSize,
                                           .value = from->pNewValueArg};
-        result = set_argument(draft, from->argIndex, argument, NULL);
+        draft->has_local = draft->has_local || !from->pNewValueArg;
+        result = set_argument(draft, from->argIndex, &argument, NULL);
     }
     return result;
 }
 
-static ur_result_t set_sizes(struct draft *draft,
-                             const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+// They have been checked.
+static void replace_sizes(struct zepi_graph_launch *launch,
+                          const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    zepi_launch_desc_t *desc = &draft->desc;
-    const uint32_t dimensions = update->newWorkDim;
-    if (dimensions == 0 || dimensions > 3)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                              "%u dimensions, expected 1 to 3", dimensions);
-    if (dimensions != desc->work_dim &&
-        (!update->pNewGlobalWorkSize || !update->pNewGlobalWorkOffset))
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                              "%u dimensions instead of %u, without a new global size and offset",
-                              dimensions, desc->work_dim);
-    desc->work_dim = dimensions;
-    for (uint32_t i = 0; i < dimensions; i++) {
-        if (update->pNewGlobalWorkSize && update->pNewGlobalWorkSize[i] == 0)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                                  "the global size of dimension %u is 0", i);
-        if (update->pNewLocalWorkSize && update->pNewLocalWorkSize[i] == 0)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
-                                  "the local size of dimension %u is 0", i);
+    zepi_launch_desc_t *desc = &launch->desc;
+    const zepi_launch_desc_t old = *desc;
+    desc->work_dim = update->newWorkDim;
+    for (uint32_t i = 0; i < desc->work_dim; i++) {
         if (update->pNewGlobalWorkOffset)
             desc->global_offset[i] = update->pNewGlobalWorkOffset[i];
         if (update->pNewGlobalWorkSize)
@@ -171,60 +125,71 @@ static ur_result_t set_sizes(struct draft *draft,
         else if (update->pNewGlobalWorkSize)
             desc->group_size[i] = 0;
     }
+    if (!zepi_graph_launch_has_sizes(launch, &old))
+        launch->changes |= ZEPI_GRAPH_CHANGED_SIZES;
+}
+
+static ur_result_t set_sizes(struct draft *draft,
+                             const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+{
+    struct zepi_graph_launch *launch = *draft->launch;
+    const uint32_t dimensions = update->newWorkDim;
+    if (dimensions == 0 || dimensions > 3)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                              "%u dimensions, expected 1 to 3", dimensions);
+    if (dimensions != launch->desc.work_dim &&
+        (!update->pNewGlobalWorkSize || !update->pNewGlobalWorkOffset))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "%u dimensions instead of %u, without a new global size and offset",
+                              dimensions, launch->desc.work_dim);
+    for (uint32_t i = 0; i < dimensions && update->pNewGlobalWorkSize; i++) {
+        if (update->pNewGlobalWorkSize[i] == 0)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                                  "the global size of dimension %u is 0", i);
+    }
+    for (uint32_t i = 0; i < dimensions && update->pNewLocalWorkSize; i++) {
+        if (update->pNewLocalWorkSize[i] == 0)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
+                                  "the local size of dimension %u is 0", i);
+    }
+    if (update->pNewGlobalWorkSize || update->pNewLocalWorkSize || update->pNewGlobalWorkOffset)
+        replace_sizes(launch, update);
     return UR_RESULT_SUCCESS;
 }
 
-// Whether only arguments differ: the sizes have been checked.
-static bool has_old_sizes(const struct draft *draft, const struct zepi_graph_launch *old)
+// What depends on more than one argument.
+static ur_result_t check_whole(const struct draft *draft)
 {
-    const zepi_launch_desc_t *desc = &draft->desc;
-    return draft->kernel == old->kernel && !old->kernel->is_emulated &&
-           desc->work_dim == old->desc.work_dim &&
-           memcmp(desc->global_size, old->desc.global_size, sizeof(desc->global_size)) == 0 &&
-           memcmp(desc->group_size, old->desc.group_size, sizeof(desc->group_size)) == 0 &&
-           memcmp(desc->global_offset, old->desc.global_offset, sizeof(desc->global_offset)) == 0;
-}
-
-static ur_result_t draft_make_launch(const struct draft *draft, const struct zepi_graph *buffer,
-                                     const struct zepi_graph_launch *old,
-                                     struct zepi_graph_launch **out_launch)
-{
+    const struct zepi_graph_launch *launch = *draft->launch;
+    if (launch->kernel->is_emulated ||
+        (launch->changes & (ZEPI_GRAPH_CHANGED_KERNEL | ZEPI_GRAPH_CHANGED_SIZES)))
+        return zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
+    if (!draft->has_local)
+        return UR_RESULT_SUCCESS;
     const struct zepi_argument_list list =
-        zepi_argument_list_of(draft->desc.argument_count, draft->arguments);
-    if (!has_old_sizes(draft, old) ||
-        zepi_arguments_check(draft->device_kernel, buffer->device, &list) != ZEPI_SUCCESS)
-        return zepi_ur_make_graph_launch(buffer, draft->kernel, &draft->desc, draft->memory,
-                                         out_launch);
-    *out_launch = zepi_graph_launch_create(draft->kernel, &draft->desc, draft->memory);
-    return *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+        zepi_argument_list_of(launch->desc.argument_count, launch->arguments);
+    return zepi_arguments_check_local_memory(draft->device_kernel, draft->graph->device, &list) ==
+                   ZEPI_SUCCESS
+               ? UR_RESULT_SUCCESS
+               : UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
 }
 
-static ur_result_t make_launch(const struct zepi_graph_command *command,
-                               const struct zepi_graph_launch *old,
-                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update,
-                               struct zepi_graph_launch **out_launch)
+static ur_result_t draft_launch(struct draft *draft, const struct zepi_graph_command *command,
+                                const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const struct zepi_graph *buffer = command->graph;
-    struct draft draft; // as large as it is, it is not zeroed
-    draft.kernel = old->kernel;
-    draft.desc = old->desc;
-    draft.arguments = draft.inline_arguments;
-    draft.memory = draft.inline_memory;
-    ur_result_t result = choose_kernel(&draft, command, update->hNewKernel);
+    ur_result_t result = UR_RESULT_SUCCESS;
+    draft->device_kernel = zepi_graph_device_kernel(draft->graph, (*draft->launch)->kernel);
+    if (update->hNewKernel)
+        result = choose_kernel(draft, command, update->hNewKernel);
     if (result == UR_RESULT_SUCCESS)
-        result = keep_arguments(&draft, buffer, old);
+        result = set_mem_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
-        result = set_mem_arguments(&draft, buffer, update);
+        result = set_pointer_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
-        result = set_pointer_arguments(&draft, update);
+        result = set_value_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
-        result = set_value_arguments(&draft, update);
-    if (result == UR_RESULT_SUCCESS)
-        result = set_sizes(&draft, update);
-    if (result == UR_RESULT_SUCCESS)
-        result = draft_make_launch(&draft, buffer, old, out_launch);
-    draft_finish(&draft);
-    return result;
+        result = set_sizes(draft, update);
+    return result == UR_RESULT_SUCCESS ? check_whole(draft) : result;
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -232,9 +197,9 @@ static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handl
     return (struct zepi_graph_command *)handle;
 }
 
-static ur_result_t check_updatable(struct zepi_graph *graph)
+static ur_result_t check_updatable(const struct zepi_graph *graph, bool is_finalized)
 {
-    if (!graph->is_updatable || !zepi_graph_is_finalized(graph))
+    if (!graph->is_updatable || !is_finalized)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
                               graph->is_updatable ? "was not finalized yet"
                                                   : "was not made to be updatable");
@@ -255,32 +220,17 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
     return UR_RESULT_SUCCESS;
 }
 
-// The launch that update number `count` starts from: an earlier one's of this call, or the
-// command's. New reference.
-static struct zepi_graph_launch *find_old(uint32_t count, const struct zepi_graph_change *changes)
+// One update of a call, with the graph's turn.
+static ur_result_t add_update(struct zepi_launch_update *all,
+                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    for (uint32_t i = count; i-- > 0;) {
-        if (changes[i].command == changes[count].command)
-            return zepi_graph_launch_retain(changes[i].launch);
-    }
-    return zepi_graph_get_launch(changes[count].command);
-}
-
-static ur_result_t check_update(ur_exp_command_buffer_handle_t handle, uint32_t count,
-                                const ur_exp_command_buffer_update_kernel_launch_desc_t *updates)
-{
-    ur_result_t result = zepi_ur_check_command_buffer(handle);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(updates, "pUpdateKernelLaunch");
-    if (result == UR_RESULT_SUCCESS && count == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
+    const ur_result_t result = check_command(all->graph, update->hCommand);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_graph *buffer = zepi_ur_command_buffer(handle);
-    result = check_updatable(buffer);
-    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
-        result = check_command(buffer, updates[i].hCommand);
-    return result;
+    struct zepi_graph_command *command = command_of(update->hCommand);
+    struct draft draft = {.graph = all->graph, .launch = zepi_launch_update_edit(all, command)};
+    return draft.launch ? draft_launch(&draft, command, update)
+                        : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
 // All updates or none. Executions under way are not concerned.
@@ -288,27 +238,20 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, uint32_t numKernelUpdates,
     const ur_exp_command_buffer_update_kernel_launch_desc_t *pUpdateKernelLaunch)
 {
-    ur_result_t result = check_update(hCommandBuffer, numKernelUpdates, pUpdateKernelLaunch);
+    struct zepi_launch_update all;
+    ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch");
+    if (result == UR_RESULT_SUCCESS && numKernelUpdates == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_graph_change inline_changes[INLINE_CHANGES] = {{0}};
-    struct zepi_graph_change *changes = inline_changes;
-    if (numKernelUpdates > INLINE_CHANGES)
-        changes = zepi_allocate(numKernelUpdates, sizeof(*changes));
-    if (!changes)
-        return zepi_ur_result(zepi_fail_no_memory());
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
-        changes[i].command = command_of(pUpdateKernelLaunch[i].hCommand);
-        struct zepi_graph_launch *old = find_old(i, changes);
-        result = make_launch(changes[i].command, old, &pUpdateKernelLaunch[i], &changes[i].launch);
-        zepi_graph_launch_release(old);
-    }
-    if (result == UR_RESULT_SUCCESS)
-        zepi_graph_update(zepi_ur_command_buffer(hCommandBuffer), numKernelUpdates, changes);
-    for (uint32_t i = 0; i < numKernelUpdates; i++)
-        zepi_graph_launch_release(changes[i].launch);
-    if (changes != inline_changes)
-        zepi_free(changes);
+    zepi_launch_update_begin(&all, zepi_ur_command_buffer(hCommandBuffer));
+    // Written with the turn.
+    result = check_updatable(all.graph, all.graph->is_finalized);
+    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
+        result = add_update(&all, &pUpdateKernelLaunch[i]);
+    zepi_launch_update_end(&all, result == UR_RESULT_SUCCESS);
     return result;
 }
 
@@ -323,7 +266,7 @@ zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t 
     ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
                                        UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
     if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(command->graph);
+        result = check_updatable(command->graph, zepi_graph_is_finalized(command->graph));
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phSignalEvent, "phSignalEvent");
     if (result == UR_RESULT_SUCCESS && !command->signal)
@@ -346,7 +289,7 @@ ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_comman
     ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
                                        UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
     if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(command->graph);
+        result = check_updatable(command->graph, zepi_graph_is_finalized(command->graph));
     if (result == UR_RESULT_SUCCESS && (numEventsInWaitList == 0) != (phEventWaitList == NULL))
         result = zepi_ur_refuse_wait_list(numEventsInWaitList);
     if (result == UR_RESULT_SUCCESS && numEventsInWaitList != command->awaited_count)

@@ -214,6 +214,54 @@ Test(command_buffer_update, takes_all_updates_of_a_call_or_none)
     ur_free(sum);
 }
 
+// An update of some arguments, or of the size, after updates of others. Of each three executions
+// two are enqueued before one ends, so that the launches of the last updates are in use.
+Test(command_buffer_update, goes_on_from_the_updates_before)
+{
+    enum { RUNS = 60 };
+    ur_kernel_handle_t use_local = ur_kernel("launches", "use_local");
+    int32_t *all = ur_shared((RUNS + 1) * 8 * sizeof(int32_t));
+    int32_t *sums = all, length = 10, expected[RUNS + 1];
+    size_t size = 16, group = 8;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_LOCAL(0, 64 * sizeof(int32_t)),
+                                                        UR_VALUE(1, length), UR_POINTER(2, sums)};
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, use_local, 1, NULL, &size, &group, 3,
+                                                       arguments, 0, NULL, 0, NULL, 0, NULL, NULL,
+                                                       NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    for (int i = 1; i <= RUNS; i++) {
+        ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+        const size_t local_bytes = 64 * sizeof(int32_t) + 4 * (size_t)(i % 5);
+        sums = all + 8 * i;
+        length = i % 2 ? length : 8 + i % 7;
+        group = i % 3 ? group : 4 + 4 * (size_t)(i / 3 % 2);
+        const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(2, &sums);
+        const ur_exp_command_buffer_update_value_arg_desc_t values[] = {
+            cb_new_value(1, sizeof(length), &length), cb_new_value(0, local_bytes, NULL)};
+        update.numNewPointerArgs = 1;
+        update.pNewPointerArgList = &pointer;
+        update.numNewValueArgs = i % 2 ? 0 : 1 + i % 4 / 2;
+        update.pNewValueArgList = i % 2 ? NULL : values;
+        update.pNewGlobalWorkSize = i % 3 ? NULL : &size;
+        update.pNewLocalWorkSize = i % 3 ? NULL : &group;
+        UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+        cb_run(gear.queue, buffer);
+        if (i % 3 == 0)
+            UR_OK(urQueueFinish(gear.queue));
+        // 1000 times the last item, and all numbers below the length.
+        expected[i] = 1000 * ((int32_t)group - 1) + length * (length - 1) / 2;
+    }
+    UR_OK(urQueueFinish(gear.queue));
+    for (int i = 1; i <= RUNS; i++)
+        cr_assert(all[8 * i] == expected[i] && all[8 * i + 1] == expected[i], "%d: %d, not %d", i,
+                  all[8 * i], expected[i]);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(use_local));
+    ur_free(all);
+}
+
 // ---- Threads ----
 
 struct worker {
