@@ -26,12 +26,10 @@ static const char usage[] =
     "  --json  print the table as JSON\n"
     "\n"
     "build: the first build with these constants, in a cache folder of its own; int and float are\n"
-    "kernels of one module. again: the same from memory. disk: the same after everything in "
-    "memory\n"
-    "was forgotten. launch: submission to completion, best of up to 5. error: the largest one, "
-    "relative "
-    "to\n"
-    "the largest element; allowed: what the kernel's arithmetic may bring about.\n"
+    "kernels of one module. again: the same from memory. disk: the same after everything in\n"
+    "memory was forgotten. launch: submission to completion, best of up to 5. error: the largest\n"
+    "one, relative to the largest element; allowed: the error that the kernel's arithmetic may\n"
+    "have.\n"
     "Exit code 1: a number is wrong.\n";
 
 static void print_row(void *user, const struct demo_row *row)

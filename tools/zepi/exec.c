@@ -35,7 +35,7 @@ static const char usage[] =
     "                  allocated (ZEPI_STATS): on stderr, or appended to FILE, as JSON if it ends "
     "in\n"
     "                  .json\n"
-    "  --verbose       say on stderr which DPC++ runtime the program has, and what is set\n"
+    "  --verbose       name the program's DPC++ runtime on stderr, and the variables that are set\n"
     "\n"
     "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, or "
     "no\n"

@@ -16,10 +16,12 @@ static const struct {
     {"run", command_run, "build, set arguments, launch, print"},
     {"exec", command_exec, "run a program of the DPC++ runtime on zepi"},
     {"demo", command_demo, "three specialized kernels with checked results"},
-    {"cache", command_cache, "the native code on disk: show, verify, trim, clear, warm, export, import"},
-    {"bench", command_bench, "what operations cost, in time and instructions"},
+    {"cache", command_cache,
+     "the native code on disk: show, verify, trim, clear, warm, export, import"},
+    {"bench", command_bench, "costs of operations, in time and instructions"},
     {"report", command_report, "a text file about this machine, to attach to an issue"},
-    {"compare", command_compare, "a matrix multiply through zepi and through plain OpenCL"},
+    {"compare", command_compare,
+     "launches, copies, queues and a matrix multiply, beside OpenCL and memcpy"},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 

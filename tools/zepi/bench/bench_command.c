@@ -22,34 +22,32 @@ static const char usage[] =
     "FILE] "
     "[--json] [--gpu | --intel-driver]\n"
     "\n"
-    "What operations cost through zepi's table, through zepi as an adapter of Unified Runtime, "
-    "and\n"
+    "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
     "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
     "completes everything at once without executing it (ze_cpu with ZE_CPU_EXECUTE=0). Builds are\n"
     "real; they go to a cache of their own. Half of the arguments differ from launch to launch.\n"
     "\n"
     "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
-    "                  loop lengths, less that of the loop without the operation; on ze_cpu, fails "
-    "if\n"
-    "                  one is above its limit, in builds of the compiler that limits are for (gcc "
-    "12)\n"
+    "                  loop lengths, less that of the loop without the operation; on ze_cpu,\n"
+    "                  fails if one is above its limit, in builds of the compiler that limits\n"
+    "                  are for (gcc 12)\n"
     "  --growth        by how much the process grows in a million operations of each kind\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
     "  --json          all numbers, for scripts\n"
     "  --gpu           on a GPU, which executes the kernels; times alone\n"
-    "  --intel-driver  on Intel's newest driver, whose kernels are passed over: instructions are "
-    "those of\n"
-    "                  the plugin or adapter + those of the driver; the stand-in for the kernel's "
-    "driver\n"
-    "                  (tools/drm_shim) is not counted. With --adapter, side by side with Intel's\n"
+    "  --intel-driver  on Intel's newest driver, whose kernels are passed over: instructions are\n"
+    "                  those of the plugin or adapter + those of the driver; the stand-in for the\n"
+    "                  kernel's driver (tools/drm_shim) is not counted. With --adapter, side by\n"
+    "                  side with Intel's\n"
     "\n"
-    "Times are the best (and the median) of 15 rounds in turns. Two threads are compared with "
-    "one,\n"
-    "and stand beside two that only spin in the same rounds.\n"
+    "Times are the best (and the median) of 15 rounds in turns. Two threads are compared with\n"
+    "one, and stand beside two that only spin in the same rounds.\n"
     "\n"
-    "Operations: ";
+    "Operations:";
+
+#define LINE_COLUMNS 96 // of the list of operations
 
 struct bench_options {
     bool is_json;
@@ -61,11 +59,17 @@ struct bench_options {
 
 static void print_usage(void)
 {
+    int column = LINE_COLUMNS;
     fputs(usage, stdout);
-    for (int i = 0; i < BENCH_OPERATION_COUNT; i++)
-        printf("%s%s", i % 6 == 5 ? "\n  " : i > 0 ? " " : "", bench_operations[i].name);
-    for (int i = 0; i < BENCH_CREW_COUNT; i++)
-        printf("%s%s", i % 4 == 0 ? "\n  " : " ", bench_crews[i].name);
+    for (int i = 0; i < BENCH_OPERATION_COUNT + BENCH_CREW_COUNT; i++) {
+        const char *name = i < BENCH_OPERATION_COUNT
+                               ? bench_operations[i].name
+                               : bench_crews[i - BENCH_OPERATION_COUNT].name;
+        const int length = (int)strlen(name);
+        const bool fits = column + 1 + length <= LINE_COLUMNS;
+        printf("%s%s", fits ? " " : "\n  ", name);
+        column = fits ? column + 1 + length : 2 + length;
+    }
     putchar('\n');
 }
 
