@@ -53,6 +53,7 @@ static void expect_kept(const char *name, const char *options, zepi_result_t res
                         const char *words)
 {
     zepi_context_t other;
+    test_ze_cpu_require_own_compiler();
     const struct failure first = fail(gear.context, name, options);
     const uint64_t modules = ze_cpu.get_count("zeModuleCreate");
     cr_assert_eq(first.result, result);
@@ -127,6 +128,7 @@ static void build_in_threads(struct caller *callers, const char *options)
 Test(cache_failures, of_the_compiler_reach_every_thread_that_waits)
 {
     struct caller callers[THREADS];
+    test_ze_cpu_require_own_compiler();
     build_in_threads(callers, "-cl-no-such-option");
     cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), 1);
     for (int i = 0; i < THREADS; i++) {

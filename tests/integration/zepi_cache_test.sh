@@ -8,6 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 # shellcheck source=tests/integration/expect.sh
 . "$(dirname "$0")/expect.sh"
 unset ZEPI_CACHE ZEPI_CACHE_DISK
+unset ZEPI_COMPILER # processes count their compiles
 export ZEPI_CACHE_DIR=$scratch/cache ZE_CPU_COUNT=1
 
 files() { find "$1" -name '*.zepi1' | wc -l; }

@@ -8,6 +8,7 @@
 
 struct test_ze_cpu {
     int (*set_fail)(const char *failures);
+    // Of "compile:spirv" as behind test_ze_cpu_require_own_compiler.
     uint64_t (*get_count)(const char *name);
     void (*reset_counts)(void);
     void (*set_hook)(void (*hook)(const char *function, int is_over));
@@ -33,5 +34,9 @@ struct test_ze_cpu test_ze_cpu_use(void);
 // Skips the test on Intel's driver. To be called before commands wait for the host: a test that is
 // skipped later, as it counts a call, ends its process, and Intel's driver would wait for them.
 void test_ze_cpu_require(void);
+
+// Skips the test if ZEPI_COMPILER has compiles in other processes: ze_cpu counts them there.
+// (zepi's own counters, of ZEPI_STATS and of its caches, have them all.)
+void test_ze_cpu_require_own_compiler(void);
 
 #endif
