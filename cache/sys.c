@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/sys.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +134,18 @@ DIR *zepi_sys_list(int folder)
     if (!listing)
         close(fd);
     return listing;
+}
+
+bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX])
+{
+    Dl_info library;
+    char *slash = NULL;
+    if (dladdr((void *)&current_hook, &library) && realpath(library.dli_fname, out_path))
+        slash = strrchr(out_path, '/');
+    if (!slash || (size_t)(slash + 1 - out_path) + strlen(name) >= PATH_MAX)
+        return false;
+    strcpy(slash + 1, name);
+    return true;
 }
 
 int zepi_sys_socket(int family)

@@ -3,7 +3,9 @@
 #define ZEPI_CACHE_SYS_H
 
 #include <dirent.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -60,6 +62,10 @@ int zepi_sys_mkdir(const char *path, mode_t mode);
 int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: another has it
 int zepi_sys_touch(int fd);     // last modification becomes now, to the nanosecond
 DIR *zepi_sys_list(int folder); // a listing with a descriptor of its own; closedir() it
+
+// The path of a file in the folder of the library, or program, that this code is in, with all links
+// resolved. False: the folder is not known.
+bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX]);
 
 int zepi_sys_socket(int family); // a stream that does not block
 int zepi_sys_connect(int socket, const struct sockaddr *to, socklen_t size);

@@ -194,6 +194,65 @@ static void stops_when_the_time_is_up(void)
     end();
 }
 
+// ---- Processes that do not stay ----
+
+static void ends_when_it_keeps_too_much_memory(void)
+{
+    setenv("ZEPI_COMPILER_BYTES", "1M", 1);
+    begin();
+    const int descriptors = test_env_count_descriptors();
+    launch_a_counter();
+    TEST_OK(build("vector_add"));
+    TEST_EXPECT(count_compilers() == 0, "a process with much memory stays");
+    TEST_EXPECT(test_env_count_descriptors() == descriptors, "a descriptor is left");
+    end();
+}
+
+static pid_t expect_compiler(void)
+{
+    pid_t compilers[PROCESSES_MAX];
+    TEST_EXPECT(list_compilers(getpid(), compilers) == 1, "there is no process, or another one");
+    return compilers[0];
+}
+
+static void ends_when_it_waits_for_too_long(void)
+{
+    siginfo_t about;
+    setenv("ZEPI_COMPILER_IDLE_SECONDS", "1", 1);
+    begin();
+    TEST_OK(build("vector_add"));
+    const pid_t compiler = expect_compiler();
+    TEST_EXPECT(waitid(P_PID, (id_t)compiler, &about, WEXITED | WNOWAIT) == 0, "it lives");
+    TEST_EXPECT(about.si_code == CLD_EXITED && about.si_status == 0, "it does not end well");
+    TEST_OK(build("scaled_copy"));
+    TEST_EXPECT(expect_compiler() != compiler, "the process that has ended is still there");
+    end();
+}
+
+static void *build_well(void *unused)
+{
+    (void)unused;
+    TEST_OK(build("vector_add"));
+    return NULL;
+}
+
+// The process is stopped until its time is up; the request is there by then, and another process
+// has to take it.
+static void is_asked_as_it_ends(void)
+{
+    setenv("ZEPI_COMPILER_IDLE_SECONDS", "1", 1);
+    begin();
+    TEST_OK(build("negate"));
+    const pid_t compiler = expect_compiler();
+    kill(compiler, SIGSTOP);
+    const pthread_t builder = test_thread_start(build_well, NULL);
+    usleep(1100000);
+    kill(compiler, SIGCONT);
+    pthread_join(builder, NULL);
+    TEST_OK(build("scaled_copy"));
+    end();
+}
+
 // A pipe of the host, and where its ends are in another process.
 static bool has_pipe(pid_t process, int pipe)
 {
@@ -391,6 +450,9 @@ int main(void)
     test("a failure with its log", tells_what_the_compiler_says);
     test("crashes", outlives_a_crash);
     test("the time is up", stops_when_the_time_is_up);
+    test("much memory", ends_when_it_keeps_too_much_memory);
+    test("no more builds", ends_when_it_waits_for_too_long);
+    test("a build at the end", is_asked_as_it_ends);
     test("descriptors", keeps_descriptors_from_the_compiler);
     test("a host that ignores children", needs_no_news_of_children);
     test("a fork", leaves_the_compiler_to_the_parent);

@@ -2,15 +2,14 @@
 #include "program/compiler/compiler.h"
 
 #include "cache/mutex.h"
+#include "cache/sys.h"
 #include "core/alloc.h"
-#include "core/clock.h"
 #include "core/log.h"
 #include "device/compiler_identity.h"
 #include "device/platform.h"
 #include "program/compiler/compiler_process.h"
 #include "program/compiler/request.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,8 +30,8 @@ struct slot {
     struct zepi_compiler_process process;
 };
 
-// Guards the states and `owner`. A slot's process is its taker's. Nothing is done under it but
-// closing descriptors after a fork.
+// Guards the states and `owner`. A slot's process is its taker's. Nothing is done under it but the
+// end of idle processes, and closing descriptors after a fork.
 static struct zepi_mutex mutex;
 static struct zepi_condition changed;
 static struct slot slots[ZEPI_COMPILER_PROCESSES_MAX];
@@ -96,12 +95,26 @@ static struct slot *find_slot_locked(unsigned limit)
     return found;
 }
 
+// Of idle processes that have ended by now, an entry in the table of processes and two descriptors
+// are left.
+static void collect_ended_locked(void)
+{
+    int status;
+    for (int i = 0; i < ZEPI_COMPILER_PROCESSES_MAX; i++) {
+        if (slots[i].state != SLOT_IDLE || zepi_compiler_process_is_idle(&slots[i].process))
+            continue;
+        zepi_compiler_process_end(&slots[i].process, &status);
+        slots[i].state = SLOT_FREE;
+    }
+}
+
 static struct slot *take_slot(void)
 {
     const unsigned limit = zepi_compiler_limit();
     struct slot *slot;
     zepi_mutex_lock(&mutex);
     adopt_locked();
+    collect_ended_locked();
     while (!(slot = find_slot_locked(limit)))
         zepi_condition_wait(&changed, &mutex);
     slot->state = SLOT_TAKEN;
@@ -115,19 +128,6 @@ static void give_slot(struct slot *slot)
     slot->state = slot->process.id ? SLOT_IDLE : SLOT_FREE;
     zepi_condition_wake_all(&changed);
     zepi_mutex_unlock(&mutex);
-}
-
-// Beside the library that this code is in.
-static bool find_program(char path[PATH_MAX])
-{
-    Dl_info library;
-    char *slash = NULL;
-    if (dladdr((void *)&mutex, &library) && realpath(library.dli_fname, path))
-        slash = strrchr(path, '/');
-    if (!slash || (size_t)(slash - path) + sizeof("/zepi-compiler") > PATH_MAX)
-        return false;
-    strcpy(slash, "/zepi-compiler");
-    return true;
 }
 
 // ---- Ends ----
@@ -216,13 +216,6 @@ static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
 
 // ---- Builds ----
 
-static uint64_t deadline_in(uint64_t seconds)
-{
-    const uint64_t now_ns = zepi_clock_ns();
-    return seconds < (UINT64_MAX - now_ns) / 1000000000u ? now_ns + seconds * 1000000000u
-                                                         : ZEPI_NO_DEADLINE;
-}
-
 // A process that has come up and waits, in the place of one that has died.
 static zepi_result_t provide_process(struct zepi_compiler_process *process,
                                      struct zepi_compiled *compiled)
@@ -233,7 +226,7 @@ static zepi_result_t provide_process(struct zepi_compiler_process *process,
         return ZEPI_SUCCESS;
     if (process->id)
         end_process(process);
-    if (!find_program(path))
+    if (!zepi_sys_find_beside("zepi-compiler", path))
         return zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
                          "ZEPI_COMPILER=process, but zepi's own library is not found, beside which "
                          "zepi-compiler lies");
@@ -241,7 +234,7 @@ static zepi_result_t provide_process(struct zepi_compiler_process *process,
     if (result != ZEPI_SUCCESS)
         return result;
     const enum zepi_delivery delivery =
-        zepi_message_receive(&greeting, process->socket, deadline_in(COME_UP_SECONDS));
+        zepi_message_receive(&greeting, process->socket, zepi_deadline_in(COME_UP_SECONDS));
     zepi_message_finish(&greeting);
     return delivery == ZEPI_DELIVERED ? ZEPI_SUCCESS : fail_to_come_up(process, delivery, compiled);
 }
@@ -267,6 +260,23 @@ static zepi_result_t use_answer(const struct zepi_device *device,
     return ZEPI_SUCCESS;
 }
 
+// ZEPI_DELIVERED: an answer that is not empty, or a failure, in *out_result, to provide a process.
+static enum zepi_delivery ask(struct zepi_compiler_process *process,
+                              const struct zepi_message *request, struct zepi_compiled *compiled,
+                              struct zepi_message *answer, zepi_result_t *out_result)
+{
+    enum zepi_delivery delivery = ZEPI_DELIVERED;
+    while ((*out_result = provide_process(process, compiled)) == ZEPI_SUCCESS) {
+        delivery = zepi_compiler_process_ask(
+            process, request, zepi_deadline_in(zepi_options()->compiler_seconds), answer);
+        if (delivery != ZEPI_DELIVERED || answer->size_bytes > 0)
+            break;
+        // It had waited for too long, and ended as the request came.
+        end_process(process);
+    }
+    return delivery;
+}
+
 static zepi_result_t compile_in(struct zepi_compiler_process *process,
                                 const struct zepi_device *device,
                                 const struct zepi_message *request, const char *name,
@@ -274,16 +284,18 @@ static zepi_result_t compile_in(struct zepi_compiler_process *process,
 {
     struct zepi_message message = {0};
     struct zepi_compiler_answer answer;
-    zepi_result_t result = provide_process(process, compiled);
+    zepi_result_t result;
+    enum zepi_delivery delivery = ask(process, request, compiled, &message, &result);
     if (result != ZEPI_SUCCESS)
         return result;
-    enum zepi_delivery delivery = zepi_compiler_process_ask(
-        process, request, deadline_in(zepi_options()->compiler_seconds), &message);
     if (delivery == ZEPI_DELIVERED && !zepi_compiler_answer_take(&message, &answer))
         delivery = ZEPI_DELIVERY_BAD;
     result = delivery == ZEPI_DELIVERED ? use_answer(device, &answer, compiled)
                                         : fail_without_answer(process, delivery, name, compiled);
     zepi_message_finish(&message);
+    // The memory of a large build seldom serves the next one.
+    if (process->id && zepi_compiler_process_memory_bytes(process) > zepi_options()->compiler_bytes)
+        end_process(process);
     return result;
 }
 

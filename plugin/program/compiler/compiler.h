@@ -10,8 +10,9 @@ struct zepi_device;
 
 // The driver's compiler in processes of its own (ZEPI_COMPILER=process): its crash is a failure of
 // a build. Processes stay for the next build, as many as builds ran at one time, at most one a
-// core; dlclose ends them, and the end of this process. Any thread; as many builds as there are
-// threads.
+// core, unless they wait for too long (ZEPI_COMPILER_IDLE_SECONDS) or keep too much memory
+// (ZEPI_COMPILER_BYTES); dlclose ends them, and the end of this process. Any thread; as many builds
+// as there are threads.
 
 #define ZEPI_COMPILER_PROCESSES_MAX 64
 // How many builds can run at one time, at most that; 1 if the compiler is in this process.

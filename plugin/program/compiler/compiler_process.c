@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -119,6 +120,20 @@ bool zepi_compiler_process_is_idle(const struct zepi_compiler_process *process)
     return poll(&poll_fd, 1, 0) == 0;
 }
 
+uint64_t zepi_compiler_process_memory_bytes(const struct zepi_compiler_process *process)
+{
+    char path[32];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof(path), "/proc/%ld/statm", (long)process->id);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process *process,
                                              const struct zepi_message *request,
                                              uint64_t deadline_ns, struct zepi_message *answer)
@@ -126,8 +141,10 @@ enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process 
     if (ftruncate(process->output, 0) != 0)
         return ZEPI_DELIVERY_ENDED;
     const enum zepi_delivery delivery = zepi_message_send(request, process->socket, deadline_ns);
-    return delivery == ZEPI_DELIVERED ? zepi_message_receive(answer, process->socket, deadline_ns)
-                                      : delivery;
+    // What a process sent before its end is still there.
+    return delivery == ZEPI_DELIVERED || delivery == ZEPI_DELIVERY_ENDED
+               ? zepi_message_receive(answer, process->socket, deadline_ns)
+               : delivery;
 }
 
 char *zepi_compiler_process_read_output(const struct zepi_compiler_process *process)

@@ -23,11 +23,14 @@ struct zepi_compiler_process {
 // ZEPI_ERROR_COMPILER_UNAVAILABLE: it cannot be started.
 zepi_result_t zepi_compiler_process_start(struct zepi_compiler_process *process, const char *path);
 
-// Whether the process waits for a request.
+// Whether the process waits for a request. It does not do so for ever (serve.h).
 bool zepi_compiler_process_is_idle(const struct zepi_compiler_process *process);
 
-// Sends a request and receives the answer. After anything but ZEPI_DELIVERED the process is to be
-// ended.
+// The memory that is resident now; 0: it is not known.
+uint64_t zepi_compiler_process_memory_bytes(const struct zepi_compiler_process *process);
+
+// Sends a request and receives the answer. An empty one is that of a process that ends and has not
+// read the request. After that, and after anything but ZEPI_DELIVERED, the process is to be ended.
 enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process *process,
                                              const struct zepi_message *request,
                                              uint64_t deadline_ns, struct zepi_message *answer);

@@ -116,6 +116,13 @@ const char *zepi_message_take_text(struct zepi_message *message)
 
 // ---- Delivery ----
 
+uint64_t zepi_deadline_in(uint64_t seconds)
+{
+    const uint64_t now_ns = zepi_clock_ns();
+    return seconds < (UINT64_MAX - now_ns) / 1000000000u ? now_ns + seconds * 1000000000u
+                                                         : ZEPI_NO_DEADLINE;
+}
+
 // The next call waits in here, so that it returns by the deadline.
 static enum zepi_delivery wait_for(int socket, short events, uint64_t deadline_ns)
 {

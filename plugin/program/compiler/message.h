@@ -41,6 +41,7 @@ enum zepi_delivery {
 };
 
 #define ZEPI_NO_DEADLINE UINT64_MAX
+uint64_t zepi_deadline_in(uint64_t seconds);
 // Over a stream socket, until a time of zepi_clock_ns. The message is not bad.
 enum zepi_delivery zepi_message_send(const struct zepi_message *message, int socket,
                                      uint64_t deadline_ns);

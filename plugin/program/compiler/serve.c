@@ -2,6 +2,7 @@
 #include "program/compiler/serve.h"
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "device/adapter.h"
 #include "device/device.h"
 #include "program/compiler/compiler_process.h"
@@ -163,18 +164,24 @@ static void put_no_memory(struct zepi_message *message)
     zepi_compiler_answer_put(message, &answer);
 }
 
-// Until the other end is closed. An empty message says that the process has come up.
+// Until the other end is closed, or no request has come for a while. An empty message says that the
+// process has come up, and that it ends.
 static void serve(struct compiler *compiler)
 {
-    const struct zepi_message greeting = {0};
+    const struct zepi_message empty = {0};
+    const uint64_t idle_seconds = zepi_options()->compiler_idle_seconds;
     bool goes_on =
-        zepi_message_send(&greeting, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE) == ZEPI_DELIVERED;
+        zepi_message_send(&empty, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE) == ZEPI_DELIVERED;
     while (goes_on) {
         struct zepi_message received = {0};
         struct zepi_message sent = {0};
         struct zepi_compiler_request request = {0};
-        goes_on = zepi_message_receive(&received, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE) ==
-                  ZEPI_DELIVERED;
+        // The host has a second in any case, since it would start processes for ever.
+        const enum zepi_delivery delivery = zepi_message_receive(
+            &received, ZEPI_COMPILER_SOCKET, zepi_deadline_in(idle_seconds > 0 ? idle_seconds : 1));
+        goes_on = delivery == ZEPI_DELIVERED;
+        if (delivery == ZEPI_DELIVERY_LATE)
+            zepi_message_send(&empty, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE);
         if (goes_on && zepi_compiler_request_take(&received, &request))
             answer_request(compiler, &request, &sent);
         else
