@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The store that machines share, with a real server: processes with empty folders stand for machines.
-# Arguments: the program, a folder of SPIR-V files (tests/data), the folder of the core without the store.
+# Arguments: the program, a folder of SPIR-V files (tests/data), the core library.
 set -u
-zepi=$1 data=$2 portable=$3
+zepi=$1 data=$2 core=$3
 scratch=$(mktemp -d)
 server=
 # shellcheck disable=SC2317 # by the trap
@@ -17,10 +17,17 @@ trap 'stop_server; rm -rf "$scratch"' EXIT
 # shellcheck source=tests/integration/expect.sh
 . "$(dirname "$0")/expect.sh"
 unset ZEPI_CACHE ZEPI_CACHE_DISK
+unset ZEPI_COMPILER # processes count their compiles
 export ZE_CPU_COUNT=1 ZEPI_LOG=error ZEPI_CACHE_DIR=$scratch/cache
 
-# What a build without the store says of it.
-expect 0 'is built without it' env LD_LIBRARY_PATH="$portable" ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show
+# A core without the library of the store beside it, as in the wheel; and with one that cannot be loaded.
+mkdir "$scratch/lonely"
+cp "$core" "$scratch/lonely"
+lonely=(env LD_LIBRARY_PATH="$scratch/lonely" ZEPI_CACHE_SHARED=unix:///nowhere "$zepi")
+expect 0 'is built without it' "${lonely[@]}" cache show
+echo nothing >"$scratch/lonely/libzepi_shared_store.so"
+expect 0 'its library cannot be used' "${lonely[@]}" cache show
+expect 0 'its library cannot be used' "${lonely[@]}" build "$data/negate.spv" --cpu
 if ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show 2>/dev/null | grep -q 'is built without it'; then
     echo 'skipped: the shared store is not built (libhiredis-dev, libssl-dev)'
     exit 77
@@ -29,6 +36,9 @@ expect 0 'shared_state: no connection: No such file' env ZEPI_CACHE_SHARED=unix:
 expect 0 'needs a key' env ZEPI_CACHE_SHARED=redis://127.0.0.1:1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected redis://HOST' env ZEPI_CACHE_SHARED=http://127.0.0.1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected a number from 1 to 3600' env ZEPI_CACHE_SHARED_SECONDS=0 "$zepi" info --cpu
+# Processes that have no such store load none of its libraries.
+expect 0 libhiredis env LD_DEBUG=files ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" build "$data/negate.spv" --cpu
+LD_DEBUG=files "$zepi" build "$data/spin.spv" --cpu 2>&1 | grep -q -e libhiredis -e libcrypto && fail 'libraries of the store are loaded'
 [ $failures -eq 0 ] || exit 1
 if ! type redis-server redis-cli >/dev/null 2>&1; then
     echo 'skipped: there is no redis-server'

@@ -14,6 +14,9 @@ install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SK
 # Libraries that no host names.
 install(TARGETS zepi_core_shared EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 set_target_properties(zepi_core_shared PROPERTIES EXPORT_NAME core)
+if(TARGET zepi_shared_library)
+  install(TARGETS zepi_shared_library LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
+endif()
 install(TARGETS zepi_compiler RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 if(TARGET zepi_ur_adapter)
   install(TARGETS zepi_ur_adapter LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
