@@ -4,7 +4,6 @@
 #include "test_env.h"
 
 #include <arpa/inet.h>
-#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ struct zepi_shared *fixture_shared(const struct zepi_shared_config *config)
 {
     char refusal[ZEPI_SHARED_TEXT_BYTES] = "";
     struct zepi_shared *shared = zepi_shared_create(config, refusal);
-    cr_assert_not_null(shared, "%s", refusal);
+    TEST_EXPECT(shared != NULL, refusal);
     return shared;
 }
 
@@ -49,7 +48,7 @@ const char *fixture_write_file(const char *name, const void *bytes, size_t size)
 {
     const char *path = test_env_scratch_path(name);
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    cr_assert(file >= 0 && write(file, bytes, size) == (ssize_t)size);
+    TEST_EXPECT(file >= 0 && write(file, bytes, size) == (ssize_t)size, "a file is not written");
     close(file);
     return path;
 }
@@ -82,8 +81,9 @@ static unsigned find_free_port(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof(address);
     const int socket_of_port = socket(AF_INET, SOCK_STREAM, 0);
-    cr_assert(bind(socket_of_port, (struct sockaddr *)&address, size) == 0 &&
-              getsockname(socket_of_port, (struct sockaddr *)&address, &size) == 0);
+    TEST_EXPECT(bind(socket_of_port, (struct sockaddr *)&address, size) == 0 &&
+                    getsockname(socket_of_port, (struct sockaddr *)&address, &size) == 0,
+                "there is no free port");
     close(socket_of_port);
     return ntohs(address.sin_port);
 }
@@ -119,7 +119,7 @@ struct fixture_redis fixture_redis_start(const char *options)
     struct zepi_shared *shared = fixture_shared(&config);
     const uint64_t begin_ms = fixture_now_ms();
     do {
-        cr_assert_lt(fixture_now_ms() - begin_ms, 20000, "redis-server does not start: %s", state);
+        TEST_EXPECT(fixture_now_ms() - begin_ms < 20000, "redis-server does not start");
         fixture_sleep_ms(10);
         zepi_shared_describe(shared, state);
         // A server that wants a password is there, too.
