@@ -44,13 +44,26 @@ static struct zepi_capture *capture_of_queue(struct zepi_queue *queue)
     return capture;
 }
 
+// Of its last signal, if it is reusable. A new reference.
+static struct zepi_capture *capture_of_event(struct zepi_event *event)
+{
+    struct zepi_capture *capture = event->capture;
+    struct zepi_event *signal = event->is_reusable ? zepi_event_take_signal(event) : NULL;
+    if (signal)
+        capture = signal->capture;
+    if (capture)
+        zepi_retain(capture);
+    zepi_release(signal);
+    return capture;
+}
+
 struct zepi_capture *zepi_capture_find(struct zepi_queue *queue, zepi_wait_list_t wait)
 {
     struct zepi_capture *capture = capture_of_queue(queue);
     for (uint32_t i = 0; !capture && wait.events && i < wait.count; i++) {
-        const struct zepi_event *event = wait.events[i];
-        if (zepi_object_is(event, &zepi_event_type) && event->capture)
-            capture = zepi_retain(event->capture);
+        struct zepi_event *event = wait.events[i];
+        if (zepi_object_is(event, &zepi_event_type))
+            capture = capture_of_event(event);
     }
     return capture;
 }

@@ -93,7 +93,7 @@ zepi_result_t zepi_event_signal(zepi_event_t event)
     zepi_result_t result = zepi_check_object(event, &zepi_event_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (event->queue)
+    if (event->queue || event->is_reusable)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the event belongs to a command; only events of event_create are "
                          "completed by the host");
@@ -133,6 +133,17 @@ zepi_result_t zepi_event_renew(struct zepi_event *event)
     if (!is_in_call)
         zepi_event_slot_defer(old);
     return ZEPI_SUCCESS;
+}
+
+struct zepi_event *zepi_event_take_signal(struct zepi_event *event)
+{
+    if (!event->is_reusable)
+        return zepi_retain(event);
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event *signal = event->signal ? zepi_retain(event->signal) : NULL;
+    zepi_mutex_unlock(&pools->mutex);
+    return signal;
 }
 
 struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event)
@@ -180,10 +191,23 @@ static __attribute__((noinline)) ze_result_t event_wait_renewable(struct zepi_ev
     return ze;
 }
 
+static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns);
+
+static __attribute__((cold, noinline)) zepi_result_t event_wait_for_signal(struct zepi_event *event,
+                                                                           uint64_t timeout_ns)
+{
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    const zepi_result_t result = signal ? event_wait_for(signal, timeout_ns) : ZEPI_SUCCESS;
+    zepi_release(signal);
+    return result;
+}
+
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
+    if (__builtin_expect(event->is_reusable, 0))
+        return event_wait_for_signal(event, timeout_ns);
     if (__builtin_expect(event->capture != NULL, 0))
         return zepi_event_fail_captured(event);
     const ze_result_t ze = event->queue ? zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns)
@@ -220,18 +244,14 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
+// Of one that is not reusable.
+static zepi_result_t event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
-    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_status)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (!zepi_event_is_known_complete(event) && !event->capture) {
         const ze_result_t ze =
             event->queue ? zepi_event_slot_ask(event->slot) : event_wait_renewable(event, 0);
         if (ze != ZE_RESULT_NOT_READY) {
-            result = zepi_check_ze(ze, "zeEventQueryStatus");
+            const zepi_result_t result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
                 return result;
             if (event->queue)
@@ -242,6 +262,57 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     return ZEPI_SUCCESS;
 }
 
+zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
+{
+    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_status)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
+    if (__builtin_expect(!event->is_reusable, 1))
+        return event_ask_status(event, out_status);
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    if (signal)
+        result = event_ask_status(signal, out_status);
+    else
+        *out_status = ZEPI_EVENT_COMPLETE;
+    zepi_release(signal);
+    return result;
+}
+
+// A reusable event that was never signalled has an event of the driver's, too: a complete one.
+static zepi_result_t event_make_first_signal(struct zepi_event *event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    struct zepi_event *signal = NULL;
+    zepi_result_t result = zepi_event_create(event->context, &signal);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_signal(signal);
+    if (result == ZEPI_SUCCESS) {
+        zepi_mutex_lock(&pools->mutex);
+        if (!event->signal) {
+            event->signal = signal;
+            signal = NULL;
+        }
+        zepi_mutex_unlock(&pools->mutex);
+    }
+    zepi_release(signal);
+    return result;
+}
+
+static zepi_result_t event_get_native_of_signal(struct zepi_event *event, void **out_native_handle)
+{
+    struct zepi_event *signal;
+    while (!(signal = zepi_event_take_signal(event))) {
+        const zepi_result_t result = event_make_first_signal(event);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    const zepi_result_t result = zepi_event_get_native(signal, out_native_handle);
+    zepi_release(signal);
+    return result;
+}
+
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle)
 {
     const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
@@ -249,6 +320,8 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return result;
     if (!out_native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
+    if (event->is_reusable)
+        return event_get_native_of_signal(event, out_native_handle);
     if (event->capture)
         return zepi_event_fail_captured(event);
     // It may be renewed meanwhile.

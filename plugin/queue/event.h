@@ -9,8 +9,9 @@ struct zepi_capture;
 struct zepi_event_cache;
 struct zepi_queue;
 
-// An event of a command, or one that the host signals. Those of queues keep their slots and come
-// back to their queue (event_cache.h).
+// An event of a command, one that the host signals, or a reusable one, which stands for the event
+// of the last command that signalled it (command/reusable_event.h). Those of queues keep their
+// slots and come back to their queue (event_cache.h).
 struct zepi_event {
     struct zepi_object object;
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
@@ -30,7 +31,12 @@ struct zepi_event {
     struct zepi_context *context; // retained if there is no queue
     struct zepi_capture *capture; // retained; of a captured command, which never completes; or NULL
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
-    uint64_t submit_ns;           // on the host's clock; of timed events
+    bool is_reusable;             // has no slot; `signal` is waited for and asked in its place
+    bool takes_times;             // of a reusable event: from queues without profiling, too
+    // The event of its last signal: retained, under the mutex of the context's event pools; NULL:
+    // it was never signalled, and is complete.
+    struct zepi_event *signal;
+    uint64_t submit_ns; // on the host's clock; of timed events
     // The same on the device's clock; 0: not asked for yet (event_times.h).
     atomic_uint_fast64_t submit_ticks;
     uint32_t command; // the front door's number of its type
@@ -57,6 +63,10 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
 }
+
+// The event that waits and questions are about: of a reusable event its last signal at this moment,
+// NULL if there was none; of others the event itself. A new reference.
+struct zepi_event *zepi_event_take_signal(struct zepi_event *event);
 
 // A captured event: there is none to wait for, or to hand out.
 zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)

@@ -22,6 +22,7 @@ static void event_destroy(void *object)
             zepi_event_slot_defer(event->slot);
     }
     zepi_release(event->begin);
+    zepi_release(event->signal);
     if (event->queue)
         zepi_release(event->queue);
     else

@@ -44,7 +44,8 @@ struct zepi_event_slot {
 
 struct zepi_event_pools {
     struct zepi_context *context; // borrowed: the one that this is part of
-    struct zepi_mutex mutex;      // guards the members below; no driver call under it
+    // Guards the members below, and the last signals of reusable events; no driver call under it.
+    struct zepi_mutex mutex;
     struct zepi_event_slot *free[ZEPI_EVENT_KINDS];
     uint32_t burst_events[ZEPI_EVENT_KINDS]; // of the last burst: each is twice as large
     struct zepi_event_burst *bursts;         // owned

@@ -16,6 +16,9 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
     for (uint32_t i = 0; i < submit->stranger_count; i++)
         zepi_queue_hold(submit->queue, submit->strangers[i].event);
     zepi_free(submit->strangers);
+    for (uint32_t i = 0; i < submit->signal_count; i++)
+        zepi_release(submit->signals[i]);
+    zepi_free(submit->signals);
 }
 
 // Most wait lists need none of these.
@@ -27,6 +30,8 @@ static void need_lists(struct zepi_submit *submit)
     submit->owned_waits = NULL;
     submit->slots = NULL;
     submit->slot_count = 0;
+    submit->signals = NULL;
+    submit->signal_count = 0;
     submit->strangers = NULL;
     submit->stranger_count = 0;
 }
@@ -67,19 +72,28 @@ static const struct zepi_event_slot *take_slot(struct zepi_submit *submit, zepi_
     return NULL;
 }
 
+static bool is_of_platform(const struct zepi_event *event, const struct zepi_queue *queue)
+{
+    return event->context->platform == queue->context->platform;
+}
+
+static zepi_result_t fail_other_platform(void)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                     "an event of the wait list is of another platform than the queue");
+}
+
 // An event that has no queue, or is out of reach. *out_ze: the event that the command waits
 // for; NULL: none, or a barrier before it does.
 static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
                                                                    zepi_wait_list_t wait,
-                                                                   uint32_t index,
+                                                                   struct zepi_event *event,
                                                                    ze_event_handle_t *out_ze)
 {
-    struct zepi_event *event = wait.events[index];
     const struct zepi_queue *queue = submit->queue;
     *out_ze = NULL;
-    if (event->context->platform != queue->context->platform)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "event %u of the wait list is of another platform than the queue", index);
+    if (!is_of_platform(event, queue))
+        return fail_other_platform();
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
     need_lists(submit);
@@ -90,6 +104,26 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
     if (!is_within_reach(event, queue))
         return add_foreign_wait(submit, wait, event, slot);
     *out_ze = slot->ze;
+    return ZEPI_SUCCESS;
+}
+
+// A reusable event's signal, kept until the command is appended. *out_signal: NULL if there is
+// none.
+static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_submit *submit,
+                                                                 zepi_wait_list_t wait,
+                                                                 struct zepi_event *event,
+                                                                 struct zepi_event **out_signal)
+{
+    if (!is_of_platform(event, submit->queue))
+        return fail_other_platform();
+    need_lists(submit);
+    if (!submit->signals)
+        submit->signals = zepi_allocate(wait.count, sizeof(submit->signals[0]));
+    if (!submit->signals)
+        return zepi_fail_no_memory();
+    *out_signal = zepi_event_take_signal(event);
+    if (*out_signal)
+        submit->signals[submit->signal_count++] = *out_signal;
     return ZEPI_SUCCESS;
 }
 
@@ -110,12 +144,16 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
         zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+        if (result == ZEPI_SUCCESS && __builtin_expect(event->is_reusable, 0))
+            result = take_signal(submit, wait, event, &event);
+        if (result == ZEPI_SUCCESS && !event)
+            continue;
         if (result == ZEPI_SUCCESS && event->capture)
             result = ZEPI_CAPTURED;
         const bool is_usual =
             result == ZEPI_SUCCESS && event->queue && is_within_reach(event, queue);
         if (result == ZEPI_SUCCESS && !is_usual) {
-            result = gather_unusual_wait(submit, wait, i, &waits[count]);
+            result = gather_unusual_wait(submit, wait, event, &waits[count]);
             count += result == ZEPI_SUCCESS && waits[count];
         }
         if (result != ZEPI_SUCCESS)

@@ -42,6 +42,9 @@ struct zepi_submit {
     // Owned list of events' slots, taken from events without a queue; NULL: none.
     struct zepi_event_slot **slots;
     uint32_t slot_count;
+    // Owned list of reusable events' signals, a reference to each; NULL: none.
+    struct zepi_event **signals;
+    uint32_t signal_count;
     // Owned list of events out of reach that are waited for; NULL: none.
     struct zepi_stranger *strangers;
     uint32_t stranger_count;

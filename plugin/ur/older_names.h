@@ -25,7 +25,14 @@
 #define UR_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING UR_RESULT_ERROR_INVALID_OPERATION
 #define UR_RESULT_ERROR_GRAPH_UNJOINED_FORKS UR_RESULT_ERROR_INVALID_OPERATION
 #define UR_RESULT_ERROR_GRAPH_INTERNAL_EVENT UR_RESULT_ERROR_INVALID_OPERATION
-typedef struct ur_exp_event_desc_t ur_exp_event_desc_t;
+typedef struct ur_exp_event_desc_t {
+    ur_structure_type_t stype;
+    const void *pNext;
+    uint32_t flags;
+} ur_exp_event_desc_t;
+#define UR_EXP_EVENT_FLAG_ENABLE_PROFILING 1u
+#define UR_EXP_EVENT_FLAG_IPC_EXP 2u
+#define UR_EXP_EVENT_FLAGS_MASK 0xfffffffcu
 typedef struct ur_exp_usm_host_alloc_register_properties_t {
     ur_structure_type_t stype;
     void *pNext;

@@ -15,14 +15,6 @@ ur_result_t zepi_urEventSetCallback(ur_event_handle_t hEvent, ur_execution_info_
     return refuse(__func__, "Level Zero has no callbacks of events");
 }
 
-ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                  const ur_exp_event_desc_t *pEventDesc, ur_event_handle_t *phEvent)
-{
-    return refuse(
-        __func__,
-        "events of Level Zero that are signalled again would end waits for the first time");
-}
-
 ur_result_t
 zepi_urKernelSetSpecializationConstants(ur_kernel_handle_t hKernel, uint32_t count,
                                         const ur_specialization_constant_info_t *pSpecConstants)
@@ -214,22 +206,28 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
     return refuse(__func__, "zepi imports no semaphores of other interfaces");
 }
 
+static const char unshared_events[] =
+    "Intel's driver (26.27, `zexCounterBasedEventOpenIpcHandle`) does not share an event's state "
+    "as "
+    "the header wants it: a signal of the opened event does not reach the other one, and an event "
+    "that was never signalled has no status";
+
 ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
                                         size_t *pIPCEventHandleDataSizeRet)
 {
-    return refuse(__func__, "zepi shares no events with other processes");
+    return refuse(__func__, unshared_events);
 }
 
 ur_result_t zepi_urIPCPutEventHandleExp(ur_context_handle_t hContext, void *pIPCEventHandleData)
 {
-    return refuse(__func__, "zepi shares no events with other processes");
+    return refuse(__func__, unshared_events);
 }
 
 ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
                                          const void *pIPCEventHandleData,
                                          size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent)
 {
-    return refuse(__func__, "zepi shares no events with other processes");
+    return refuse(__func__, unshared_events);
 }
 
 ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(

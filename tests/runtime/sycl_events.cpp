@@ -493,4 +493,21 @@ STORY(events_are_signaled_again)
         EXPECT_EQ(test.data[0], 2 * round);
     }
 }
+
+STORY(an_event_that_is_signaled_again_has_the_times_of_its_signals)
+{
+    fixture test(sycl::property_list{sycl::property::queue::in_order()}); // without profiling
+    sycl::event event = syclexp::make_event(test.queue.get_context(),
+                                            syclexp::properties{syclexp::enable_profiling{true}});
+    uint64_t last = 0;
+    for (int round = 0; round < 3; round++) {
+        test.work(test.queue);
+        syclexp::enqueue_signal_event(test.queue, event);
+        event.wait();
+        const uint64_t end = event.get_profiling_info<profiling::command_end>();
+        EXPECT(event.get_profiling_info<profiling::command_start>() <= end);
+        EXPECT(end - last > 1000000);
+        last = end;
+    }
+}
 #endif

@@ -108,6 +108,19 @@ static zepi_result_t draft_read_other(const struct zepi_capture_draft *draft,
     return zepi_capture_draft_await(draft, event);
 }
 
+// Of a reusable event, its last signal at this moment.
+static zepi_result_t draft_read_wait(struct zepi_capture_draft *draft, struct zepi_event *event)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    if (signal && signal->capture == draft->capture)
+        draft->waits[draft->wait_count++] = (uint32_t)signal->number;
+    else if (signal)
+        result = draft_read_other(draft, signal);
+    zepi_release(signal);
+    return result;
+}
+
 zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft, zepi_wait_list_t wait)
 {
     zepi_result_t result = ZEPI_SUCCESS;
@@ -118,12 +131,9 @@ zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft, ze
     if (!draft->waits)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_event *event = wait.events[i];
-        result = zepi_check_object(event, &zepi_event_type);
-        if (result == ZEPI_SUCCESS && event->capture == draft->capture)
-            draft->waits[draft->wait_count++] = (uint32_t)event->number;
-        else if (result == ZEPI_SUCCESS)
-            result = draft_read_other(draft, event);
+        result = zepi_check_object(wait.events[i], &zepi_event_type);
+        if (result == ZEPI_SUCCESS)
+            result = draft_read_wait(draft, wait.events[i]);
     }
     return result;
 }

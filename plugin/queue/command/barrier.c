@@ -34,13 +34,18 @@ static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
     return result;
 }
 
-enum sync_kind { BARRIER, MARKER, TIME };
+enum sync_kind { BARRIER, MARKER, TIME, TIMED_BARRIER };
+
+static bool is_barrier(enum sync_kind kind)
+{
+    return kind == BARRIER || kind == TIMED_BARRIER;
+}
 
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
                                   zepi_event_t *out_event, enum sync_kind kind)
 {
-    const struct zepi_captured_command command = {.kind = kind == BARRIER ? ZEPI_CAPTURED_BARRIER
-                                                                          : ZEPI_CAPTURED_MARKER};
+    const struct zepi_captured_command command = {.kind = is_barrier(kind) ? ZEPI_CAPTURED_BARRIER
+                                                                           : ZEPI_CAPTURED_MARKER};
     return zepi_capture_command(queue, &command, wait, out_event);
 }
 
@@ -56,15 +61,16 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
         return result;
     // A marker with a wait list stands for these events alone: one list can do that. All others
     // in a queue of several lists need all of them.
-    const bool is_local = kind != BARRIER && wait.count > 0;
+    const bool is_local = !is_barrier(kind) && wait.count > 0;
+    const bool takes_time = kind == TIME || kind == TIMED_BARRIER;
     const uint32_t count = zepi_queue_list_lists(queue, lists);
     if (!is_local && count > 1)
         result = zepi_list_events_take(queue, count, &events);
     // The new event may lie where a released one did: handles are looked at before.
-    for (uint32_t i = 0; kind == TIME && wait.events && i < wait.count; i++)
+    for (uint32_t i = 0; takes_time && wait.events && i < wait.count; i++)
         result =
             result == ZEPI_SUCCESS ? zepi_check_object(wait.events[i], &zepi_event_type) : result;
-    if (result == ZEPI_SUCCESS && kind == TIME)
+    if (result == ZEPI_SUCCESS && takes_time)
         result = zepi_event_create_timed_for(queue, &timed);
     if (result == ZEPI_SUCCESS)
         result =
@@ -103,4 +109,10 @@ zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
 {
     return append_sync(queue, wait, out_event, TIME);
+}
+
+zepi_result_t zepi_queue_timed_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
+                                       zepi_event_t *out_event)
+{
+    return append_sync(queue, wait, out_event, TIMED_BARRIER);
 }

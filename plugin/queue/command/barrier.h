@@ -15,5 +15,8 @@ zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_
 // A marker whose event has times in queues without profiling, too.
 zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
                                      zepi_event_t *out_event);
+// A barrier with such an event.
+zepi_result_t zepi_queue_timed_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
+                                       zepi_event_t *out_event);
 
 #endif

@@ -69,18 +69,51 @@ static zepi_result_t read_event_times(struct zepi_event *event, uint64_t *out_su
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
+static zepi_result_t fail_without_times(void)
+{
+    return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                     "the event has no times: its queue was created without profiling");
+}
+
+static bool is_timed(const struct zepi_event *event)
+{
+    return event && event->slot->kind & ZEPI_EVENT_TIMED;
+}
+
+bool zepi_event_has_times(struct zepi_event *event)
+{
+    if (__builtin_expect(!event->is_reusable, 1))
+        return is_timed(event);
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    const bool has_times = is_timed(signal);
+    zepi_release(signal);
+    return has_times;
+}
+
+zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_ns)
+{
+    uint64_t ticks = 0;
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    const zepi_result_t result =
+        is_timed(signal) ? zepi_event_get_submit_ticks(signal, &ticks) : fail_without_times();
+    if (result == ZEPI_SUCCESS)
+        *out_ns = zepi_device_ticks_to_ns(signal->queue->device, ticks);
+    zepi_release(signal);
+    return result;
+}
+
+// Of one that is not reusable; or NULL.
+static zepi_result_t event_get_own_times(struct zepi_event *event, zepi_event_times_t *out_times)
 {
     uint64_t submit;
     uint64_t start;
     uint64_t end;
     zepi_event_status_t status;
+    if (!is_timed(event))
+        return fail_without_times();
     zepi_result_t result = zepi_event_get_status(event, &status);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!(event->slot->kind & ZEPI_EVENT_TIMED))
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "the event has no times: its queue was created without profiling");
     if (status != ZEPI_EVENT_COMPLETE)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "the event is not complete");
     result = read_event_times(event, &submit, &start, &end);
@@ -98,4 +131,15 @@ zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_t
                                       .start_ns = zepi_device_ticks_to_ns(device, start),
                                       .end_ns = zepi_device_ticks_to_ns(device, end)};
     return zepi_copy_info(out_times, &times, sizeof(times));
+}
+
+zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
+{
+    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    result = event_get_own_times(signal, out_times);
+    zepi_release(signal);
+    return result;
 }

@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Times of commands. A command's timestamps have fewer bits than the device's clock; `mask` has
@@ -19,6 +20,11 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
 // When the command of a timed event was submitted, on the device's clock. The host's clock was read
 // then, since that costs little; the device's is read at the first query, and the answer kept.
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks);
+// The same in nanoseconds, of a reusable event's last signal, too.
+zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_ns);
+
+// Whether its command, or the last signal of a reusable event, is a timed one.
+bool zepi_event_has_times(struct zepi_event *event);
 
 // An event of several commands: they began when that of `begin`, another timed one of the queue,
 // was over. No other thread has the event yet.

@@ -3,6 +3,7 @@
 #include "queue/command/host_function.h"
 
 #include "queue/command/barrier.h"
+#include "queue/command/reusable_event.h"
 #include "queue/queue_wait.h"
 #include "ur/command.h"
 
@@ -43,6 +44,28 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
                            UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
 }
 
+// From 2026.2 on hosts fill in the event before: a reusable one, or NULL. A handle that is no
+// reusable event, or was released, is an output alone.
+static bool has_reusable_event(const ur_event_handle_t *event)
+{
+    return ZEPI_UR_RELEASE >= 20262 && event && zepi_object_is(*event, &zepi_event_type) &&
+           zepi_ur_event(*event)->is_reusable;
+}
+
+static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
+                                  const ur_event_handle_t *wait_list, ur_event_handle_t event)
+{
+    struct zepi_ur_command command;
+    ur_result_t result = zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, NULL);
+    if (result == UR_RESULT_SUCCESS && zepi_ur_event(event)->context != command.queue->context)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT,
+                                "the reusable event is of another context than the queue");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t done = zepi_queue_signal(command.queue, command.wait, zepi_ur_event(event));
+    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_command(&command, done);
+}
+
 ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
     ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
     uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
@@ -51,10 +74,12 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
     // The one flag there is asks for events of low power: a hint.
     const ur_result_t result =
         zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_ENQUEUE_EXT_FLAGS_MASK);
-    return result == UR_RESULT_SUCCESS
-               ? enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
-                                 UR_COMMAND_EVENTS_WAIT_WITH_BARRIER)
-               : result;
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return has_reusable_event(phEvent)
+               ? enqueue_signal(hQueue, numEventsInWaitList, phEventWaitList, *phEvent)
+               : enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
+                                 UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
 }
 
 ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool blocking,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/command/event_times.h"
+#include "queue/command/reusable_event.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 
@@ -36,6 +37,18 @@ static ur_result_t answer_event_status(struct zepi_event *event, const struct ze
                                                                   : UR_EVENT_STATUS_SUBMITTED);
 }
 
+// Of a reusable event, the one that signalled it last.
+static ur_result_t answer_event_queue(struct zepi_event *event, const struct zepi_ur_info *info)
+{
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    const ur_result_t result =
+        signal && signal->queue
+            ? zepi_ur_answer_handle(info, signal->queue)
+            : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
+    zepi_release(signal);
+    return result;
+}
+
 ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propName, size_t propSize,
                                 void *pPropValue, size_t *pPropSizeRet)
 {
@@ -48,9 +61,7 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
         return result;
     switch (propName) {
     case UR_EVENT_INFO_COMMAND_QUEUE:
-        return event->queue
-                   ? zepi_ur_answer_handle(&info, event->queue)
-                   : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
+        return answer_event_queue(event, &info);
     case UR_EVENT_INFO_CONTEXT:
         return zepi_ur_answer_handle(&info, event->context);
     case UR_EVENT_INFO_COMMAND_TYPE:
@@ -69,14 +80,11 @@ static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t 
                                   uint64_t *out_ns)
 {
     zepi_event_times_t times = {.size = sizeof(times)};
-    uint64_t ticks = 0;
     zepi_result_t result = zepi_event_get_times(event, &times);
     // Known before the command is complete. Afterwards it is no later than the start, though the
     // clock that tells it may be a little ahead.
-    if (result == ZEPI_ERROR_NOT_READY && query <= UR_PROFILING_INFO_COMMAND_SUBMIT) {
-        result = zepi_event_get_submit_ticks(event, &ticks);
-        times.submit_ns = zepi_device_ticks_to_ns(event->queue->device, ticks);
-    }
+    if (result == ZEPI_ERROR_NOT_READY && query <= UR_PROFILING_INFO_COMMAND_SUBMIT)
+        result = zepi_event_get_submit_ns(event, &times.submit_ns);
     if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
     switch (query) {
@@ -102,12 +110,13 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     uint64_t ns = 0;
     ur_result_t result = zepi_ur_check_event(hEvent);
-    if (result == UR_RESULT_SUCCESS && !(zepi_ur_event(hEvent)->slot->kind & ZEPI_EVENT_TIMED))
+    if (result == UR_RESULT_SUCCESS && !zepi_event_has_times(zepi_ur_event(hEvent)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
                                 "the event has no times: its queue was made without profiling");
     // The header has another result for this case than for all other queries.
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "room for 0 bytes of the property's value");
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "room for 0 bytes of the property's value");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
@@ -161,4 +170,35 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
         pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
                                                         : ZEPI_OWNERSHIP_KEEP,
         (zepi_event_t *)phEvent));
+}
+
+ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                  const ur_exp_event_desc_t *pEventDesc, ur_event_handle_t *phEvent)
+{
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pEventDesc, "pEventDesc");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(phEvent, "phEvent");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_flags(pEventDesc->flags, UR_EXP_EVENT_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS && pEventDesc->flags & UR_EXP_EVENT_FLAG_IPC_EXP)
+        result = pEventDesc->flags & UR_EXP_EVENT_FLAG_ENABLE_PROFILING
+                     ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                      "an event for other processes cannot have times")
+                     : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                      "zepi shares no events with other processes");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_event_t event;
+    result = zepi_ur_result(zepi_reusable_event_create(
+        zepi_ur_context(hContext),
+        pEventDesc->flags & UR_EXP_EVENT_FLAG_ENABLE_PROFILING ? ZEPI_REUSABLE_EVENT_TIMES
+                                                               : ZEPI_REUSABLE_EVENT_TIMES_OF_QUEUE,
+        &event));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    event->command = UR_COMMAND_EVENTS_WAIT_WITH_BARRIER;
+    *phEvent = (ur_event_handle_t)event;
+    return UR_RESULT_SUCCESS;
 }

@@ -112,6 +112,52 @@ Test(checks_queue, of_events)
     REFUSES(NULL_POINTER, urEventCreateWithNativeHandle(native, gear.context, NULL, NULL));
 }
 
+Test(checks_queue, of_reusable_events)
+{
+    const ur_result_t wrong = UR_RESULT_ERROR_INVALID_EVENT;
+    ur_event_handle_t *const out = OUT(ur_event_handle_t);
+    ur_exp_event_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_EVENT_DESC};
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urEventCreateExp(handle, gear.device, &desc, out));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                   urEventCreateExp(gear.context, handle, &desc, out));
+    REFUSES(WRONG_DEVICE, urEventCreateExp(other.context, gear.device, &desc, out));
+    REFUSES(NULL_POINTER, urEventCreateExp(gear.context, gear.device, NULL, out));
+    REFUSES(NULL_POINTER, urEventCreateExp(gear.context, gear.device, &desc, NULL));
+    REFUSES_FLAGS(UR_EXP_EVENT_FLAGS_MASK,
+                  (desc.flags = flags, urEventCreateExp(gear.context, gear.device, &desc, out)));
+    desc.flags = UR_EXP_EVENT_FLAG_IPC_EXP | UR_EXP_EVENT_FLAG_ENABLE_PROFILING;
+    REFUSES(UR_RESULT_ERROR_INVALID_VALUE, urEventCreateExp(gear.context, gear.device, &desc, out));
+    desc.flags = UR_EXP_EVENT_FLAG_ENABLE_PROFILING;
+    ur_event_handle_t event;
+    UR_OK(urEventCreateExp(gear.context, gear.device, &desc, &event));
+    // The commands that signal it, which leaves it alone if they are refused.
+    ur_exp_enqueue_ext_properties_t properties = {.stype =
+                                                      UR_STRUCTURE_TYPE_EXP_ENQUEUE_EXT_PROPERTIES};
+    const ur_event_handle_t before = event;
+    REFUSES_HANDLE(QUEUE, ur_queue_handle_t, WRONG,
+                   urEnqueueEventsWaitWithBarrierExt(handle, NULL, 0, NULL, &event));
+    REFUSES_WAIT_LISTS(
+        urEnqueueEventsWaitWithBarrierExt(own.queue, NULL, wait_count, wait_list, &event));
+    REFUSES_FLAGS(UR_EXP_ENQUEUE_EXT_FLAGS_MASK,
+                  (properties.flags = flags,
+                   urEnqueueEventsWaitWithBarrierExt(own.queue, &properties, 0, NULL, &event)));
+    REFUSES(wrong, urEnqueueEventsWaitWithBarrierExt(other.queue, NULL, 0, NULL, &event));
+    cr_assert_eq(event, before);
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
+    REFUSES(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
+            urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_END, 8, OUT(void), NULL));
+    UR_OK(urEnqueueEventsWaitWithBarrierExt(own.queue, NULL, 0, NULL, &event));
+    UR_OK(urEventWait(1, &event));
+    REFUSES_INFO_SIZED(ur_profiling_info_t, UR_PROFILING_INFO_COMMAND_START,
+                       UR_PROFILING_INFO_COMMAND_COMPLETE, UR_RESULT_ERROR_INVALID_VALUE,
+                       urEventGetProfilingInfo(event, query, size, value, out_size));
+    REFUSES_INFO(ur_event_info_t, UR_EVENT_INFO_CONTEXT, UR_EVENT_INFO_REFERENCE_COUNT,
+                 urEventGetInfo(event, query, size, value, out_size));
+    REFUSES(NULL_POINTER, urEventGetNativeHandle(event, NULL));
+    UR_OK(urEventRelease(event));
+}
+
 Test(checks_queue, of_profiling)
 {
     ur_event_handle_t profiled;
