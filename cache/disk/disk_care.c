@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "cache/disk/disk_care.h"
+
 #include "cache/disk/atomic_file.h"
-#include "cache/disk/disk.h"
-#include "cache/disk/disk_list.h"
 #include "cache/disk/disk_record.h"
 #include "cache/sys.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache_use.h"
 
+#include "cache/disk/disk_care.h"
 #include "image_file.h"
 #include "kernels.h"
 #include "program/native/key_tags.h"

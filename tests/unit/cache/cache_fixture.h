@@ -6,7 +6,7 @@
 #define ZEPI_TESTS_CACHE_FIXTURE_H
 
 #include "cache/build_cache.h"
-#include "cache/disk/disk.h"
+#include "cache/disk/disk_care.h"
 #include "cache/sys.h"
 
 #include <stdatomic.h>

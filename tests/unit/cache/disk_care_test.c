@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk.h"
+#include "cache/disk/disk_care.h"
 #include "cache/sys.h"
 #include "cache_fixture.h"
 #include "test_env.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/disk.h"
+#include "cache/disk/disk_care.h"
 #include "cache_fixture.h"
 #include "test_env.h"
 
