@@ -64,12 +64,8 @@ static void launch_update_apply(const struct zepi_launch_update *update)
     }
     graph->version++;
     zepi_mutex_unlock(&graph->mutex);
-    for (uint32_t i = 0; i < graph->recording_count; i++) {
-        for (const struct zepi_graph_command *command = update->edited; command;
-             command = command->next_edited)
-            zepi_recording_note_update(graph->recordings[i], command->number,
-                                       command->launch->changes);
-    }
+    for (uint32_t i = 0; i < graph->recording_count; i++)
+        zepi_recording_note_update(graph->recordings[i], update->edited);
     zepi_graph_update_recordings_locked(graph);
 }
 

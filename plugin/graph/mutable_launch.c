@@ -107,41 +107,53 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
 
 // ---- Changes ----
 
-#define INLINE_CHANGES 16
+void zepi_mutable_changes_begin(struct zepi_mutable_changes *changes,
+                                struct zepi_recorded_uses *uses)
+{
+    changes->uses = uses;
+    changes->list = NULL;
+    changes->end = &changes->commands.next;
+    changes->argument_count = 0;
+    changes->size_count = 0;
+    changes->commands = (struct zepi_ze_mutable_flags_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
+}
 
-// What becomes of one launch: a chain of descriptions, which the driver follows.
-struct launch_changes {
-    uint64_t id;
-    const void **end; // of the chain
-    struct zepi_ze_mutable_flags_desc commands;
-    struct zepi_ze_mutable_triple_desc group_size;
-    struct zepi_ze_mutable_triple_desc offset;
-    struct zepi_ze_mutable_group_count_desc group_count;
-    ze_group_count_t counts;
-    struct zepi_ze_mutable_argument_desc *arguments; // owned, unless it is the one below
-    struct zepi_ze_mutable_argument_desc inline_arguments[INLINE_CHANGES];
-};
-
-static void launch_changes_add(struct launch_changes *changes, const void *desc, const void **next)
+static void changes_link(struct zepi_mutable_changes *changes, const void *desc, const void **next)
 {
     *changes->end = desc;
     changes->end = next;
 }
 
-static bool change_argument(struct launch_changes *changes, uint32_t index,
-                            const struct zepi_graph_launch *launch)
+bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes)
+{
+    const struct zepi_device *device = changes->uses->device;
+    if (changes->end == &changes->commands.next)
+        return true;
+    *changes->end = NULL;
+    changes->end = &changes->commands.next;
+    changes->argument_count = 0;
+    changes->size_count = 0;
+    return mutable_optional_of(device)->update_mutable_commands(
+               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, changes->list),
+               &changes->commands) == ZE_RESULT_SUCCESS;
+}
+
+static bool changes_add_argument(struct zepi_mutable_changes *changes, uint64_t id, uint32_t index,
+                                 const struct zepi_graph_launch *launch)
 {
     const zepi_argument_t *argument = &launch->arguments[index];
-    struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[index];
-    *desc = (struct zepi_ze_mutable_argument_desc){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC,
-        .id = changes->id,
-        .index = index,
-        .size_bytes = argument->size_bytes,
-        .value = argument->value};
     // Objects that are no memory stand as values with a reference of their own: images, samplers.
-    if (launch->memory[index].object && !launch->memory[index].part.buffer)
+    if (launch->has_objects && launch->memory[index].object && !launch->memory[index].part.buffer)
         return false;
+    if (changes->argument_count == ZEPI_MUTABLE_ARGUMENTS && !zepi_mutable_changes_end(changes))
+        return false;
+    struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
+    desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
+    desc->id = id;
+    desc->index = index;
+    desc->size_bytes = argument->size_bytes;
+    desc->value = argument->value;
     if (argument->kind == ZEPI_ARGUMENT_BUFFER) {
         const struct zepi_buffer *buffer = argument->value;
         desc->size_bytes = sizeof(buffer->fixed);
@@ -150,23 +162,7 @@ static bool change_argument(struct launch_changes *changes, uint32_t index,
         desc->size_bytes = sizeof(argument->value);
         desc->value = &argument->value;
     }
-    launch_changes_add(changes, desc, &desc->next);
-    return true;
-}
-
-static bool change_arguments(struct launch_changes *changes, uint64_t changed,
-                             const struct zepi_graph_launch *launch)
-{
-    const uint32_t count = launch->desc.argument_count;
-    if (count > INLINE_CHANGES)
-        changes->arguments = zepi_allocate(count, sizeof(changes->arguments[0]));
-    if (!changes->arguments)
-        return false;
-    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < count;
-         i = zepi_graph_next_changed(changed, i + 1)) {
-        if (!change_argument(changes, i, launch))
-            return false;
-    }
+    changes_link(changes, desc, &desc->next);
     return true;
 }
 
@@ -179,30 +175,26 @@ static bool has_offset(const zepi_launch_desc_t *desc)
     return false;
 }
 
-static bool change_offset(struct launch_changes *changes, const struct zepi_device *device,
-                          const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
+static bool changes_add_offset(struct zepi_mutable_changes *changes,
+                               struct zepi_ze_mutable_triple_desc *offset,
+                               const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
 {
-    uint32_t *offset = changes->offset.xyz;
-    changes->offset = (struct zepi_ze_mutable_triple_desc){0};
     for (uint32_t i = 0; i < desc->work_dim; i++) {
         if (desc->global_offset[i] > UINT32_MAX)
             return false;
-        offset[i] = (uint32_t)desc->global_offset[i];
+        offset->xyz[i] = (uint32_t)desc->global_offset[i];
     }
-    if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
+    if (!(changes->uses->device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
         return !has_offset(old) && !has_offset(desc);
-    changes->offset.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC;
-    changes->offset.id = changes->id;
-    launch_changes_add(changes, &changes->offset, &changes->offset.next);
+    changes_link(changes, offset, &offset->next);
     return true;
 }
 
-static __attribute__((noinline)) bool change_sizes(struct launch_changes *changes,
-                                                   struct zepi_recorded_uses *uses,
-                                                   const zepi_launch_desc_t *old,
-                                                   const struct zepi_graph_launch *launch)
+static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
+                              const zepi_launch_desc_t *old, const struct zepi_graph_launch *launch)
 {
     struct zepi_work_size size;
+    struct zepi_recorded_uses *uses = changes->uses;
     const zepi_launch_desc_t *desc = &launch->desc;
     const struct zepi_device_kernel *device_kernel =
         zepi_device_kernel_of(launch->kernel->device_kernels[uses->device_index]);
@@ -212,18 +204,22 @@ static __attribute__((noinline)) bool change_sizes(struct launch_changes *change
                             desc->global_size, desc->group_size) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
-    changes->group_size = (struct zepi_ze_mutable_triple_desc){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC,
-        .id = changes->id};
-    memcpy(changes->group_size.xyz, size.group, sizeof(size.group));
-    launch_changes_add(changes, &changes->group_size, &changes->group_size.next);
-    changes->counts = size.count;
-    changes->group_count = (struct zepi_ze_mutable_group_count_desc){
+    if (changes->size_count == ZEPI_MUTABLE_SIZES && !zepi_mutable_changes_end(changes))
+        return false;
+    __typeof__(&changes->sizes[0]) sizes = &changes->sizes[changes->size_count++];
+    sizes->group = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC, .id = id};
+    memcpy(sizes->group.xyz, size.group, sizeof(size.group));
+    changes_link(changes, &sizes->group, &sizes->group.next);
+    sizes->counts = size.count;
+    sizes->count = (struct zepi_ze_mutable_group_count_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_DESC,
-        .id = changes->id,
-        .counts = &changes->counts};
-    launch_changes_add(changes, &changes->group_count, &changes->group_count.next);
-    return change_offset(changes, uses->device, old, desc);
+        .id = id,
+        .counts = &sizes->counts};
+    changes_link(changes, &sizes->count, &sizes->count.next);
+    sizes->offset = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
+    return changes_add_offset(changes, &sizes->offset, old, desc);
 }
 
 // To the launch's kernel, of as many arguments as that has. *changed becomes all that is to be set
@@ -247,32 +243,25 @@ static bool change_kernel(struct zepi_recorded_uses *uses, ze_command_list_handl
            ZE_RESULT_SUCCESS;
 }
 
-bool zepi_mutable_launch_change(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
-                                uint64_t id, const struct zepi_graph_launch *old,
-                                const struct zepi_graph_launch *launch, uint64_t changed)
+bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_list_handle_t list,
+                              uint64_t id, const struct zepi_graph_launch *old,
+                              const struct zepi_graph_launch *launch, uint64_t changed)
 {
-    const struct zepi_device *device = uses->device;
-    struct launch_changes changes;
+    const uint32_t count = launch->desc.argument_count;
     // Buffers that move are brought to the device by the recording, which would have to know.
     if (old->desc.flags != launch->desc.flags || old->moves || launch->moves)
         return false;
-    if ((changed & ZEPI_GRAPH_CHANGED_KERNEL) &&
-        !change_kernel(uses, list, id, old, launch, &changed))
+    if (list != changes->list && !zepi_mutable_changes_end(changes))
         return false;
-    changes.id = id;
-    changes.commands = (struct zepi_ze_mutable_flags_desc){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
-    changes.end = &changes.commands.next;
-    changes.arguments = changes.inline_arguments;
-    bool is_changed =
-        change_arguments(&changes, changed, launch) &&
-        (!(changed & ZEPI_GRAPH_CHANGED_SIZES) || change_sizes(&changes, uses, &old->desc, launch));
-    *changes.end = NULL;
-    if (is_changed)
-        is_changed = mutable_optional_of(device)->update_mutable_commands(
-                         mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list),
-                         &changes.commands) == ZE_RESULT_SUCCESS;
-    if (changes.arguments != changes.inline_arguments)
-        zepi_free(changes.arguments);
-    return is_changed;
+    changes->list = list;
+    if ((changed & ZEPI_GRAPH_CHANGED_KERNEL) &&
+        !change_kernel(changes->uses, list, id, old, launch, &changed))
+        return false;
+    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < count;
+         i = zepi_graph_next_changed(changed, i + 1)) {
+        if (!changes_add_argument(changes, id, i, launch))
+            return false;
+    }
+    return !(changed & ZEPI_GRAPH_CHANGED_SIZES) ||
+           changes_add_sizes(changes, id, &old->desc, launch);
 }

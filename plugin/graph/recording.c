@@ -421,46 +421,55 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 
 // ---- Updates ----
 
-void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number, uint64_t changes)
+void zepi_recording_note_update(struct zepi_recording *recording,
+                                const struct zepi_graph_command *edited)
 {
-    if (recording->version == 0 || recording->is_unfit || changes == 0)
+    if (recording->version == 0)
         return;
-    if (!recording->is_mutable || recording->commands[number].id == 0) {
-        recording->is_unfit = true;
-        return;
+    for (; edited && !recording->is_unfit; edited = edited->next_edited) {
+        const uint64_t changes = edited->launch->changes;
+        if (changes == 0)
+            continue;
+        if (!recording->is_mutable || recording->commands[edited->number].id == 0) {
+            recording->is_unfit = true;
+            return;
+        }
+        struct zepi_recorded_command *command = &recording->commands[edited->number];
+        if (command->changes == 0)
+            recording->behind[recording->behind_count++] = edited->number;
+        command->changes |= changes;
     }
-    if (recording->commands[number].changes == 0)
-        recording->behind[recording->behind_count++] = number;
-    recording->commands[number].changes |= changes;
 }
 
-static bool recording_update_command(struct zepi_recording *recording, uint32_t number,
-                                     struct zepi_graph_launch *launch)
+static bool recording_change_launches(struct zepi_recording *recording,
+                                      const struct zepi_graph_commands *commands)
 {
-    struct zepi_recorded_command *command = &recording->commands[number];
-    struct zepi_graph_launch **old = &recording->uses.launches[number];
-    struct zepi_recorded_list *list = &recording->own[command->list];
-    if (!zepi_mutable_launch_change(&recording->uses, list->ze, command->id, *old, launch,
-                                    command->changes))
-        return false;
-    list->is_changed = true;
-    command->changes = 0;
-    zepi_graph_launch_release(*old);
-    *old = zepi_graph_launch_retain(launch);
-    return true;
+    struct zepi_mutable_changes changes;
+    zepi_mutable_changes_begin(&changes, &recording->uses);
+    for (size_t i = 0; i < recording->behind_count; i++) {
+        const uint32_t number = recording->behind[i];
+        struct zepi_graph_launch *launch = commands->list[number]->launch;
+        struct zepi_graph_launch *old = recording->uses.launches[number];
+        struct zepi_recorded_command *command = &recording->commands[number];
+        struct zepi_recorded_list *list = &recording->own[command->list];
+        if (!zepi_mutable_changes_add(&changes, list->ze, command->id, old, launch,
+                                      command->changes))
+            return false;
+        list->is_changed = true;
+        command->changes = 0;
+        recording->uses.launches[number] = zepi_graph_launch_retain(launch);
+        zepi_graph_launch_release(old);
+    }
+    return zepi_mutable_changes_end(&changes);
 }
 
 bool zepi_recording_update(struct zepi_recording *recording,
                            const struct zepi_graph_commands *commands, uint64_t version)
 {
     if (recording->version == 0 || recording->is_unfit ||
-        (recording->run && zepi_list_run_wait(recording->run) != ZEPI_SUCCESS))
+        (recording->run && zepi_list_run_wait(recording->run) != ZEPI_SUCCESS) ||
+        !recording_change_launches(recording, commands))
         return false;
-    for (size_t i = 0; i < recording->behind_count; i++) {
-        const uint32_t number = recording->behind[i];
-        if (!recording_update_command(recording, number, commands->list[number]->launch))
-            return false;
-    }
     for (uint32_t i = 0; i < recording->own_count; i++) {
         struct zepi_recorded_list *list = &recording->own[i];
         if (list->is_changed && zepi_ze.zeCommandListClose(list->ze) != ZE_RESULT_SUCCESS)

@@ -82,9 +82,9 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands,
                                     struct zepi_graph_launch **launches, uint64_t version);
 
-// An update has replaced the launch of a command, by its number. The recording may run.
-void zepi_recording_note_update(struct zepi_recording *recording, uint32_t number,
-                                uint64_t changes);
+// An update has replaced the launches of commands, a chain. The recording may run.
+void zepi_recording_note_update(struct zepi_recording *recording,
+                                const struct zepi_graph_command *edited);
 // Nothing of it runs: puts the launches of updates into mutable lists. False: it cannot, and the
 // state of its lists is not known: it has to be recorded anew.
 bool zepi_recording_update(struct zepi_recording *recording,
