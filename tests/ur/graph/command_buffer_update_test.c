@@ -214,6 +214,52 @@ Test(command_buffer_update, takes_all_updates_of_a_call_or_none)
     ur_free(sum);
 }
 
+// More arguments and sizes than one call of the driver has room for.
+Test(command_buffer_update, takes_many_changes_at_once)
+{
+    enum { COMMANDS = 12 };
+    float *a = cb_floats(ITEMS), *b = cb_floats(ITEMS), *sums = cb_floats(2 * COMMANDS * ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1, b[i] = 5;
+    command_t commands[COMMANDS];
+    float *targets[COMMANDS];
+    ur_exp_command_buffer_update_pointer_arg_desc_t pointers[COMMANDS][3];
+    ur_exp_command_buffer_update_kernel_launch_desc_t updates[COMMANDS];
+    size_t half = ITEMS / 2;
+    buffer_t buffer = cb_make(UPDATABLE);
+    for (int i = 0; i < COMMANDS; i++) {
+        const ur_exp_kernel_arg_properties_t arguments[] = {
+            UR_POINTER(0, a), UR_POINTER(1, a), UR_POINTER(2, sums + (size_t)i * ITEMS)};
+        cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &commands[i]);
+    }
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    for (int i = 0; i < COMMANDS; i++) {
+        targets[i] = sums + (size_t)(COMMANDS + i) * ITEMS;
+        pointers[i][0] = cb_new_pointer(0, &b);
+        pointers[i][1] = cb_new_pointer(1, i % 2 ? &a : &b);
+        pointers[i][2] = cb_new_pointer(2, &targets[i]);
+        updates[i] = cb_update(commands[i]);
+        updates[i].numNewPointerArgs = 3;
+        updates[i].pNewPointerArgList = pointers[i];
+        updates[i].pNewGlobalWorkSize = &half;
+    }
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, COMMANDS, updates));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    for (int i = 0; i < COMMANDS; i++) {
+        cb_expect(sums + (size_t)i * ITEMS, 2);
+        cr_assert_eq(targets[i][0], i % 2 ? 6 : 10);
+        cr_assert_eq(targets[i][half - 1], i % 2 ? 6 : 10);
+        cr_assert_eq(targets[i][half], 0);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+    ur_free(b);
+    ur_free(sums);
+}
+
 // An update of some arguments, or of the size, after updates of others. Of each three executions
 // two are enqueued before one ends, so that the launches of the last updates are in use.
 Test(command_buffer_update, goes_on_from_the_updates_before)
