@@ -4,7 +4,7 @@
 #include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
-#include "graph/closed_list.h"
+#include "queue/command_list.h"
 #include "ze/ze.h"
 
 static void destroy_native_command(struct zepi_deferred *deferred)

@@ -4,9 +4,9 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "graph/closed_list.h"
 #include "queue/command/barrier.h"
 #include "queue/command/event_times.h"
+#include "queue/command_list.h"
 #include "queue/event.h"
 #include "ze/ze.h"
 

@@ -5,11 +5,11 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "graph/closed_list.h"
 #include "graph/list_run.h"
 #include "graph/mutable_launch.h"
 #include "graph/recorder.h"
 #include "memory/usm.h"
+#include "queue/command_list.h"
 #include "queue/event.h"
 #include "ze/ze.h"
 

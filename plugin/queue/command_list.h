@@ -83,6 +83,14 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
+// Of no queue: an open command list, to be recorded, closed and executed more than once. The caller
+// destroys it. `extension` is the descriptor's chain, or NULL. The caller holds no lock that an end
+// of an execution or a deferred free needs: if the driver lacks memory, the context gives back
+// unused memory.
+zepi_result_t zepi_closed_list_create(struct zepi_context *context,
+                                      const struct zepi_device *device, const void *extension,
+                                      ze_command_list_handle_t *out_list);
+
 extern const struct zepi_context_part zepi_command_lists_part;
 
 #endif
