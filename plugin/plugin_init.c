@@ -2,6 +2,7 @@
 // The function table, and the one exported function that hands it out.
 #include "copy/buffer_use.h"
 #include "copy/checked_copy.h"
+#include "copy/checked_image.h"
 #include "core/list.h"
 #include "core/object.h"
 #include "core/options.h"
@@ -14,6 +15,7 @@
 #include "launch/kernel.h"
 #include "launch/launch.h"
 #include "memory/buffer.h"
+#include "memory/checked_virtual_memory.h"
 #include "memory/foreign/checked_ipc.h"
 #include "memory/pool.h"
 #include "memory/usm.h"
@@ -158,6 +160,23 @@ static const zepi_plugin_t table = {
     .ipc_put_handle = zepi_ipc_put_handle,
     .ipc_open_handle = zepi_ipc_open_handle,
     .ipc_close_memory = zepi_ipc_close_memory,
+
+    .image_create = zepi_image_create_checked,
+    .image_create_from_native = zepi_image_create_from_native,
+    .image_get_info = zepi_image_get_info,
+    .sampler_create = zepi_sampler_create_checked,
+    .queue_copy_to_image = zepi_queue_copy_to_image,
+    .queue_copy_from_image = zepi_queue_copy_from_image,
+    .queue_copy_image = zepi_queue_copy_image_checked,
+
+    .virtual_memory_get_page_size = zepi_virtual_memory_get_page_size_checked,
+    .virtual_memory_reserve = zepi_virtual_memory_reserve_checked,
+    .virtual_memory_free = zepi_virtual_memory_free_checked,
+    .physical_memory_create = zepi_physical_memory_create_checked,
+    .virtual_memory_map = zepi_virtual_memory_map_checked,
+    .virtual_memory_unmap = zepi_virtual_memory_unmap_checked,
+    .virtual_memory_set_access = zepi_virtual_memory_set_access_checked,
+    .virtual_memory_get_access = zepi_virtual_memory_get_access_checked,
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

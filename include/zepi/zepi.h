@@ -91,7 +91,7 @@ typedef enum zepi_result {
 
     ZEPI_ERROR_LINK_FAILURE = 0x300,
 
-    // Queues in capture mode. Waits by the host and copies of images cannot be captured.
+    // Queues in capture mode. Waits by the host cannot be captured.
     ZEPI_ERROR_CAPTURE_UNSUPPORTED = 0x400,
     // A command failed that was partly captured: the captured commands cannot be executed.
     ZEPI_ERROR_CAPTURE_INVALIDATED = 0x401,
@@ -117,6 +117,9 @@ typedef struct zepi_module *zepi_module_t;
 typedef struct zepi_kernel *zepi_kernel_t;
 typedef struct zepi_graph *zepi_graph_t;
 typedef struct zepi_pool *zepi_pool_t;
+typedef struct zepi_image *zepi_image_t; // of pixels
+typedef struct zepi_sampler *zepi_sampler_t;
+typedef struct zepi_physical_memory *zepi_physical_memory_t;
 
 // ---- Platforms and devices ----
 
@@ -226,6 +229,92 @@ typedef struct zepi_pool_info {
     size_t reserved_bytes; // of the driver's memory, in use or not
     size_t reserved_high_bytes;
 } zepi_pool_info_t;
+
+// What commands may do with pages of virtual memory.
+typedef enum zepi_memory_access {
+    ZEPI_ACCESS_NONE = 0,
+    ZEPI_ACCESS_READ_WRITE = 1,
+    ZEPI_ACCESS_READ_ONLY = 2,
+} zepi_memory_access_t;
+
+// ---- Images and samplers ----
+
+typedef enum zepi_image_shape {
+    ZEPI_IMAGE_1D = 0,
+    ZEPI_IMAGE_1D_ARRAY = 1,
+    ZEPI_IMAGE_2D = 2,
+    ZEPI_IMAGE_2D_ARRAY = 3,
+    ZEPI_IMAGE_3D = 4,
+} zepi_image_shape_t;
+
+typedef enum zepi_channel_type {
+    ZEPI_CHANNEL_UINT = 0,
+    ZEPI_CHANNEL_SINT = 1,
+    ZEPI_CHANNEL_UNORM = 2, // 0 to 1
+    ZEPI_CHANNEL_SNORM = 3, // -1 to 1
+    ZEPI_CHANNEL_FLOAT = 4,
+} zepi_channel_type_t;
+
+// A channel of a pixel in memory, or a constant.
+typedef enum zepi_channel {
+    ZEPI_CHANNEL_DEFAULT = 0, // at its own place; for those that there are not 0, for w 1
+    ZEPI_CHANNEL_FIRST = 1,
+    ZEPI_CHANNEL_SECOND = 2,
+    ZEPI_CHANNEL_THIRD = 3,
+    ZEPI_CHANNEL_FOURTH = 4,
+    ZEPI_CHANNEL_ZERO = 5,
+    ZEPI_CHANNEL_ONE = 6,
+} zepi_channel_t;
+
+typedef struct zepi_image_desc {
+    size_t size;
+    zepi_image_shape_t shape;
+    uint32_t width;       // in pixels, as the next two; not 0
+    uint32_t height;      // 0 or 1 if the shape has one dimension
+    uint32_t depth;       // 0 or 1 unless the shape has three
+    uint32_t layer_count; // of an array; else 0 or 1
+    uint32_t channel_count; // 1, 2 or 4
+    uint32_t channel_bytes; // of each: 1, 2 or 4
+    zepi_channel_type_t channel_type;
+    zepi_channel_t order[4]; // the channels that kernels have as x, y, z and w
+    bool is_read_only;       // kernels do not write to it
+} zepi_image_desc_t;
+
+typedef struct zepi_image_info {
+    size_t size;
+    zepi_context_t context; // borrowed
+    zepi_device_t device;   // borrowed
+    zepi_image_shape_t shape;
+    uint32_t width; // in pixels, as the next two; at least 1
+    uint32_t height;
+    uint32_t depth;
+    uint32_t layer_count; // at least 1
+    uint32_t pixel_bytes;
+    void *native_handle; // ze_image_handle_t, borrowed
+} zepi_image_info_t;
+
+// In pixels. Layers of an array are the dimension behind its last one: y or z. Dimensions that an
+// image lacks have the extent 1.
+typedef struct zepi_image_region {
+    uint32_t origin[3];
+    uint32_t extent[3];
+} zepi_image_region_t;
+
+// For coordinates outside of an image.
+typedef enum zepi_address_mode {
+    ZEPI_ADDRESS_NONE = 0, // there are none
+    ZEPI_ADDRESS_REPEAT = 1,
+    ZEPI_ADDRESS_CLAMP_TO_EDGE = 2,
+    ZEPI_ADDRESS_CLAMP_TO_BORDER = 3,
+    ZEPI_ADDRESS_MIRROR = 4,
+} zepi_address_mode_t;
+
+typedef struct zepi_sampler_desc {
+    size_t size;
+    zepi_address_mode_t address_mode;
+    bool is_linear;     // between pixels; else the nearest pixel
+    bool is_normalized; // coordinates from 0 to 1
+} zepi_sampler_desc_t;
 
 // ---- Queues and events ----
 
@@ -455,6 +544,8 @@ typedef enum zepi_argument_kind {
     ZEPI_ARGUMENT_POINTER = 1, // `value` is the USM pointer itself; NULL is legal
     ZEPI_ARGUMENT_BUFFER = 2,  // `value` is a zepi_buffer_t
     ZEPI_ARGUMENT_LOCAL = 3,   // `size_bytes` of local memory; value is NULL
+    ZEPI_ARGUMENT_IMAGE = 4,   // `value` is a zepi_image_t
+    ZEPI_ARGUMENT_SAMPLER = 5, // `value` is a zepi_sampler_t
 } zepi_argument_kind_t;
 
 typedef struct zepi_argument {
@@ -1011,6 +1102,73 @@ typedef struct zepi_plugin {
                                      const void *handle, size_t size_bytes, void **out_memory);
     // Once for each opening. Commands that use the memory may be under way.
     zepi_result_t (*ipc_close_memory)(zepi_context_t context, void *memory);
+
+    // ---- Images and samplers ----
+
+    // Pixels of a device of the context, whose contents are undefined at first. Kernels of this
+    // device and parts of it have it as an argument (ZEPI_ARGUMENT_IMAGE). Commands that use it may
+    // be under way when it is released; graphs keep it. ZEPI_ERROR_UNSUPPORTED: the device has no
+    // images, or none of these channels. ZEPI_ERROR_INVALID_SIZE: beyond the limits of the device.
+    zepi_result_t (*image_create)(zepi_context_t context, zepi_device_t device,
+                                  const zepi_image_desc_t *desc, zepi_image_t *out_image);
+    // Around a ze_image_handle_t of the context, which `desc` describes.
+    zepi_result_t (*image_create_from_native)(zepi_context_t context, zepi_device_t device,
+                                              const zepi_image_desc_t *desc, void *native_handle,
+                                              zepi_ownership_t ownership, zepi_image_t *out_image);
+    zepi_result_t (*image_get_info)(zepi_image_t image, zepi_image_info_t *out_info);
+    // For ZEPI_ARGUMENT_SAMPLER. Released and kept as images are.
+    zepi_result_t (*sampler_create)(zepi_context_t context, const zepi_sampler_desc_t *desc,
+                                    zepi_sampler_t *out_sampler);
+    // Copies between a region of an image, NULL for all of it, and memory as of queue_copy, in a
+    // queue of the image's device. Pitches in bytes; 0: rows, or slices, without gaps.
+    // ZEPI_ERROR_INVALID_SIZE: the region reaches past the image, the memory is too small for it, or
+    // a pitch is smaller than a row or a slice. ZEPI_ERROR_UNSUPPORTED: there are gaps, and the
+    // Level Zero loader lacks copies with them.
+    zepi_result_t (*queue_copy_to_image)(zepi_queue_t queue, zepi_image_t image,
+                                         const zepi_image_region_t *region, const void *memory,
+                                         uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                         zepi_wait_list_t wait, zepi_event_t *out_event);
+    zepi_result_t (*queue_copy_from_image)(zepi_queue_t queue, void *memory,
+                                           uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                           zepi_image_t image, const zepi_image_region_t *region,
+                                           zepi_wait_list_t wait, zepi_event_t *out_event);
+    // Between images of the same channels. `to_origin` NULL: zeros. `from_region` NULL: all of
+    // `from`. Regions of one image do not overlap.
+    zepi_result_t (*queue_copy_image)(zepi_queue_t queue, zepi_image_t to,
+                                      const uint32_t to_origin[3], zepi_image_t from,
+                                      const zepi_image_region_t *from_region, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event);
+
+    // ---- Virtual memory: addresses apart from the memory behind them ----
+
+    // Addresses and sizes below are multiples of the page size for `size_bytes` of memory.
+    // `device` NULL: one that is right for all devices of the context. ZEPI_ERROR_UNSUPPORTED, as
+    // of all that follow: the driver has no virtual memory.
+    zepi_result_t (*virtual_memory_get_page_size)(zepi_context_t context, zepi_device_t device,
+                                                  size_t size_bytes, size_t *out_page_bytes);
+    // Addresses without memory. `wish`: where, if that is free; or NULL.
+    zepi_result_t (*virtual_memory_reserve)(zepi_context_t context, const void *wish,
+                                            size_t size_bytes, void **out_start);
+    // Gives back a whole reservation and unmaps what is mapped there. No command may use it, as of
+    // virtual_memory_unmap.
+    zepi_result_t (*virtual_memory_free)(zepi_context_t context, const void *start,
+                                         size_t size_bytes);
+    // Memory of a device of the context, which has no address until it is mapped. A mapping keeps
+    // it. ZEPI_ERROR_INVALID_SIZE: no multiple of the device's page size.
+    zepi_result_t (*physical_memory_create)(zepi_context_t context, zepi_device_t device,
+                                            size_t size_bytes, zepi_physical_memory_t *out_memory);
+    // Puts physical memory from `offset_bytes` on behind reserved addresses. Not every driver maps
+    // it at several places at a time, or keeps the access of parts of a reservation apart.
+    zepi_result_t (*virtual_memory_map)(zepi_context_t context, const void *start,
+                                        size_t size_bytes, zepi_physical_memory_t memory,
+                                        size_t offset_bytes, zepi_memory_access_t access);
+    zepi_result_t (*virtual_memory_unmap)(zepi_context_t context, const void *start,
+                                          size_t size_bytes);
+    zepi_result_t (*virtual_memory_set_access)(zepi_context_t context, const void *start,
+                                               size_t size_bytes, zepi_memory_access_t access);
+    // Of all of the range; parts that differ are an error.
+    zepi_result_t (*virtual_memory_get_access)(zepi_context_t context, const void *start,
+                                               size_t size_bytes, zepi_memory_access_t *out_access);
 } zepi_plugin_t;
 
 // Bytes of the head that every caller has.

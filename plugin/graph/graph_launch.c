@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "memory/buffer.h"
+#include "memory/image.h"
 
 #define VALUE_ALIGNMENT 16
 
@@ -267,6 +268,18 @@ void zepi_graph_launch_note_changes(struct zepi_graph_launch *launch,
 
 // ---- Checked launches ----
 
+// An image or a sampler of the context; others are found wrong later.
+static bool is_known_pixel_object(const zepi_argument_t *argument,
+                                  const struct zepi_context *context)
+{
+    const struct zepi_image *image = argument->value;
+    const struct zepi_sampler *sampler = argument->value;
+    if (argument->kind == ZEPI_ARGUMENT_IMAGE)
+        return zepi_object_is(image, &zepi_image_type) && image->context == context;
+    return argument->kind == ZEPI_ARGUMENT_SAMPLER && zepi_object_is(sampler, &zepi_sampler_type) &&
+           sampler->context == context;
+}
+
 static zepi_result_t read_graph_arguments(const struct zepi_launch *launch,
                                           const struct zepi_context *context,
                                           zepi_argument_t *arguments,
@@ -279,8 +292,20 @@ static zepi_result_t read_graph_arguments(const struct zepi_launch *launch,
         if (result == ZEPI_SUCCESS && arguments[i].kind == ZEPI_ARGUMENT_BUFFER &&
             zepi_object_is(buffer, &zepi_buffer_type) && buffer->context == context)
             memory[i] = (struct zepi_graph_memory){buffer, {buffer, 0, buffer->size_bytes}};
+        if (result == ZEPI_SUCCESS && is_known_pixel_object(&arguments[i], context))
+            memory[i].object = (void *)arguments[i].value;
     }
     return result;
+}
+
+// Of images and samplers that the launch holds.
+static void graph_arguments_read_handles(zepi_argument_t *arguments,
+                                         const struct zepi_graph_memory *memory, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (zepi_argument_has_pixels(&arguments[i]) && memory[i].object)
+            zepi_argument_read_handle(&arguments[i], &arguments[i]);
+    }
 }
 
 static zepi_launch_desc_t describe_graph_launch(struct zepi_kernel *kernel,
@@ -316,6 +341,7 @@ zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct 
         const struct zepi_launch asked = zepi_launch_of(&desc, (zepi_wait_list_t){NULL, 0}, NULL);
         result = zepi_launch_check(context, device, kernel, &asked);
         if (result == ZEPI_SUCCESS) {
+            graph_arguments_read_handles(arguments, memory, count);
             *out_launch = zepi_graph_launch_create(kernel, &desc, memory);
             result = *out_launch ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
         }

@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "memory/buffer.h"
+#include "memory/image.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -42,6 +43,14 @@ static zepi_result_t check_described_arguments(const struct zepi_device_kernel *
         return argument->kind == ZEPI_ARGUMENT_LOCAL
                    ? ZEPI_SUCCESS
                    : fail_argument_kind(device_kernel, index, "local memory: expected a size");
+    case ZEPI_SPIRV_ARGUMENT_IMAGE:
+        return argument->kind != ZEPI_ARGUMENT_SAMPLER
+                   ? ZEPI_SUCCESS
+                   : fail_argument_kind(device_kernel, index, "an image, got a sampler");
+    case ZEPI_SPIRV_ARGUMENT_SAMPLER:
+        return argument->kind != ZEPI_ARGUMENT_IMAGE
+                   ? ZEPI_SUCCESS
+                   : fail_argument_kind(device_kernel, index, "a sampler, got an image");
     default:
         return ZEPI_SUCCESS;
     }
@@ -59,6 +68,41 @@ static zepi_result_t check_native_argument(const struct zepi_device_kernel *devi
                          "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
                          device_kernel->name, least, argument->size_bytes);
     return ZEPI_SUCCESS;
+}
+
+// An image or a sampler of the kernel's context, and an image of the kernel's device or the whole
+// that this is a part of.
+static zepi_result_t check_pixel_object(const struct zepi_device_kernel *device_kernel,
+                                        uint32_t index, const zepi_argument_t *argument)
+{
+    const bool is_image = argument->kind == ZEPI_ARGUMENT_IMAGE;
+    const struct zepi_device_module *module = zepi_device_module_of(device_kernel->device_module);
+    const zepi_result_t result =
+        zepi_check_object(argument->value, is_image ? &zepi_image_type : &zepi_sampler_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const struct zepi_image *image = argument->value;
+    const struct zepi_sampler *sampler = argument->value;
+    if ((is_image ? image->context : sampler->context) != module->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "argument %u of kernel '%s' is %s of another context", index,
+                         device_kernel->name, is_image ? "an image" : "a sampler");
+    if (is_image && zepi_device_root(image->device) != zepi_device_root(module->device))
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "argument %u of kernel '%s' is an image of another device", index,
+                         device_kernel->name);
+    return ZEPI_SUCCESS;
+}
+
+void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value)
+{
+    if (argument->kind == ZEPI_ARGUMENT_IMAGE) {
+        const struct zepi_image *image = argument->value;
+        *out_value = (zepi_argument_t){.size_bytes = sizeof(image->ze), .value = &image->ze};
+    } else {
+        const struct zepi_sampler *sampler = argument->value;
+        *out_value = (zepi_argument_t){.size_bytes = sizeof(sampler->ze), .value = &sampler->ze};
+    }
 }
 
 zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
@@ -118,6 +162,13 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
             return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                              "argument %u of kernel '%s' is a buffer of another context", index,
                              device_kernel->name);
+        break;
+    }
+    case ZEPI_ARGUMENT_IMAGE:
+    case ZEPI_ARGUMENT_SAMPLER: {
+        const zepi_result_t result = check_pixel_object(device_kernel, index, argument);
+        if (result != ZEPI_SUCCESS)
+            return result;
         break;
     }
     default:

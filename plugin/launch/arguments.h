@@ -64,6 +64,14 @@ zepi_argument_at(const struct zepi_argument_list *list, uint32_t index)
 zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
                                  zepi_argument_t *out_argument);
 
+// Whether the argument is an image or a sampler, and, of one that was checked, the driver's handle
+// as a value; it is borrowed from the object.
+static inline bool zepi_argument_has_pixels(const zepi_argument_t *argument)
+{
+    return argument->kind == ZEPI_ARGUMENT_IMAGE || argument->kind == ZEPI_ARGUMENT_SAMPLER;
+}
+void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value);
+
 // Checks the number of arguments, and that there is a list.
 zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device_kernel,
                                          const struct zepi_argument_list *list);

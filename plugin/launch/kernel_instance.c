@@ -125,6 +125,11 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
         result = zepi_arguments_check_local_memory(device_kernel, device, list);
     if (result != ZEPI_SUCCESS)
         return result;
+    // Objects are looked at in each launch: they may have been released since.
+    const bool is_object =
+        argument.kind == ZEPI_ARGUMENT_BUFFER || zepi_argument_has_pixels(&argument);
+    if (zepi_argument_has_pixels(&argument))
+        zepi_argument_read_handle(&argument, &argument);
     const void *value = argument.value;
     size_t size_bytes = argument.size_bytes;
     if (argument.kind == ZEPI_ARGUMENT_BUFFER)
@@ -142,9 +147,7 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
         is_local || size_bytes > sizeof(bits) ? 0 : read_value_bits(value, size_bytes);
     state->size_bytes = record->size_bytes;
     state->bits = bits;
-    // A buffer is looked at in each launch: it may have been released since.
-    if (is_local || (argument.kind != ZEPI_ARGUMENT_BUFFER &&
-                     is_comparable_argument(device_kernel, index, size_bytes, bits)))
+    if (is_local || (!is_object && is_comparable_argument(device_kernel, index, size_bytes, bits)))
         state->head = record->head;
     return ZEPI_SUCCESS;
 }

@@ -107,16 +107,16 @@ static zepi_result_t create_image_place(struct zepi_image *image, const ze_image
     return zepi_check_ze(ze, "zeImageCreate");
 }
 
-zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_desc_t *desc,
-                                ze_image_handle_t native_handle, zepi_ownership_t ownership,
-                                struct zepi_image **out_image)
+zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device *device,
+                                const ze_image_desc_t *desc, ze_image_handle_t native_handle,
+                                zepi_ownership_t ownership, struct zepi_image **out_image)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_image *image = zepi_object_create(&zepi_image_type);
     if (!image)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     image->context = zepi_retain(context);
-    image->device = context->devices[0];
+    image->device = device;
     image->desc = *desc;
     image->desc.pNext = NULL;
     image->ze = native_handle;

@@ -31,11 +31,12 @@ struct zepi_sampler {
 extern const struct zepi_type zepi_image_type;
 extern const struct zepi_type zepi_sampler_type;
 
-// For the context's first device. `native_handle` NULL: a new one; else the host's, which `desc`
+// `device` is one of the context's. `native_handle` NULL: a new one; else the host's, which `desc`
 // describes.
-zepi_result_t zepi_image_create(struct zepi_context *context, const ze_image_desc_t *desc,
-                                ze_image_handle_t native_handle, zepi_ownership_t ownership,
-                                struct zepi_image **out_image);
+zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device *device,
+                                const ze_image_desc_t *desc, ze_image_handle_t native_handle,
+                                zepi_ownership_t ownership, struct zepi_image **out_image);
+// For the context's first device.
 zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
                                   ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
                                   struct zepi_sampler **out_sampler);

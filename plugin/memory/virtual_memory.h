@@ -41,12 +41,6 @@ extern const struct zepi_context_part zepi_mappings_part;
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
                           size_t size_bytes);
 
-enum zepi_memory_access {
-    ZEPI_ACCESS_NONE,
-    ZEPI_ACCESS_READ_WRITE,
-    ZEPI_ACCESS_READ_ONLY,
-};
-
 // Whether the device's driver has virtual memory. Asked once a device.
 zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *out_has);
 

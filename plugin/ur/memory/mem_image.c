@@ -143,7 +143,8 @@ static ur_result_t mem_image_create(struct zepi_context *context, ur_mem_flags_t
     mem->image_element_bytes = element_bytes;
     mem->size_bytes =
         element_bytes * desc->width * desc->height * desc->depth * image_layers_of(desc);
-    const zepi_result_t created = zepi_image_create(context, desc, native, ownership, &mem->image);
+    const zepi_result_t created =
+        zepi_image_create(context, context->devices[0], desc, native, ownership, &mem->image);
     if (created != ZEPI_SUCCESS) {
         result = zepi_ur_fail(created);
         zepi_release(mem);

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "copy/checked_image.h"
+
+#include "copy/image_copy.h"
+#include "core/list.h"
+#include "device/device.h"
+#include "memory/image.h"
+#include "memory/usm.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+// ---- Descriptions ----
+
+// Level Zero's layout of so many channels of so many bytes; ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32:
+// there is none.
+static ze_image_format_layout_t layout_of(uint32_t channel_count, uint32_t channel_bytes)
+{
+    static const struct {
+        uint32_t count, bytes;
+        ze_image_format_layout_t layout;
+    } layouts[] = {
+        {1, 1, ZE_IMAGE_FORMAT_LAYOUT_8},           {1, 2, ZE_IMAGE_FORMAT_LAYOUT_16},
+        {1, 4, ZE_IMAGE_FORMAT_LAYOUT_32},          {2, 1, ZE_IMAGE_FORMAT_LAYOUT_8_8},
+        {2, 2, ZE_IMAGE_FORMAT_LAYOUT_16_16},       {2, 4, ZE_IMAGE_FORMAT_LAYOUT_32_32},
+        {4, 1, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},     {4, 2, ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16},
+        {4, 4, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32},
+    };
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        if (layouts[i].count == channel_count && layouts[i].bytes == channel_bytes)
+            return layouts[i].layout;
+    }
+    return ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32;
+}
+
+// Of a layout that layout_of answers.
+static uint32_t pixel_bytes_of(const struct zepi_image *image)
+{
+    static const uint32_t counts[] = {1, 2, 4}, sizes[] = {1, 2, 4};
+    for (size_t i = 0; i < 9; i++) {
+        if (layout_of(counts[i / 3], sizes[i % 3]) == image->desc.format.layout)
+            return counts[i / 3] * sizes[i % 3];
+    }
+    return 0;
+}
+
+static ze_image_format_swizzle_t swizzle_of(zepi_channel_t channel)
+{
+    static const ze_image_format_swizzle_t swizzles[] = {
+        [ZEPI_CHANNEL_FIRST] = ZE_IMAGE_FORMAT_SWIZZLE_R,
+        [ZEPI_CHANNEL_SECOND] = ZE_IMAGE_FORMAT_SWIZZLE_G,
+        [ZEPI_CHANNEL_THIRD] = ZE_IMAGE_FORMAT_SWIZZLE_B,
+        [ZEPI_CHANNEL_FOURTH] = ZE_IMAGE_FORMAT_SWIZZLE_A,
+        [ZEPI_CHANNEL_ZERO] = ZE_IMAGE_FORMAT_SWIZZLE_0,
+        [ZEPI_CHANNEL_ONE] = ZE_IMAGE_FORMAT_SWIZZLE_1,
+    };
+    return swizzles[channel];
+}
+
+static zepi_result_t read_image_format(const zepi_image_desc_t *desc, ze_image_format_t *out_format)
+{
+    ze_image_format_swizzle_t order[4];
+    const ze_image_format_layout_t layout = layout_of(desc->channel_count, desc->channel_bytes);
+    if (layout == ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "%u channels of %u bytes: expected 1, 2 or 4 of 1, 2 or 4",
+                         desc->channel_count, desc->channel_bytes);
+    if ((unsigned)desc->channel_type > ZEPI_CHANNEL_FLOAT)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "channel type %d is not known",
+                         (int)desc->channel_type);
+    for (uint32_t i = 0; i < 4; i++) {
+        const zepi_channel_t last = i == 3 ? ZEPI_CHANNEL_ONE : ZEPI_CHANNEL_ZERO;
+        const zepi_channel_t own = (zepi_channel_t)(ZEPI_CHANNEL_FIRST + i);
+        if ((unsigned)desc->order[i] > ZEPI_CHANNEL_ONE)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "channel %d in the order is not known",
+                             (int)desc->order[i]);
+        if (desc->order[i] != ZEPI_CHANNEL_DEFAULT)
+            order[i] = swizzle_of(desc->order[i]);
+        else
+            order[i] = swizzle_of(i < desc->channel_count ? own : last);
+    }
+    // The types have Level Zero's numbers.
+    *out_format = (ze_image_format_t){.layout = layout,
+                                      .type = (ze_image_format_type_t)desc->channel_type,
+                                      .x = order[0],
+                                      .y = order[1],
+                                      .z = order[2],
+                                      .w = order[3]};
+    return ZEPI_SUCCESS;
+}
+static_assert((int)ZEPI_CHANNEL_UINT == ZE_IMAGE_FORMAT_TYPE_UINT &&
+                  (int)ZEPI_CHANNEL_SINT == ZE_IMAGE_FORMAT_TYPE_SINT &&
+                  (int)ZEPI_CHANNEL_UNORM == ZE_IMAGE_FORMAT_TYPE_UNORM &&
+                  (int)ZEPI_CHANNEL_SNORM == ZE_IMAGE_FORMAT_TYPE_SNORM &&
+                  (int)ZEPI_CHANNEL_FLOAT == ZE_IMAGE_FORMAT_TYPE_FLOAT,
+              "channel types are Level Zero's");
+static_assert((int)ZEPI_IMAGE_1D == ZE_IMAGE_TYPE_1D &&
+                  (int)ZEPI_IMAGE_1D_ARRAY == ZE_IMAGE_TYPE_1DARRAY &&
+                  (int)ZEPI_IMAGE_2D == ZE_IMAGE_TYPE_2D &&
+                  (int)ZEPI_IMAGE_2D_ARRAY == ZE_IMAGE_TYPE_2DARRAY &&
+                  (int)ZEPI_IMAGE_3D == ZE_IMAGE_TYPE_3D,
+              "shapes are Level Zero's");
+
+// Dimensions that the shape lacks are 0 or 1, the others at least 1.
+static zepi_result_t check_image_shape(const zepi_image_desc_t *desc)
+{
+    const bool is_array = desc->shape == ZEPI_IMAGE_1D_ARRAY || desc->shape == ZEPI_IMAGE_2D_ARRAY;
+    const bool is_line = desc->shape == ZEPI_IMAGE_1D || desc->shape == ZEPI_IMAGE_1D_ARRAY;
+    const bool is_space = desc->shape == ZEPI_IMAGE_3D;
+    if ((unsigned)desc->shape > ZEPI_IMAGE_3D)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "image shape %d is not known", (int)desc->shape);
+    if (desc->width == 0 || (is_line ? desc->height > 1 : desc->height == 0) ||
+        (is_space ? desc->depth == 0 : desc->depth > 1) ||
+        (is_array ? desc->layer_count == 0 : desc->layer_count > 1))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "an image of shape %d with %u x %u x %u, %u times", (int)desc->shape,
+                         desc->width, desc->height, desc->depth, desc->layer_count);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t read_image_desc(const zepi_image_desc_t *desc, ze_image_desc_t *out_desc)
+{
+    zepi_image_desc_t own;
+    ze_image_format_t format = {0};
+    zepi_result_t result = zepi_read_desc(&own, sizeof(own), offsetof(zepi_image_desc_t, order),
+                                          desc, "image description");
+    if (result == ZEPI_SUCCESS)
+        result = check_image_shape(&own);
+    if (result == ZEPI_SUCCESS)
+        result = read_image_format(&own, &format);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const bool is_array = own.shape == ZEPI_IMAGE_1D_ARRAY || own.shape == ZEPI_IMAGE_2D_ARRAY;
+    *out_desc = (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                                  .flags = own.is_read_only ? 0 : ZE_IMAGE_FLAG_KERNEL_WRITE,
+                                  .type = (ze_image_type_t)own.shape,
+                                  .format = format,
+                                  .width = own.width,
+                                  .height = own.height > 0 ? own.height : 1,
+                                  .depth = own.depth > 0 ? own.depth : 1,
+                                  .arraylevels = is_array ? own.layer_count : 0};
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device,
+                                    const zepi_image_desc_t *desc, void *native_handle,
+                                    zepi_ownership_t ownership, zepi_image_t *out_image)
+{
+    uint32_t index;
+    ze_image_desc_t ze_desc;
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(context, device, &index);
+    if (result == ZEPI_SUCCESS && !out_image)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the image is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = read_image_desc(desc, &ze_desc);
+    if (result == ZEPI_SUCCESS && !device->has_images)
+        result =
+            zepi_fail(ZEPI_ERROR_UNSUPPORTED, "device '%s' has no images", device->properties.name);
+    return result == ZEPI_SUCCESS
+               ? zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image)
+               : result;
+}
+
+zepi_result_t zepi_image_create_checked(zepi_context_t context, zepi_device_t device,
+                                        const zepi_image_desc_t *desc, zepi_image_t *out_image)
+{
+    return create_checked(context, device, desc, NULL, ZEPI_OWNERSHIP_TRANSFER, out_image);
+}
+
+zepi_result_t zepi_image_create_from_native(zepi_context_t context, zepi_device_t device,
+                                            const zepi_image_desc_t *desc, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_image_t *out_image)
+{
+    if (!native_handle)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
+    if ((unsigned)ownership > ZEPI_OWNERSHIP_TRANSFER)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "ownership %d is not known", (int)ownership);
+    return create_checked(context, device, desc, native_handle, ownership, out_image);
+}
+
+zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(image, &zepi_image_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const ze_image_desc_t *desc = &image->desc;
+    const zepi_image_info_t info = {.context = image->context,
+                                    .device = image->device,
+                                    .shape = (zepi_image_shape_t)desc->type,
+                                    .width = (uint32_t)desc->width,
+                                    .height = desc->height,
+                                    .depth = desc->depth,
+                                    .layer_count = desc->arraylevels > 0 ? desc->arraylevels : 1,
+                                    .pixel_bytes = pixel_bytes_of(image),
+                                    .native_handle = image->ze};
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_sampler_create_checked(zepi_context_t context, const zepi_sampler_desc_t *desc,
+                                          zepi_sampler_t *out_sampler)
+{
+    static const ze_sampler_address_mode_t modes[] = {
+        [ZEPI_ADDRESS_NONE] = ZE_SAMPLER_ADDRESS_MODE_NONE,
+        [ZEPI_ADDRESS_REPEAT] = ZE_SAMPLER_ADDRESS_MODE_REPEAT,
+        [ZEPI_ADDRESS_CLAMP_TO_EDGE] = ZE_SAMPLER_ADDRESS_MODE_CLAMP,
+        [ZEPI_ADDRESS_CLAMP_TO_BORDER] = ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
+        [ZEPI_ADDRESS_MIRROR] = ZE_SAMPLER_ADDRESS_MODE_MIRROR,
+    };
+    zepi_sampler_desc_t own;
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS && !out_sampler)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the sampler is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description");
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if ((unsigned)own.address_mode > ZEPI_ADDRESS_MIRROR)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "address mode %d is not known",
+                         (int)own.address_mode);
+    const ze_sampler_desc_t ze_desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
+                                       .addressMode = modes[own.address_mode],
+                                       .filterMode = own.is_linear ? ZE_SAMPLER_FILTER_MODE_LINEAR
+                                                                   : ZE_SAMPLER_FILTER_MODE_NEAREST,
+                                       .isNormalized = own.is_normalized};
+    return zepi_sampler_create(context, &ze_desc, NULL, ZEPI_OWNERSHIP_TRANSFER, out_sampler);
+}
+
+// ---- Copies ----
+
+static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(image, &zepi_image_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (image->context != queue->context ||
+        zepi_device_root(image->device) != zepi_device_root(queue->device))
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is of another %s than the queue",
+                         image->context != queue->context ? "context" : "device");
+    return ZEPI_SUCCESS;
+}
+
+// Layers of an array are the dimension behind its last one. `region` NULL: the whole image.
+static zepi_result_t read_image_region(const struct zepi_image *image,
+                                       const zepi_image_region_t *region,
+                                       ze_image_region_t *out_region)
+{
+    const ze_image_desc_t *desc = &image->desc;
+    const uint32_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
+    const uint32_t sizes[3] = {(uint32_t)desc->width,
+                               desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height,
+                               desc->type == ZE_IMAGE_TYPE_2DARRAY ? layers : desc->depth};
+    const zepi_image_region_t all = {.extent = {sizes[0], sizes[1], sizes[2]}};
+    const zepi_image_region_t *own = region ? region : &all;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (own->extent[i] == 0 || own->origin[i] > sizes[i] ||
+            own->extent[i] > sizes[i] - own->origin[i])
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "%u pixels from %u on in dimension %u of an image that has %u",
+                             own->extent[i], own->origin[i], i, sizes[i]);
+    }
+    *out_region = (ze_image_region_t){.originX = own->origin[0],
+                                      .originY = own->origin[1],
+                                      .originZ = own->origin[2],
+                                      .width = own->extent[0],
+                                      .height = own->extent[1],
+                                      .depth = own->extent[2]};
+    return ZEPI_SUCCESS;
+}
+
+// Of rows without gaps: 0.
+static zepi_result_t read_pitches(const struct zepi_image *image, const ze_image_region_t *region,
+                                  uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                  struct zepi_image_copy *copy, uint64_t *out_size_bytes)
+{
+    const uint64_t row = (uint64_t)pixel_bytes_of(image) * region->width;
+    const uint64_t pitch = row_pitch_bytes ? row_pitch_bytes : row;
+    const uint64_t slice = slice_pitch_bytes ? slice_pitch_bytes : pitch * region->height;
+    if (pitch < row || slice < pitch * region->height || slice > UINT32_MAX)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "pitches of %u and %u bytes for %u rows of %" PRIu64 " bytes",
+                         row_pitch_bytes, slice_pitch_bytes, region->height, row);
+    const bool is_dense = pitch == row && slice == pitch * region->height;
+    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
+    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
+    *out_size_bytes = slice * (region->depth - 1) + pitch * (region->height - 1) + row;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t check_pixels(zepi_queue_t queue, const void *memory, uint64_t size_bytes)
+{
+    if (!memory)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
+    if ((uintptr_t)memory + size_bytes < (uintptr_t)memory ||
+        !zepi_usm_is_inside(queue->context, memory, size_bytes))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the region has %" PRIu64 " bytes, the allocation of %p fewer", size_bytes,
+                         memory);
+    return ZEPI_SUCCESS;
+}
+
+// The queue, the image, its region, the pitches, and the memory for them.
+static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
+                                         const zepi_image_region_t *region, const void *memory,
+                                         uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                         ze_image_region_t *out_region,
+                                         struct zepi_image_copy *copy)
+{
+    uint64_t size_bytes = 0;
+    zepi_result_t result = check_copied_image(queue, image);
+    if (result == ZEPI_SUCCESS)
+        result = read_image_region(image, region, out_region);
+    if (result == ZEPI_SUCCESS)
+        result =
+            read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy, &size_bytes);
+    return result == ZEPI_SUCCESS ? check_pixels(queue, memory, size_bytes) : result;
+}
+
+zepi_result_t zepi_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
+                                       const zepi_image_region_t *region, const void *memory,
+                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                       zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_image_copy copy = {.to = image, .from_memory = memory};
+    const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
+                                                     slice_pitch_bytes, &copy.to_region, &copy);
+    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+}
+
+zepi_result_t zepi_queue_copy_from_image(zepi_queue_t queue, void *memory, uint32_t row_pitch_bytes,
+                                         uint32_t slice_pitch_bytes, zepi_image_t image,
+                                         const zepi_image_region_t *region, zepi_wait_list_t wait,
+                                         zepi_event_t *out_event)
+{
+    struct zepi_image_copy copy = {.from = image, .to_memory = memory};
+    const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
+                                                     slice_pitch_bytes, &copy.from_region, &copy);
+    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+}
+
+zepi_result_t zepi_queue_copy_image_checked(zepi_queue_t queue, zepi_image_t to,
+                                            const uint32_t to_origin[3], zepi_image_t from,
+                                            const zepi_image_region_t *from_region,
+                                            zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_image_copy copy = {.to = to, .from = from};
+    zepi_result_t result = check_copied_image(queue, to);
+    if (result == ZEPI_SUCCESS)
+        result = check_copied_image(queue, from);
+    if (result == ZEPI_SUCCESS)
+        result = read_image_region(from, from_region, &copy.from_region);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const ze_image_region_t *region = &copy.from_region;
+    zepi_image_region_t there = {.extent = {region->width, region->height, region->depth}};
+    for (uint32_t i = 0; i < 3; i++)
+        there.origin[i] = to_origin ? to_origin[i] : 0;
+    result = read_image_region(to, &there, &copy.to_region);
+    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+}

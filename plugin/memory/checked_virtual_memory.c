@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "memory/checked_virtual_memory.h"
+
+#include "memory/virtual_memory.h"
+
+// The first pointer that must not be NULL and is.
+static zepi_result_t check_context_pointer(zepi_context_t context, const void *pointer,
+                                           const char *name)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result != ZEPI_SUCCESS || pointer
+               ? result
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
+}
+
+static zepi_result_t check_access(zepi_memory_access_t access)
+{
+    return (unsigned)access <= ZEPI_ACCESS_READ_ONLY
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "access %d is not known", (int)access);
+}
+
+// The context, and a device of it.
+static zepi_result_t check_device(zepi_context_t context, zepi_device_t device)
+{
+    uint32_t index;
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result == ZEPI_SUCCESS ? zepi_context_check_device(context, device, &index) : result;
+}
+
+zepi_result_t zepi_virtual_memory_get_page_size_checked(zepi_context_t context,
+                                                        zepi_device_t device, size_t size_bytes,
+                                                        size_t *out_page_bytes)
+{
+    zepi_result_t result = check_context_pointer(context, out_page_bytes, "output for the size");
+    if (result == ZEPI_SUCCESS && device)
+        result = check_device(context, device);
+    return result == ZEPI_SUCCESS
+               ? zepi_virtual_memory_get_page_size(context, device, size_bytes, out_page_bytes)
+               : result;
+}
+
+zepi_result_t zepi_virtual_memory_reserve_checked(zepi_context_t context, const void *wish,
+                                                  size_t size_bytes, void **out_start)
+{
+    const zepi_result_t result = check_context_pointer(context, out_start, "output for the start");
+    return result == ZEPI_SUCCESS
+               ? zepi_virtual_memory_reserve(context, wish, size_bytes, out_start)
+               : result;
+}
+
+zepi_result_t zepi_virtual_memory_free_checked(zepi_context_t context, const void *start,
+                                               size_t size_bytes)
+{
+    const zepi_result_t result = check_context_pointer(context, start, "start");
+    return result == ZEPI_SUCCESS ? zepi_virtual_memory_free(context, start, size_bytes) : result;
+}
+
+zepi_result_t zepi_virtual_memory_map_checked(zepi_context_t context, const void *start,
+                                              size_t size_bytes, zepi_physical_memory_t memory,
+                                              size_t offset_bytes, zepi_memory_access_t access)
+{
+    zepi_result_t result = check_context_pointer(context, start, "start");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(memory, &zepi_physical_memory_type);
+    if (result == ZEPI_SUCCESS && memory->context != context)
+        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the physical memory is of another context");
+    if (result == ZEPI_SUCCESS)
+        result = check_access(access);
+    return result == ZEPI_SUCCESS
+               ? zepi_virtual_memory_map(context, start, size_bytes, memory, offset_bytes, access)
+               : result;
+}
+
+zepi_result_t zepi_virtual_memory_unmap_checked(zepi_context_t context, const void *start,
+                                                size_t size_bytes)
+{
+    const zepi_result_t result = check_context_pointer(context, start, "start");
+    return result == ZEPI_SUCCESS ? zepi_virtual_memory_unmap(context, start, size_bytes) : result;
+}
+
+zepi_result_t zepi_virtual_memory_set_access_checked(zepi_context_t context, const void *start,
+                                                     size_t size_bytes, zepi_memory_access_t access)
+{
+    zepi_result_t result = check_context_pointer(context, start, "start");
+    if (result == ZEPI_SUCCESS)
+        result = check_access(access);
+    return result == ZEPI_SUCCESS
+               ? zepi_virtual_memory_set_access(context, start, size_bytes, access)
+               : result;
+}
+
+zepi_result_t zepi_virtual_memory_get_access_checked(zepi_context_t context, const void *start,
+                                                     size_t size_bytes,
+                                                     zepi_memory_access_t *out_access)
+{
+    zepi_result_t result = check_context_pointer(context, start, "start");
+    if (result == ZEPI_SUCCESS)
+        result = check_context_pointer(context, out_access, "output for the access");
+    return result == ZEPI_SUCCESS
+               ? zepi_virtual_memory_get_access(context, start, size_bytes, out_access)
+               : result;
+}
+
+zepi_result_t zepi_physical_memory_create_checked(zepi_context_t context, zepi_device_t device,
+                                                  size_t size_bytes,
+                                                  zepi_physical_memory_t *out_memory)
+{
+    size_t page_bytes = 0;
+    zepi_result_t result = check_context_pointer(context, out_memory, "output for the memory");
+    if (result == ZEPI_SUCCESS)
+        result = check_device(context, device);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        result = zepi_fail(ZEPI_ERROR_INVALID_SIZE, "physical memory of 0 bytes");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes);
+    if (result == ZEPI_SUCCESS && size_bytes % page_bytes != 0)
+        result =
+            zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                      "physical memory of %zu bytes: expected a multiple of the page size, %zu",
+                      size_bytes, page_bytes);
+    return result == ZEPI_SUCCESS ? zepi_physical_memory_create(context, device, size_bytes,
+                                                                ZEPI_PHYSICAL_OWN, out_memory)
+                                  : result;
+}
