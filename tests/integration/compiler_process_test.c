@@ -315,9 +315,11 @@ static void leaves_the_compiler_to_the_parent(void)
 
 // ---- The end of the host ----
 
-// A fork without exec has the host's descriptors, and lives on.
-static void end_during_a_build(bool is_killed)
+// A fork without exec has the host's descriptors, and lives on until the story ends: with it the
+// last writer to the pipe goes.
+static void end_during_a_build(bool is_killed, const int end_of_story[2])
 {
+    char nothing;
     setenv("ZE_CPU_BUILD_MS", "60000", 1);
     begin();
     test_thread_start(build_slowly, NULL);
@@ -325,8 +327,8 @@ static void end_during_a_build(bool is_killed)
         usleep(10000);
     usleep(100000);
     if (fork() == 0) {
-        sleep(SECONDS);
-        _exit(1);
+        close(end_of_story[1]);
+        _exit(read(end_of_story[0], &nothing, 1) == 0 ? 0 : 1);
     }
     if (is_killed)
         kill(getpid(), SIGKILL);
@@ -337,11 +339,13 @@ static void end_during_a_build(bool is_killed)
 static void expect_compiler_to_end(bool is_killed)
 {
     pid_t compilers[PROCESSES_MAX];
+    int end_of_story[2];
     int status;
+    TEST_EXPECT(pipe(end_of_story) == 0, "there is no pipe");
     TEST_EXPECT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "orphans do not come here");
     const pid_t host = fork();
     if (host == 0)
-        end_during_a_build(is_killed);
+        end_during_a_build(is_killed, end_of_story);
     TEST_EXPECT(waitpid(host, &status, 0) == host, "there is no host");
     TEST_EXPECT(is_killed ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0,
                 "the host does not end as it was to");
