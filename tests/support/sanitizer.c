@@ -37,7 +37,8 @@ const char *__ubsan_default_options(void)
 
 const char *__tsan_default_options(void)
 {
-    return "halt_on_error=0:second_deadlock_stack=1:print_suppressions=0";
+    // A child of a fork that ends by exit() may start threads: the OpenCL runtime has handlers.
+    return "halt_on_error=0:second_deadlock_stack=1:print_suppressions=0:die_after_fork=0";
 }
 
 const char *__tsan_default_suppressions(void)
