@@ -121,24 +121,28 @@ static uint64_t read_number(const char *name, const char *description, uint64_t 
     return number;
 }
 
-static const char *read_text(const char *name, const char *description)
+static void read_text(const char *name, const char *description, char *out_text, size_t size)
 {
     const char *text = read_variable(name, description);
-    text = text ? strdup(text) : NULL;
-    list[list_count++].value = text ? text : "";
-    return text ? text : "";
+    if (text && strlen(text) >= size) {
+        refuse_variable(name, text, "a shorter text");
+        text = NULL;
+    }
+    snprintf(out_text, size, "%s", text ? text : "");
+    list[list_count++].value = out_text;
 }
 
 static void read_shared(void)
 {
-    options.shared = read_text(
-        "ZEPI_CACHE_SHARED", "server that keeps native code for many machines: "
-                             "redis://HOST[:PORT][/DATABASE] or redis+unix:///PATH[?db=DATABASE]");
-    options.shared_key_file =
-        read_text("ZEPI_CACHE_SHARED_KEY_FILE",
-                  "file with the key of its records, of 32 bytes or more; needed over TCP");
-    options.shared_password_file =
-        read_text("ZEPI_CACHE_SHARED_PASSWORD_FILE", "file with its password");
+    read_text("ZEPI_CACHE_SHARED",
+              "server that keeps native code for many machines: "
+              "redis://HOST[:PORT][/DATABASE] or redis+unix:///PATH[?db=DATABASE]",
+              options.shared, sizeof(options.shared));
+    read_text("ZEPI_CACHE_SHARED_KEY_FILE",
+              "file with the key of its records, of 32 bytes or more; needed over TCP",
+              options.shared_key_file, sizeof(options.shared_key_file));
+    read_text("ZEPI_CACHE_SHARED_PASSWORD_FILE", "file with its password",
+              options.shared_password_file, sizeof(options.shared_password_file));
     options.shared_seconds = read_number(
         "ZEPI_CACHE_SHARED_SECONDS", "how long one process builds while others wait for it", 60);
     if (options.shared_seconds == 0 || options.shared_seconds > MOST_SHARED_SECONDS) {

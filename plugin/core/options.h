@@ -38,10 +38,10 @@ struct zepi_options {
     const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
 
     // The store that machines share, see cache/shared/shared.h; "": none.
-    const char *shared;               // ZEPI_CACHE_SHARED
-    const char *shared_key_file;      // ZEPI_CACHE_SHARED_KEY_FILE
-    const char *shared_password_file; // ZEPI_CACHE_SHARED_PASSWORD_FILE
-    uint64_t shared_seconds;          // ZEPI_CACHE_SHARED_SECONDS
+    char shared[1024];               // ZEPI_CACHE_SHARED
+    char shared_key_file[4096];      // ZEPI_CACHE_SHARED_KEY_FILE
+    char shared_password_file[4096]; // ZEPI_CACHE_SHARED_PASSWORD_FILE
+    uint64_t shared_seconds;         // ZEPI_CACHE_SHARED_SECONDS
 };
 
 // Never NULL. A value that is not understood is reported on stderr, once, and the default counts.
