@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,28 @@ static void fork_and_exit(void)
     fork_often(exit_well);
 }
 
+static bool has_library(const char *name)
+{
+    char line[8192];
+    bool has = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    TEST_EXPECT(maps != NULL, "there is no /proc");
+    while (!has && fgets(line, sizeof(line), maps))
+        has = strstr(line, name) != NULL;
+    fclose(maps);
+    return has;
+}
+
+// Has the plugin open the library of its shared store, if it is built. The store has no server.
+static void look_at_shared_store(void)
+{
+    zepi_cache_location_t location = {.size = sizeof(location)};
+    TEST_OK(zepi.cache_get_location(&location));
+    TEST_EXPECT(has_library("libzepi_shared_store") ==
+                    (strstr(location.shared_state, "no connection") != NULL),
+                "the shared store is loaded without need, or not at all");
+}
+
 static void open_and_close(void)
 {
     size_t bytes = 0;
@@ -178,12 +201,15 @@ static void open_and_close(void)
     test_env_use_ze_cpu();
     for (int i = 0; i < TIMES_OPENED; i++) {
         void *memory;
+        setenv("ZEPI_CACHE_SHARED", i % 10 == 0 ? "unix:///nowhere" : "", 1);
         test_plugin_load();
+        look_at_shared_store();
         gear = test_gear_create(0);
         TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 64, 0, &memory));
         TEST_OK(zepi.usm_free(gear.context, memory));
         test_gear_destroy(&gear);
         test_plugin_unload();
+        TEST_EXPECT(!has_library("libzepi"), "a library is left after dlclose");
         if (i == TIMES_OPENED / 2) {
             bytes = mallinfo2().uordblks;
             descriptors = test_env_count_descriptors();
