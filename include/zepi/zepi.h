@@ -1008,10 +1008,10 @@ typedef struct zepi_plugin {
     // the order in which they were enqueued. They wait for the one before if their queue is in
     // order, for the last barrier else, and for their wait list; executions wait for events in it
     // that are not of the capture. An execution of another graph is captured as that graph's
-    // commands at this moment, between two without effect. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and
-    // nothing is captured: waits by the host (queue_finish, event_wait), launches without a kernel
-    // object (which choose their kernel each time), queue_get_native. Events of captured commands
-    // never complete, and belong to the graph: ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
+    // commands at this moment, between two without effect, and a launch by name with the kernel
+    // that it finds at this moment. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and nothing is captured: waits
+    // by the host (queue_finish, event_wait), queue_get_native. Events of captured commands never
+    // complete, and belong to the graph: ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
     // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture.
     zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
     // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another

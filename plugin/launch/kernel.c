@@ -22,6 +22,8 @@ static void kernel_destroy(void *object)
         zepi_free(kernel->device_kernels);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
+    zepi_release((struct zepi_device_image *)kernel->image);
+    zepi_spec_values_release((struct zepi_spec_values *)kernel->values);
     zepi_release(kernel->program);
     zepi_release(atomic_load_explicit(&kernel->set_arguments, memory_order_relaxed));
     zepi_release(kernel->module);
@@ -52,15 +54,16 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
-// A kernel without device kernels.
-static zepi_result_t kernel_create(struct zepi_module *module, struct zepi_kernel **out_kernel)
+// A kernel without device kernels. The module may be NULL.
+static zepi_result_t kernel_create(struct zepi_context *context, struct zepi_module *module,
+                                   struct zepi_kernel **out_kernel)
 {
-    const size_t device_count = module->context->device_count;
+    const size_t device_count = context->device_count;
     struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
     if (!kernel)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    kernel->module = zepi_retain(module);
-    kernel->context = module->context;
+    kernel->module = module ? zepi_retain(module) : NULL;
+    kernel->context = context;
     kernel->device_kernels = device_count <= sizeof(kernel->inline_device_kernels) /
                                                  sizeof(kernel->inline_device_kernels[0])
                                  ? kernel->inline_device_kernels
@@ -77,7 +80,11 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
                                       uint32_t *out_part_index)
 {
     const struct zepi_module *module = kernel->module;
-    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
+    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index],
+                                 .image = kernel->image,
+                                 .values = kernel->values};
+    if (kernel->is_of_launch)
+        return target;
     const struct zepi_build_result *device_module =
         zepi_device_kernel_of(target.device_kernel)->device_module;
     uint32_t index = 0;
@@ -97,7 +104,7 @@ static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
                                  struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
-    zepi_result_t result = kernel_create(module, &kernel);
+    zepi_result_t result = kernel_create(module->context, module, &kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     result = kernel_get_all_devices(kernel, name);
@@ -105,6 +112,27 @@ static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
         zepi_release(kernel);
         return result;
     }
+    *out_kernel = kernel;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
+                                            struct zepi_module *module, uint32_t device_index,
+                                            const struct zepi_target *target,
+                                            struct zepi_kernel **out_kernel)
+{
+    struct zepi_kernel *kernel = NULL;
+    const zepi_result_t result = kernel_create(context, module, &kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_build_result_retain(target->device_kernel);
+    kernel->device_kernels[device_index] = target->device_kernel;
+    kernel->name = zepi_device_kernel_of(target->device_kernel)->name;
+    kernel->is_of_launch = true;
+    kernel->is_emulated = target->image != NULL;
+    if (target->image)
+        kernel->image = zepi_retain((struct zepi_device_image *)target->image);
+    kernel->values = zepi_spec_values_retain((struct zepi_spec_values *)target->values);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }

@@ -164,6 +164,22 @@ zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
+// The kernel of a captured launch is the one that is chosen now.
+static __attribute__((cold, noinline)) zepi_result_t
+launch_capture_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                          const struct zepi_target *target, const struct zepi_launch *launch)
+{
+    struct zepi_kernel *kernel;
+    struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
+    zepi_result_t result =
+        zepi_kernel_create_for_launch(queue->context, module, queue->device_index, target, &kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_launch_capture(queue, kernel, launch);
+    zepi_release(kernel);
+    return result;
+}
+
 // A launch by name, or with values, a module or a selector.
 static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                        const struct zepi_launch *launch)
@@ -173,11 +189,10 @@ static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_laun
     if (result != ZEPI_SUCCESS)
         return result;
     result = launch_target(queue, &dispatch.target, launch);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        result = launch_capture_dispatched(queue, desc, &dispatch.target, launch);
     zepi_held_target_release(dispatch.held);
-    return result == ZEPI_CAPTURED
-               ? zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
-                           "launches without a kernel object cannot be captured")
-               : result;
+    return result;
 }
 
 static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *desc,

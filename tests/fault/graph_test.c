@@ -15,6 +15,7 @@
 #define FILLED 12 // of these, by a pattern of three
 
 static struct test_gear gear;
+static zepi_module_t module;
 static zepi_kernel_t kernel; // sum[i] = a[i] + b[i]
 static float *data;          // four vectors
 static char path[] = "/tmp/zepi-fault-graph-XXXXXX";
@@ -98,7 +99,8 @@ out:
     return result;
 }
 
-// The inner graph is executed on a queue in capture mode, and another queue takes part.
+// The inner graph is executed on a queue in capture mode, and another queue takes part, with a
+// launch by name.
 static zepi_result_t enqueue(zepi_queue_t queue, zepi_queue_t other, zepi_graph_t inner)
 {
     const float three = 3;
@@ -106,6 +108,9 @@ static zepi_result_t enqueue(zepi_queue_t queue, zepi_queue_t other, zepi_graph_
     zepi_event_t copied = NULL, added = NULL;
     zepi_result_t result;
     make_sum(&sum, 0, 1, 2);
+    sum.desc.kernel = NULL;
+    sum.desc.kernel_name = "vector_add";
+    sum.desc.module = module;
     STEP(zepi.queue_execute(queue, inner, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_barrier(queue, TEST_NO_WAIT, NULL));
     STEP(zepi.queue_copy(queue, data + ITEMS, data, ITEMS * sizeof(float), TEST_NO_WAIT, &copied));
@@ -165,7 +170,7 @@ int main(void)
     WALK_EXPECT(file >= 0 && close(file) == 0);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4 * ITEMS * sizeof(float),
                               0, (void **)&data));
-    zepi_module_t module = test_executable(gear.context, "vector_add");
+    module = test_executable(gear.context, "vector_add");
     TEST_OK(zepi.module_get_kernel(module, "vector_add", &kernel));
     walk_rehearsed("added", add_and_execute, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_rehearsed("captured", capture_and_execute, "ZE_RESULT_ERROR_DEVICE_LOST");

@@ -329,3 +329,89 @@ Test(dispatch, keeps_no_more_alive_than_the_cache_may_have)
     launch_finish(&launch);
     TEST_OK(zepi.unit_unregister(UNIT));
 }
+
+// ---- Captures ----
+
+static zepi_graph_t capture(struct launch *launch, int32_t value)
+{
+    zepi_graph_t graph;
+    launch->number = value;
+    launch->desc.spec_values = &launch->value;
+    launch->desc.spec_value_count = 1;
+    TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &graph));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, graph));
+    TEST_OK(zepi.queue_launch(gear.queue, &launch->desc, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_end_capture(gear.queue));
+    return graph;
+}
+
+static void expect_of(zepi_graph_t graph, const struct launch *launch, int32_t factor)
+{
+    memset(launch->out, 0, 16);
+    TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(launch->out[i], launch->in[i] * factor, "factor %d: got %d", factor,
+                     launch->out[i]);
+}
+
+// Neither the unit nor the module is there any more as the graphs are executed.
+Test(dispatch, is_captured_with_the_kernel_that_it_finds)
+{
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
+    const int32_t bound = 11;
+    struct launch launch;
+    zepi_module_t input, executable;
+    zepi_graph_t graphs[3];
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    graphs[0] = capture(&launch, 5);
+    graphs[1] = capture(&launch, 6);
+    TEST_OK(zepi.unit_get_module(UNIT, gear.context, ZEPI_MODULE_INPUT, &input));
+    TEST_OK(zepi.spec_constant_set(input, 7, 4, &bound));
+    TEST_OK(zepi.module_build(input, NULL, &executable));
+    launch.desc.unit = NULL;
+    launch.desc.module = executable;
+    graphs[2] = capture(&launch, bound);
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.unit_unregister(UNIT));
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.graph_finalize(graphs[i]));
+    for (int round = 0; round < 2; round++) {
+        expect_of(graphs[0], &launch, 5);
+        expect_of(graphs[1], &launch, 6);
+        expect_of(graphs[2], &launch, bound);
+    }
+    for (int i = 0; i < 3; i++)
+        TEST_OK(zepi.release(graphs[i]));
+    launch_finish(&launch);
+}
+
+// The constant comes through memory, which the graph keeps.
+Test(dispatch, is_captured_with_emulated_constants)
+{
+    static const zepi_emulated_constant_t constant = {7, ZEPI_SCALAR_INT32, NULL};
+    static const char *const kernel_name = "scaled_copy_int";
+    zepi_module_t native = test_executable(gear.context, "emulated_copy");
+    zepi_device_image_desc_t image = test_native_image(native, gear.device, ZEPI_MODULE_EXECUTABLE);
+    struct launch launch;
+    image.emulated_constants = &constant;
+    image.emulated_constant_count = 1;
+    image.emulated_kernels = &kernel_name;
+    image.emulated_kernel_count = 1;
+    TEST_OK(zepi.release(native));
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    zepi_graph_t graphs[] = {capture(&launch, 5), capture(&launch, 6)};
+    TEST_OK(zepi.unit_unregister(UNIT));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.graph_finalize(graphs[i]));
+    expect_of(graphs[0], &launch, 5);
+    expect_of(graphs[1], &launch, 6);
+    expect_of(graphs[0], &launch, 5);
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(graphs[i]));
+    launch_finish(&launch);
+    test_native_image_finish(&image);
+}
