@@ -32,6 +32,7 @@
 #include "queue/command/allocate.h"
 #include "queue/command/barrier.h"
 #include "queue/command/event_times.h"
+#include "queue/command/host_function.h"
 #include "queue/event.h"
 #include "queue/queue.h"
 
@@ -177,6 +178,8 @@ static const zepi_plugin_t table = {
     .virtual_memory_unmap = zepi_virtual_memory_unmap_checked,
     .virtual_memory_set_access = zepi_virtual_memory_set_access_checked,
     .virtual_memory_get_access = zepi_virtual_memory_get_access_checked,
+
+    .queue_call_host = zepi_queue_call_host,
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

@@ -180,6 +180,7 @@ typedef struct zepi_device_info {
     // ends.
     uint64_t free_memory_bytes;
     uint32_t compute_engine_count; // that queues may ask for
+    bool has_host_functions;       // for queue_call_host
 } zepi_device_info_t;
 
 // ---- Memory ----
@@ -355,6 +356,9 @@ typedef struct zepi_wait_list {
     const zepi_event_t *events; // borrowed for the call
     uint32_t count;
 } zepi_wait_list_t;
+
+// Called by a queue.
+typedef void zepi_host_function_fn(void *data);
 
 typedef struct zepi_rect {
     size_t origin_bytes[3];   // x in bytes, y in rows, z in slices
@@ -1169,6 +1173,16 @@ typedef struct zepi_plugin {
     // Of all of the range; parts that differ are an error.
     zepi_result_t (*virtual_memory_get_access)(zepi_context_t context, const void *start,
                                                size_t size_bytes, zepi_memory_access_t *out_access);
+
+    // ---- Functions of the host in the order of a queue ----
+
+    // Calls `function` with `data` once the commands before are complete, in an in-order queue, or
+    // the wait list, in others, on a thread of the driver's. It must not call zepi or Level Zero.
+    // The command is complete when it has returned; the times of its event are those of its end.
+    // ZEPI_ERROR_UNSUPPORTED: the device info's has_host_functions is false. A queue in capture mode
+    // refuses (ZEPI_ERROR_CAPTURE_UNSUPPORTED). After an error the function is not called any more.
+    zepi_result_t (*queue_call_host)(zepi_queue_t queue, zepi_host_function_fn *function,
+                                     void *data, zepi_wait_list_t wait, zepi_event_t *out_event);
 } zepi_plugin_t;
 
 // Bytes of the head that every caller has.

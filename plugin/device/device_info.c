@@ -66,6 +66,7 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
     info->has_counter_based_events = optional->has_counter_based_events;
     info->has_module_program = optional->has_module_program;
     info->has_linkage_inspection = optional->has_linkage_inspection;
+    info->has_host_functions = optional->append_host_function != NULL;
     static const ze_native_kernel_uuid_t none;
     // Intel's driver takes native code, and leaves out which.
     info->has_native_binaries =

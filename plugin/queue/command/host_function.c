@@ -18,7 +18,7 @@ bool zepi_device_has_host_functions(const struct zepi_device *device)
 // driver's events.
 static zepi_result_t host_function_append(const struct zepi_submit *submit,
                                           const struct zepi_ze_optional *optional,
-                                          zepi_host_function *function, void *data,
+                                          zepi_host_function_fn *function, void *data,
                                           bool *out_is_appended)
 {
     zepi_result_t result = ZEPI_SUCCESS;
@@ -37,7 +37,7 @@ static zepi_result_t host_function_append(const struct zepi_submit *submit,
     return result;
 }
 
-zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function *function, void *data,
+zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function_fn *function, void *data,
                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;

@@ -4,8 +4,6 @@
 
 #include "queue/queue.h"
 
-typedef void zepi_host_function(void *data);
-
 // Whether the device's driver runs functions of the host.
 bool zepi_device_has_host_functions(const struct zepi_device *device);
 
@@ -14,7 +12,7 @@ bool zepi_device_has_host_functions(const struct zepi_device *device);
 // The command is complete once the function has returned; the times of its event are those of its
 // end. ZEPI_ERROR_UNSUPPORTED: the driver does not do it. A queue in capture mode refuses. After an
 // error the function is not called any more: where its event alone fails, the queue is waited for.
-zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function *function, void *data,
+zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function_fn *function, void *data,
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
 
 #endif
