@@ -124,7 +124,7 @@ static void builds_and_launches(void)
     launch_a_counter();
     TEST_OK(build("vector_add"));
     TEST_EXPECT(count_compilers() == 1, "one build after the other takes more than one process");
-    TEST_EXPECT(test_env_count_descriptors() == descriptors + 2, "a process has two descriptors");
+    TEST_EXPECT(test_env_count_descriptors() == descriptors + 3, "a process has three descriptors");
     end();
     TEST_EXPECT(test_env_count_descriptors() <= descriptors, "a descriptor is left");
 }
@@ -295,6 +295,20 @@ static void needs_no_news_of_children(void)
     end();
 }
 
+// Its number may be another process' then.
+static void leaves_a_process_alone_whose_end_the_host_knows(void)
+{
+    int status;
+    begin();
+    TEST_OK(build("vector_add"));
+    const pid_t compiler = expect_compiler();
+    kill(compiler, SIGKILL);
+    TEST_EXPECT(waitpid(compiler, &status, 0) == compiler, "the process is not there");
+    TEST_OK(build("scaled_copy"));
+    TEST_EXPECT(expect_compiler() != compiler, "the process that has ended is still there");
+    end();
+}
+
 static void leaves_the_compiler_to_the_parent(void)
 {
     begin();
@@ -459,6 +473,7 @@ int main(void)
     test("a build at the end", is_asked_as_it_ends);
     test("descriptors", keeps_descriptors_from_the_compiler);
     test("a host that ignores children", needs_no_news_of_children);
+    test("a host that waits for children", leaves_a_process_alone_whose_end_the_host_knows);
     test("a fork", leaves_the_compiler_to_the_parent);
     test("the end of the host", ends_with_its_host);
     test("the host is killed", ends_with_a_host_that_is_killed);

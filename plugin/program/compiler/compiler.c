@@ -95,8 +95,8 @@ static struct slot *find_slot_locked(unsigned limit)
     return found;
 }
 
-// Of idle processes that have ended by now, an entry in the table of processes and two descriptors
-// are left.
+// Of idle processes that have ended by now, an entry in the table of processes and descriptors are
+// left.
 static void collect_ended_locked(void)
 {
     int status;

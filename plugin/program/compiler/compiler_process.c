@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX_BYTES 16384
+#define WAIT_FOR_HANDLE ((idtype_t)3) // Linux' P_PIDFD, which the C library's headers may lack
 
 static void close_if_open(int fd)
 {
@@ -91,7 +93,7 @@ zepi_result_t zepi_compiler_process_start(struct zepi_compiler_process *process,
     int sockets[2] = {-1, -1};
     int error = 0;
     int output = -1;
-    *process = (struct zepi_compiler_process){.socket = -1, .output = -1};
+    *process = (struct zepi_compiler_process){.handle = -1, .socket = -1, .output = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0) {
         sockets[1] = raise_descriptor(sockets[1]);
         output = raise_descriptor(memfd_create("zepi-compiler", MFD_CLOEXEC));
@@ -109,6 +111,7 @@ zepi_result_t zepi_compiler_process_start(struct zepi_compiler_process *process,
         return zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
                          "ZEPI_COMPILER=process, but %s does not start: %s", path, strerror(error));
     }
+    process->handle = (int)syscall(SYS_pidfd_open, process->id, 0);
     process->socket = sockets[0];
     process->output = output;
     return ZEPI_SUCCESS;
@@ -159,18 +162,27 @@ char *zepi_compiler_process_read_output(const struct zepi_compiler_process *proc
 
 void zepi_compiler_process_forget(struct zepi_compiler_process *process)
 {
+    close_if_open(process->handle);
     close(process->socket);
     close(process->output);
-    *process = (struct zepi_compiler_process){.socket = -1, .output = -1};
+    *process = (struct zepi_compiler_process){.handle = -1, .socket = -1, .output = -1};
 }
 
 bool zepi_compiler_process_end(struct zepi_compiler_process *process, int *out_status)
 {
-    pid_t ended;
-    kill(process->id, SIGKILL);
+    const bool has_handle = process->handle >= 0;
+    siginfo_t about = {0};
+    int result;
+    if (has_handle)
+        syscall(SYS_pidfd_send_signal, process->handle, SIGKILL, NULL, 0);
+    else
+        kill(process->id, SIGKILL);
     do
-        ended = waitpid(process->id, out_status, 0);
-    while (ended < 0 && errno == EINTR);
+        result = has_handle ? waitid(WAIT_FOR_HANDLE, (id_t)process->handle, &about, WEXITED)
+                            : waitid(P_PID, (id_t)process->id, &about, WEXITED);
+    while (result < 0 && errno == EINTR);
+    *out_status = about.si_code == CLD_EXITED ? W_EXITCODE(about.si_status, 0)
+                                              : W_EXITCODE(0, about.si_status);
     zepi_compiler_process_forget(process);
-    return ended > 0;
+    return result == 0;
 }

@@ -111,7 +111,7 @@ int main(int argument_count, char **arguments)
     run("zepi.h", count, build_through_table);
     run("Unified Runtime", count, build_through_ur);
     printf("%d descriptors before, %d behind\n", descriptors, test_env_count_descriptors());
-    // The last module may have ended the compiler's process, which has two.
+    // The last module may have ended the compiler's process, which has some.
     TEST_EXPECT(test_env_count_descriptors() <= descriptors, "descriptors are left");
     UR_OK(urContextRelease(gear.context));
     UR_OK(urAdapterRelease(gear.adapter));
