@@ -17,7 +17,18 @@ struct execution_part {
     const struct zepi_ze_optional *optional;
     ze_command_list_handle_t *lists;
     uint32_t list_count;
+    struct zepi_list_run *run; // on drivers without such a call; else NULL
 };
+
+static struct execution_part execution_part_of(const struct zepi_recording *recording,
+                                               uint32_t segment, uint32_t begin, uint32_t end)
+{
+    return (struct execution_part){.optional = &recording->uses.device->platform->optional,
+                                   .lists = recording->lists + begin,
+                                   .list_count = end - begin,
+                                   .run =
+                                       recording->run_count > 0 ? recording->runs[segment] : NULL};
+}
 
 static ze_result_t execution_call_append(const struct execution_part *part,
                                          ze_command_list_handle_t list, ze_event_handle_t signal,
@@ -56,6 +67,9 @@ static zepi_result_t execution_append(const struct execution_part *part, struct 
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
+    if (part->run)
+        return zepi_list_run_start(part->run, queue, part->list_count, part->lists, wait,
+                                   out_event);
     const zepi_result_t result =
         zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
@@ -151,8 +165,7 @@ static zepi_result_t execution_run_segments(const struct zepi_recording *recordi
         result = zepi_queue_marker(queue, wait, &begin);
     while (result == ZEPI_SUCCESS && done < recording->segment_count) {
         const struct zepi_recorded_segment *segment = &recording->segments[done];
-        const struct execution_part part = {&recording->uses.device->platform->optional,
-                                            recording->lists + first, segment->end - first};
+        const struct execution_part part = execution_part_of(recording, done, first, segment->end);
         result = execution_run_segment(&part, segment, queue, wait, out_event);
         first = segment->end;
         if (result == ZEPI_SUCCESS)
@@ -172,13 +185,9 @@ static zepi_result_t execution_start(struct zepi_recording *recording, struct ze
                                      zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     const struct zepi_recorded_segment *segment = &recording->segments[0];
-    if (recording->run)
-        return zepi_list_run_start(recording->run, queue, recording->list_count, recording->lists,
-                                   wait, out_event);
     if (recording->segment_count > 1 || segment->waiting || segment->signaling)
         return execution_run_segments(recording, queue, wait, out_event);
-    const struct execution_part part = {&recording->uses.device->platform->optional,
-                                        recording->lists, recording->list_count};
+    const struct execution_part part = execution_part_of(recording, 0, 0, recording->list_count);
     return execution_append(&part, queue, wait, out_event);
 }
 

@@ -86,7 +86,6 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph);
 enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
-// Commands have events of their own where zepi_ze_appends_lists.
 // The command waits for these in place of the events before, in later executions.
 zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
                                         const zepi_event_t *events);

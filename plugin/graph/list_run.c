@@ -33,7 +33,7 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
     zepi_list_run_wait(run);
     if (run->fence)
         zepi_ze.zeFenceDestroy(run->fence);
-    if (run->queue)
+    if (run->queue && !run->is_guest)
         zepi_ze.zeCommandQueueDestroy(run->queue);
     if (run->before)
         zepi_ze.zeCommandListDestroy(run->before);
@@ -68,17 +68,19 @@ static zepi_result_t list_run_create_fence(const struct zepi_list_run *run,
 }
 
 zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_device *device,
-                                   struct zepi_list_run **out_run)
+                                   const struct zepi_list_run *host, struct zepi_list_run **out_run)
 {
     struct zepi_list_run *run = zepi_allocate(1, sizeof(*run));
     if (!run)
         return zepi_fail_no_memory();
     run->context = context;
     run->device = device;
+    run->is_guest = host != NULL;
+    run->queue = host ? host->queue : NULL;
     zepi_result_t result = zepi_closed_list_create(context, device, NULL, &run->before);
     if (result == ZEPI_SUCCESS)
         result = zepi_closed_list_create(context, device, NULL, &run->after);
-    if (result == ZEPI_SUCCESS)
+    if (result == ZEPI_SUCCESS && !host)
         result = list_run_create_queue(run, &run->queue);
     if (result == ZEPI_SUCCESS)
         result = list_run_create_fence(run, &run->fence);

@@ -33,6 +33,17 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
     return ZEPI_SUCCESS;
 }
 
+// The last event is signalled, but a command queue may not be done with the lists.
+static zepi_result_t recording_wait_for_runs(struct zepi_recording *recording)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t i = 0; i < recording->run_count; i++) {
+        const zepi_result_t waited = zepi_list_run_wait(recording->runs[i]);
+        result = result == ZEPI_SUCCESS ? waited : result;
+    }
+    return result;
+}
+
 static void recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
@@ -57,7 +68,9 @@ static void recording_destroy_events(struct zepi_recording *recording)
 static void recording_destroy_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_recording *recording = (struct zepi_recording *)deferred;
-    zepi_list_run_destroy(recording->run); // waits
+    while (recording->run_count > 0)
+        zepi_list_run_destroy(recording->runs[--recording->run_count]); // waits
+    zepi_free(recording->runs);
     recording_destroy_lists(recording);
     recording_destroy_events(recording);
     zepi_free(recording->own);
@@ -72,9 +85,7 @@ void zepi_recording_destroy(struct zepi_recording *recording)
 {
     if (!recording)
         return;
-    // The last event is signalled, but a command queue may not be done with the lists.
-    if (recording->run)
-        zepi_list_run_wait(recording->run);
+    recording_wait_for_runs(recording);
     zepi_release(recording->last);
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
@@ -105,8 +116,7 @@ void zepi_recording_clear(struct zepi_recording *recording)
     recording->version = 0;
     recording->is_unfit = false;
     recording->behind_count = 0;
-    if (recording->run)
-        is_reset = zepi_list_run_wait(recording->run) == ZEPI_SUCCESS;
+    is_reset = recording_wait_for_runs(recording) == ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
         is_reset = zepi_ze.zeCommandListReset(recording->own[i].ze) == ZE_RESULT_SUCCESS;
     if (!is_reset)
@@ -355,6 +365,22 @@ static bool recording_is_refused(const struct zepi_recording *recording, zepi_re
            result != ZEPI_ERROR_DEVICE_LOST;
 }
 
+static zepi_result_t recording_create_runs(struct zepi_recording *recording, size_t count)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!recording->runs)
+        recording->runs = zepi_allocate(count, sizeof(recording->runs[0]));
+    if (!recording->runs)
+        return zepi_fail_no_memory();
+    while (recording->run_count < count && result == ZEPI_SUCCESS) {
+        const struct zepi_list_run *host = recording->run_count > 0 ? recording->runs[0] : NULL;
+        result = zepi_list_run_create(recording->uses.context, recording->uses.device, host,
+                                      &recording->runs[recording->run_count]);
+        recording->run_count += result == ZEPI_SUCCESS ? 1 : 0;
+    }
+    return result;
+}
+
 // The parts that stay from one recording to the next.
 static zepi_result_t recording_make_parts(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
@@ -380,10 +406,8 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         result = recording_create_events(recording, commands);
     if (result != ZEPI_SUCCESS)
         recording_destroy_events(recording);
-    if (result == ZEPI_SUCCESS && !recording->run &&
-        !zepi_ze_appends_lists(recording_optional(recording)))
-        result =
-            zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
+    if (result == ZEPI_SUCCESS && !zepi_ze_appends_lists(recording_optional(recording)))
+        result = recording_create_runs(recording, segments);
     return result;
 }
 
@@ -467,7 +491,7 @@ bool zepi_recording_update(struct zepi_recording *recording,
                            const struct zepi_graph_commands *commands, uint64_t version)
 {
     if (recording->version == 0 || recording->is_unfit ||
-        (recording->run && zepi_list_run_wait(recording->run) != ZEPI_SUCCESS) ||
+        recording_wait_for_runs(recording) != ZEPI_SUCCESS ||
         !recording_change_launches(recording, commands))
         return false;
     for (uint32_t i = 0; i < recording->own_count; i++) {

@@ -57,7 +57,10 @@ struct zepi_recording {
     struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
     uint32_t *behind;                       // owned list: numbers of commands with changes
     size_t behind_count;
-    struct zepi_list_run *run; // owned; NULL: the driver appends closed lists
+    // Owned list, one a segment: the first has the command queue. None: the driver appends closed
+    // lists.
+    struct zepi_list_run **runs;
+    size_t run_count;
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
     size_t move_count;

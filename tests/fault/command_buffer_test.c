@@ -100,8 +100,7 @@ static zepi_result_t replay(zepi_queue_flags_t flags)
     ur_exp_command_buffer_command_handle_t fill = NULL;
     // With times the driver's event of such an execution is made anew each time, so that their
     // number is not always the same.
-    const bool has_events =
-        zepi_ze_appends_lists(&gear.device->platform->optional) && !(flags & ZEPI_QUEUE_PROFILING);
+    const bool has_events = !(flags & ZEPI_QUEUE_PROFILING);
     zepi_result_t result;
     memset(data, 0, 3 * ITEMS * sizeof(float));
     STEP(zepi.queue_create(gear.context, gear.device, flags, &queue));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One command buffer, replayed by several threads on queues of all kinds while another one updates
-// it; each thread also records, replays and releases a command buffer of its own. One replays a
-// command buffer whose command has an event, which the others wait for meanwhile.
+// it, and another of which several executions are under way; each thread also records, replays and
+// releases a command buffer of its own. One replays a command buffer whose command has an event,
+// which the others wait for meanwhile.
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 
@@ -23,9 +24,13 @@ static ur_exp_command_buffer_command_handle_t command;
 static float *inputs[2]; // ones, tens
 static float *sum;
 static float *copy; // of the sum, by the host's command
+// Without a command of the host's own: several executions are under way.
+static ur_exp_command_buffer_handle_t plain;
+static ur_exp_command_buffer_command_handle_t plain_commands[2];
+static float *plain_sums;
 static float *filled;
 static ur_exp_command_buffer_handle_t signalling;
-static ur_event_handle_t signalled; // NULL: the driver has no such events
+static ur_event_handle_t signalled;
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 extern zepi_plugin_init_fn *const plugin_init;
@@ -104,13 +109,14 @@ static void *replay(void *user)
         append(buffer, inputs[0], own, NULL);
         OK(zepi_urCommandBufferFinalizeExp(buffer));
         OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, buffer, 1, &event, NULL));
+        OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, plain, 0, NULL, NULL));
         OK(zepi_urCommandBufferReleaseExp(buffer)); // waits
         OK(zepi_urEventRelease(event));
-        if (number == 1 && signalled)
+        if (number == 1)
             OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, signalling, 0, NULL, NULL));
-        else if (signalled && i % 2)
+        else if (i % 2)
             OK(zepi_urEventWait(1, &signalled));
-        else if (signalled)
+        else
             OK(zepi_urEnqueueEventsWait((ur_queue_handle_t)queue, 1, &signalled, NULL));
         expect(own[0] == 2 && own[ITEMS - 1] == 2, "a wrong number");
     }
@@ -138,6 +144,13 @@ static void *update(void *user)
             .pNewPointerArgList = arguments};
         OK(zepi_urCommandBufferUpdateKernelLaunchExp(shared, 1, &desc));
         expect(is_sum(*(volatile float *)sum), "a sum of different inputs");
+        ur_exp_command_buffer_update_kernel_launch_desc_t both[] = {desc, desc};
+        for (int at = 0; at < 2; at++)
+            both[at].hCommand = plain_commands[at];
+        OK(zepi_urCommandBufferUpdateKernelLaunchExp(plain, 2, both));
+        expect(is_sum(*(volatile float *)plain_sums) &&
+                   is_sum(*(volatile float *)&plain_sums[ITEMS]),
+               "a sum of different inputs, of several executions");
     }
     return NULL;
 }
@@ -147,14 +160,14 @@ static void set_up(void)
     const zepi_device_image_desc_t image = test_spirv_image("vector_add");
     const ur_context_handle_t context = (ur_context_handle_t)gear.context;
     ur_program_handle_t program;
-    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy, &filled};
-    for (int i = 0; i < 5; i++)
-        TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, ITEMS * sizeof(float),
-                                  0, (void **)memory[i]));
+    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy, &filled, &plain_sums};
+    for (int i = 0; i < 6; i++)
+        TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED,
+                                  2 * ITEMS * sizeof(float), 0, (void **)memory[i]));
     for (int i = 0; i < ITEMS; i++) {
         inputs[0][i] = 1;
         inputs[1][i] = 10;
-        sum[i] = copy[i] = 0;
+        sum[i] = copy[i] = plain_sums[i] = plain_sums[ITEMS + i] = 0;
     }
     OK(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL, &program));
     OK(zepi_urProgramBuild(context, program, NULL));
@@ -164,27 +177,30 @@ static void set_up(void)
     const ur_exp_command_buffer_sync_point_t added = append(shared, inputs[0], sum, &command);
     OK(zepi_urCommandBufferAppendNativeCommandExp(shared, record, shared, NULL, 1, &added, NULL));
     OK(zepi_urCommandBufferFinalizeExp(shared));
+    plain = make(true);
+    for (int i = 0; i < 2; i++)
+        append(plain, inputs[0], plain_sums + (size_t)i * ITEMS, &plain_commands[i]);
+    OK(zepi_urCommandBufferFinalizeExp(plain));
     signalling = make(false);
-    const ur_result_t result = zepi_urCommandBufferAppendUSMFillExp(
-        signalling, filled, inputs[0], sizeof(float), ITEMS * sizeof(float), 0, NULL, 0, NULL, NULL,
-        &signalled, NULL);
-    expect(result == (signalled ? UR_RESULT_SUCCESS : UR_RESULT_ERROR_UNSUPPORTED_FEATURE),
-           "a fill with an event");
+    OK(zepi_urCommandBufferAppendUSMFillExp(signalling, filled, inputs[0], sizeof(float),
+                                            ITEMS * sizeof(float), 0, NULL, 0, NULL, NULL,
+                                            &signalled, NULL));
     OK(zepi_urCommandBufferFinalizeExp(signalling));
 }
 
 static void tear_down(void)
 {
     OK(zepi_urCommandBufferReleaseExp(shared));
+    OK(zepi_urCommandBufferReleaseExp(plain));
     OK(zepi_urCommandBufferReleaseExp(signalling));
-    if (signalled)
-        OK(zepi_urEventRelease(signalled));
+    OK(zepi_urEventRelease(signalled));
     OK(zepi_urKernelRelease(kernel));
     TEST_OK(zepi.usm_free(gear.context, inputs[0]));
     TEST_OK(zepi.usm_free(gear.context, inputs[1]));
     TEST_OK(zepi.usm_free(gear.context, sum));
     TEST_OK(zepi.usm_free(gear.context, copy));
     TEST_OK(zepi.usm_free(gear.context, filled));
+    TEST_OK(zepi.usm_free(gear.context, plain_sums));
     test_gear_destroy(&gear);
 }
 
@@ -204,7 +220,9 @@ int main(void)
     for (int i = 0; i <= REPLAYERS; i++)
         pthread_join(threads[i], NULL);
     OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)gear.queue, shared, 0, NULL, NULL));
+    OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)gear.queue, plain, 0, NULL, NULL));
     TEST_OK(zepi.queue_finish(gear.queue));
+    expect(plain_sums[0] == 2 && plain_sums[2 * ITEMS - 1] == 2, "a wrong last sum of two");
     expect(sum[0] == 2 && copy[0] == 2 && copy[ITEMS - 1] == 2, "a wrong last sum");
     tear_down();
     expect(ze_cpu.get_live_objects() == 0, "objects are left in the driver");

@@ -88,7 +88,7 @@ static void expect_no_growth(const char *what, void (*execute)(int count))
 
 static ur_exp_command_buffer_handle_t buffer;
 static ur_exp_command_buffer_command_handle_t launch;
-static ur_event_handle_t filled; // NULL: the driver has no events of single commands
+static ur_event_handle_t filled;
 
 static ur_exp_kernel_arg_properties_t pointer(uint32_t index, float *vector)
 {
@@ -108,15 +108,10 @@ static void make_command_buffer(void)
     const float one = 1;
     const size_t items = ITEMS, bytes = ITEMS * sizeof(float);
     ur_exp_command_buffer_sync_point_t point;
-    bool has_events;
     OK(zepi_urCommandBufferCreateExp((ur_context_handle_t)gear.context,
                                      (ur_device_handle_t)gear.device, &desc, &buffer));
-    has_events =
-        zepi_urCommandBufferAppendUSMFillExp(buffer, memory, &one, sizeof(one), bytes, 0, NULL, 0,
-                                             NULL, &point, &filled, NULL) == UR_RESULT_SUCCESS;
-    if (!has_events)
-        OK(zepi_urCommandBufferAppendUSMFillExp(buffer, memory, &one, sizeof(one), bytes, 0, NULL,
-                                                0, NULL, &point, NULL, NULL));
+    OK(zepi_urCommandBufferAppendUSMFillExp(buffer, memory, &one, sizeof(one), bytes, 0, NULL, 0,
+                                            NULL, &point, &filled, NULL));
     OK(zepi_urCommandBufferAppendUSMMemcpyExp(buffer, memory + ITEMS, memory, bytes, 1, &point, 0,
                                               NULL, &point, NULL, NULL));
     OK(zepi_urCommandBufferAppendKernelLaunchWithArgsExp(buffer, kernel, 1, NULL, &items, NULL, 3,
@@ -223,8 +218,7 @@ int main(void)
     OK(zepi_urGraphExecutableGraphDestroyExp(executable));
     OK(zepi_urGraphDestroyExp(graph));
     OK(zepi_urCommandBufferReleaseExp(buffer));
-    if (filled)
-        OK(zepi_urEventRelease(filled));
+    OK(zepi_urEventRelease(filled));
     OK(zepi_urKernelRelease(kernel));
     for (int i = 0; i < 2; i++)
         OK(zepi_urQueueRelease(queues[i]));

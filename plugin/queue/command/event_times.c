@@ -23,8 +23,10 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since)
 
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
 {
-    zepi_event_slot_note_list(event->slot, event->cache->list);
+    if (event->cache)
+        zepi_event_slot_note_list(event->slot, event->cache->list);
     event->cache = NULL;
+    zepi_release(event->begin);
     event->begin = zepi_retain(begin);
     event->submit_ns = begin->submit_ns;
 }

@@ -103,12 +103,10 @@ static ur_result_t capability_info(const struct zepi_device *device, ur_device_i
     case UR_DEVICE_INFO_KERNEL_LAUNCH_CAPABILITIES:
         return zepi_ur_answer_u32(info, UR_KERNEL_LAUNCH_PROPERTIES_FLAG_COOPERATIVE);
     case UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP:
-        return zepi_ur_answer_bool(info, zepi_ze_appends_lists(&device->platform->optional));
+        return zepi_ur_answer_bool(info, true);
     case UR_DEVICE_INFO_COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP:
         return zepi_ur_answer_u32(
-            info, (zepi_ze_appends_lists(&device->platform->optional)
-                       ? UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_EVENTS
-                       : 0) |
+            info, UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_EVENTS |
                       UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_KERNEL_ARGUMENTS |
                       UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_LOCAL_WORK_SIZE |
                       UR_DEVICE_COMMAND_BUFFER_UPDATE_CAPABILITY_FLAG_GLOBAL_WORK_SIZE |

@@ -20,10 +20,6 @@ ur_result_t zepi_ur_check_command_events(const struct zepi_graph *graph, uint32_
                                          const ur_event_handle_t *events)
 {
     ur_result_t result = UR_RESULT_SUCCESS;
-    if (!zepi_ze_appends_lists(&graph->device->platform->optional))
-        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                              "commands in a command buffer have no events of their own on this "
-                              "driver: sync points order them");
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
         const struct zepi_event *event = zepi_ur_event(events[i]);
         if (!events[i] || zepi_ur_check_event(events[i]) != UR_RESULT_SUCCESS)
