@@ -356,6 +356,29 @@ Test(capture_errors, an_empty_graph_is_told_from_one_with_commands)
     ur_free(floats);
 }
 
+Test(capture_errors, a_graph_that_is_executed_is_not_destroyed)
+{
+    float *floats = cb_floats(2 * ITEMS);
+    struct host_event host = host_event_make();
+    graph_t graph = cap_begin(gear.queue);
+    cap_fill(gear.queue, floats, 1, NULL, NULL);
+    cap_copy(gear.queue, floats + ITEMS, floats, NULL, NULL);
+    cap_end(gear.queue, graph);
+    executable_t executable = cap_instantiate(graph);
+    UR_OK(urEnqueueGraphExp(gear.queue, executable, 1, &host.event, NULL));
+    UR_FAILS(urGraphDestroyExp(graph), UR_RESULT_ERROR_INVALID_OPERATION);
+    UR_FAILS(urGraphDumpContentsExp(graph, "/no/such/folder/graph.dot"), UR_RESULT_ERROR_UNKNOWN);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(floats + ITEMS, 1);
+    floats[ITEMS] = 0;
+    cap_run(gear.queue, executable);
+    cb_expect(floats + ITEMS, 1);
+    cap_destroy(graph, executable);
+    host_event_release(&host);
+    ur_free(floats);
+}
+
 Test(capture_errors, ids_rise)
 {
     uint64_t last = 0, id;

@@ -218,12 +218,19 @@ Test(command_buffer_errors, refuses_updates_that_make_no_sense)
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
              UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
     refuse_changes(buffer, launch);
+    a[2] = 3;
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(a[2], 6);
     UR_OK(urCommandBufferReleaseExp(buffer));
     // The command went with its command buffer.
     update = cb_update(launch);
     UR_OK(urCommandBufferFinalizeExp(second));
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(second, 1, &update),
              UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
+    cb_run(gear.queue, second);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(a[2], 12);
     UR_OK(urCommandBufferReleaseExp(second));
     UR_OK(urCommandBufferReleaseExp(fixed));
     ur_free(a);
