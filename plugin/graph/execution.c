@@ -17,18 +17,7 @@ struct execution_part {
     const struct zepi_ze_optional *optional;
     ze_command_list_handle_t *lists;
     uint32_t list_count;
-    struct zepi_list_run *run; // on drivers without such a call; else NULL
 };
-
-static struct execution_part execution_part_of(const struct zepi_recording *recording,
-                                               uint32_t segment, uint32_t begin, uint32_t end)
-{
-    return (struct execution_part){.optional = &recording->uses.device->platform->optional,
-                                   .lists = recording->lists + begin,
-                                   .list_count = end - begin,
-                                   .run =
-                                       recording->run_count > 0 ? recording->runs[segment] : NULL};
-}
 
 static ze_result_t execution_call_append(const struct execution_part *part,
                                          ze_command_list_handle_t list, ze_event_handle_t signal,
@@ -67,9 +56,6 @@ static zepi_result_t execution_append(const struct execution_part *part, struct 
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    if (part->run)
-        return zepi_list_run_start(part->run, queue, part->list_count, part->lists, wait,
-                                   out_event);
     const zepi_result_t result =
         zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
@@ -110,8 +96,10 @@ static zepi_result_t execution_signal(struct zepi_queue *queue, zepi_event_t aft
     return zepi_submit_end(&submit, result, NULL);
 }
 
-// *last: the event of the segment before, NULL for the first; becomes that of this one.
+// `run`: on drivers without the one-call append; else NULL. *last: the event of the segment before,
+// NULL for the first; becomes that of this one.
 static zepi_result_t execution_run_segment(const struct execution_part *part,
+                                           struct zepi_list_run *run,
                                            const struct zepi_recorded_segment *segment,
                                            struct zepi_queue *queue, zepi_wait_list_t wait,
                                            zepi_event_t *last)
@@ -128,8 +116,10 @@ static zepi_result_t execution_run_segment(const struct execution_part *part,
     if (count > 0)
         memcpy(events + before.count, waiting->awaited, count * sizeof(events[0]));
     const uint32_t total = before.count + count;
+    const zepi_wait_list_t all = {total > 0 ? events : NULL, total};
     const zepi_result_t result =
-        execution_append(part, queue, (zepi_wait_list_t){total > 0 ? events : NULL, total}, &event);
+        run ? zepi_list_run_start(run, queue, part->list_count, part->lists, all, &event)
+            : execution_append(part, queue, all, &event);
     zepi_free(events);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -151,9 +141,9 @@ static void execution_signal_rest(const struct zepi_recording *recording, uint32
 }
 
 // *out_event: of the last segment that was enqueued, on failure, too; NULL: of none.
-static zepi_result_t execution_run_segments(const struct zepi_recording *recording,
-                                            struct zepi_queue *queue, zepi_wait_list_t wait,
-                                            zepi_event_t *out_event)
+static __attribute__((noinline)) zepi_result_t
+execution_run_segments(const struct zepi_recording *recording, struct zepi_queue *queue,
+                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_event_t begin = NULL;
     uint32_t done = 0;
@@ -165,8 +155,10 @@ static zepi_result_t execution_run_segments(const struct zepi_recording *recordi
         result = zepi_queue_marker(queue, wait, &begin);
     while (result == ZEPI_SUCCESS && done < recording->segment_count) {
         const struct zepi_recorded_segment *segment = &recording->segments[done];
-        const struct execution_part part = execution_part_of(recording, done, first, segment->end);
-        result = execution_run_segment(&part, segment, queue, wait, out_event);
+        const struct execution_part part = {&recording->uses.device->platform->optional,
+                                            recording->lists + first, segment->end - first};
+        struct zepi_list_run *run = recording->run_count > 0 ? recording->runs[done] : NULL;
+        result = execution_run_segment(&part, run, segment, queue, wait, out_event);
         first = segment->end;
         if (result == ZEPI_SUCCESS)
             done++;
@@ -184,10 +176,13 @@ static zepi_result_t execution_run_segments(const struct zepi_recording *recordi
 static zepi_result_t execution_start(struct zepi_recording *recording, struct zepi_queue *queue,
                                      zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_recorded_segment *segment = &recording->segments[0];
-    if (recording->segment_count > 1 || segment->waiting || segment->signaling)
+    if (recording->has_events)
         return execution_run_segments(recording, queue, wait, out_event);
-    const struct execution_part part = execution_part_of(recording, 0, 0, recording->list_count);
+    if (recording->run_count > 0)
+        return zepi_list_run_start(recording->runs[0], queue, recording->list_count,
+                                   recording->lists, wait, out_event);
+    const struct execution_part part = {&recording->uses.device->platform->optional,
+                                        recording->lists, recording->list_count};
     return execution_append(&part, queue, wait, out_event);
 }
 

@@ -53,7 +53,7 @@ struct zepi_graph_command {
     struct zepi_graph_launch
         *edit; // one reference; of an update that is being made (launch_update.h)
     struct zepi_graph_command *next_edited; // borrowed; in the same update
-    struct zepi_kernel **kernels;           // owned list of references: that it may be of
+    struct zepi_kernel **kernels;           // owned list of references: that an update may choose
     uint32_t kernel_count;
     struct zepi_graph_native *native; // owned
     // Events of its own. Replaced by updates, under the graph's turn.

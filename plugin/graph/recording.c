@@ -326,6 +326,7 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     size_t begin = 0; // the first command of the segment
     recording->list_count = 0;
     recording->segment_count = 1;
+    recording->has_events = commands->event_count > 0;
     recording->segments[0] = (struct zepi_recorded_segment){0};
     zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {

@@ -49,6 +49,7 @@ struct zepi_recording {
     uint32_t list_count;
     struct zepi_recorded_segment *segments; // owned list; one, unless commands have events
     uint32_t segment_count;
+    bool has_events;             // commands have some of their own
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     size_t event_count;          // that of commands, once `events` is there

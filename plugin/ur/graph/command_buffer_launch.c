@@ -4,6 +4,8 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/launch.h"
 
+#define INLINE_ARGUMENTS 16
+
 static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
                                       const ur_kernel_handle_t *kernels)
 {
@@ -25,10 +27,10 @@ static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
 static void list_memory(uint32_t count, const ur_exp_kernel_arg_properties_t *arguments,
                         struct zepi_graph_memory *memory)
 {
+    memset(memory, 0, count * sizeof(*memory));
     for (uint32_t i = 0; i < count; i++) {
         const ur_exp_kernel_arg_properties_t *argument = &arguments[i];
         struct zepi_graph_memory *entry = &memory[argument->index];
-        *entry = (struct zepi_graph_memory){0};
         if (argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
             *entry = zepi_ur_graph_memory(zepi_ur_mem(argument->value.memObjTuple.hMem));
         else if (argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
@@ -72,6 +74,8 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
                                struct zepi_graph_launch **out_launch)
 {
     struct zepi_ur_arguments arguments;
+    struct zepi_graph_memory inline_memory[INLINE_ARGUMENTS];
+    struct zepi_graph_memory *memory = inline_memory;
     const uint32_t count = asked->arguments.count;
     ur_result_t result = zepi_ur_check_sizes(asked);
     if (result == UR_RESULT_SUCCESS)
@@ -79,7 +83,8 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_launch_desc_t desc = launch_desc_of(kernel, asked, arguments.list);
-    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(*memory));
+    if (count > INLINE_ARGUMENTS)
+        memory = zepi_allocate(count, sizeof(*memory));
     if (memory) {
         list_memory(count, records, memory);
         result = zepi_ur_check_graph_launch(graph, kernel, &desc);
@@ -90,7 +95,8 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
     } else {
         result = zepi_ur_result(zepi_fail_no_memory());
     }
-    zepi_free(memory);
+    if (memory != inline_memory)
+        zepi_free(memory);
     zepi_ur_arguments_finish(&arguments);
     return result;
 }
@@ -107,6 +113,9 @@ static struct zepi_graph_command *make_command(const struct zepi_ur_append *appe
         return NULL;
     }
     command->launch = launch;
+    // Without a handle no update chooses another kernel.
+    if (!append->out_command)
+        return command;
     command->kernels = zepi_allocate((size_t)count + 1, sizeof(struct zepi_kernel *));
     if (!command->kernels) {
         zepi_fail_no_memory();
