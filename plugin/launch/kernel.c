@@ -11,6 +11,13 @@
 #include "program/module.h"
 #include "ze/ze.h"
 
+static __attribute__((cold, noinline)) void kernel_destroy_launch_target(struct zepi_target *target)
+{
+    zepi_release((struct zepi_device_image *)target->image);
+    zepi_spec_values_release((struct zepi_spec_values *)target->values);
+    zepi_free(target);
+}
+
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
@@ -22,14 +29,35 @@ static void kernel_destroy(void *object)
         zepi_free(kernel->device_kernels);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
-    zepi_release((struct zepi_device_image *)kernel->image);
-    zepi_spec_values_release((struct zepi_spec_values *)kernel->values);
+    if (kernel->launch_target)
+        kernel_destroy_launch_target(kernel->launch_target);
     zepi_release(kernel->program);
     zepi_release(atomic_load_explicit(&kernel->set_arguments, memory_order_relaxed));
     zepi_release(kernel->module);
 }
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
+
+// Of a kernel of a module.
+static inline struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
+                                                    uint32_t device_index, uint32_t *out_part_index)
+{
+    const struct zepi_module *module = kernel->module;
+    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
+    const struct zepi_build_result *device_module =
+        zepi_device_kernel_of(target.device_kernel)->device_module;
+    uint32_t index = 0;
+    uint32_t image_index = 0;
+    // It came from the first one with this code.
+    while (module->parts[index].device_module[device_index] != device_module)
+        index++;
+    target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
+    if (target.image)
+        target.values = module->parts[index].values[image_index];
+    if (out_part_index)
+        *out_part_index = index;
+    return target;
+}
 
 static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)
 {
@@ -46,7 +74,7 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
     }
     for (uint32_t i = 0; i < module->context->device_count; i++)
         kernel->is_emulated = kernel->is_emulated || (kernel->device_kernels[i] &&
-                                                      zepi_kernel_target(kernel, i, NULL).image);
+                                                      kernel_find_target(kernel, i, NULL).image);
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);
@@ -55,8 +83,8 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
 }
 
 // A kernel without device kernels. The module may be NULL.
-static zepi_result_t kernel_create(struct zepi_context *context, struct zepi_module *module,
-                                   struct zepi_kernel **out_kernel)
+static inline zepi_result_t kernel_create(struct zepi_context *context, struct zepi_module *module,
+                                          struct zepi_kernel **out_kernel)
 {
     const size_t device_count = context->device_count;
     struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
@@ -79,25 +107,8 @@ static zepi_result_t kernel_create(struct zepi_context *context, struct zepi_mod
 struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
                                       uint32_t *out_part_index)
 {
-    const struct zepi_module *module = kernel->module;
-    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index],
-                                 .image = kernel->image,
-                                 .values = kernel->values};
-    if (kernel->is_of_launch)
-        return target;
-    const struct zepi_build_result *device_module =
-        zepi_device_kernel_of(target.device_kernel)->device_module;
-    uint32_t index = 0;
-    uint32_t image_index = 0;
-    // It came from the first one with this code.
-    while (module->parts[index].device_module[device_index] != device_module)
-        index++;
-    target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
-    if (target.image)
-        target.values = module->parts[index].values[image_index];
-    if (out_part_index)
-        *out_part_index = index;
-    return target;
+    return kernel->launch_target ? *kernel->launch_target
+                                 : kernel_find_target(kernel, device_index, out_part_index);
 }
 
 static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
@@ -116,23 +127,28 @@ static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
-                                            struct zepi_module *module, uint32_t device_index,
-                                            const struct zepi_target *target,
-                                            struct zepi_kernel **out_kernel)
+__attribute__((cold)) zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
+                                                                  struct zepi_module *module,
+                                                                  uint32_t device_index,
+                                                                  const struct zepi_target *target,
+                                                                  struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
     const zepi_result_t result = kernel_create(context, module, &kernel);
     if (result != ZEPI_SUCCESS)
         return result;
+    kernel->launch_target = zepi_duplicate(target, sizeof(*target));
+    if (!kernel->launch_target) {
+        zepi_release(kernel);
+        return zepi_fail_no_memory();
+    }
+    if (target->image)
+        zepi_retain((struct zepi_device_image *)target->image);
+    zepi_spec_values_retain((struct zepi_spec_values *)target->values);
     zepi_build_result_retain(target->device_kernel);
     kernel->device_kernels[device_index] = target->device_kernel;
     kernel->name = zepi_device_kernel_of(target->device_kernel)->name;
-    kernel->is_of_launch = true;
     kernel->is_emulated = target->image != NULL;
-    if (target->image)
-        kernel->image = zepi_retain((struct zepi_device_image *)target->image);
-    kernel->values = zepi_spec_values_retain((struct zepi_spec_values *)target->values);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }

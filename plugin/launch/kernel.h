@@ -15,10 +15,9 @@ struct zepi_kernel {
     struct zepi_module *module;   // retained; NULL: of a launch by name that names no module
     struct zepi_context *context; // borrowed from the module, or from the graph with that launch
     const char *name;             // borrowed from the device kernel
-    // Of a launch by name: the rest of its target, retained.
-    bool is_of_launch;
-    const struct zepi_device_image *image;
-    const struct zepi_spec_values *values;
+    // Of a launch by name: its target, with references to what is not in `device_kernels`. Owned;
+    // NULL: of a module.
+    struct zepi_target *launch_target;
     bool is_emulated; // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
