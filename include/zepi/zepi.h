@@ -91,7 +91,7 @@ typedef enum zepi_result {
 
     ZEPI_ERROR_LINK_FAILURE = 0x300,
 
-    // Queues in capture mode. Waits by the host cannot be captured.
+    // Queues in capture mode. Waits by the host and some commands cannot be captured.
     ZEPI_ERROR_CAPTURE_UNSUPPORTED = 0x400,
     // A command failed that was partly captured: the captured commands cannot be executed.
     ZEPI_ERROR_CAPTURE_INVALIDATED = 0x401,
@@ -1001,8 +1001,9 @@ typedef struct zepi_plugin {
 
     // A graph without commands for a device of the context. Its commands are added (graph_add_...)
     // or captured from queues, not both; then it is finalized, and executed any number of times. It
-    // keeps the kernels and buffers that its commands use, and USM as little as a queue does. The
-    // last release waits for its executions. A graph may be used by several threads at once.
+    // keeps the kernels, buffers, images and samplers that its commands use, and USM as little as a
+    // queue does. The last release waits for its executions. A graph may be used by several threads
+    // at once.
     zepi_result_t (*graph_create)(zepi_context_t context, zepi_device_t device,
                                   zepi_graph_flags_t flags, zepi_graph_t *out_graph);
     zepi_result_t (*graph_get_info)(zepi_graph_t graph, zepi_graph_info_t *out_info);
@@ -1014,8 +1015,9 @@ typedef struct zepi_plugin {
     // that are not of the capture. An execution of another graph is captured as that graph's
     // commands at this moment, between two without effect, and a launch by name with the kernel
     // that it finds at this moment. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and nothing is captured: waits
-    // by the host (queue_finish, event_wait), queue_get_native. Events of captured commands never
-    // complete, and belong to the graph: ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
+    // by the host (queue_finish, event_wait), queue_get_native, queue_allocate, queue_free,
+    // queue_call_host. Events of captured commands never complete, and belong to the graph:
+    // ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
     // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture.
     zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
     // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another
@@ -1120,9 +1122,10 @@ typedef struct zepi_plugin {
                                               const zepi_image_desc_t *desc, void *native_handle,
                                               zepi_ownership_t ownership, zepi_image_t *out_image);
     zepi_result_t (*image_get_info)(zepi_image_t image, zepi_image_info_t *out_info);
-    // For ZEPI_ARGUMENT_SAMPLER. Released and kept as images are.
-    zepi_result_t (*sampler_create)(zepi_context_t context, const zepi_sampler_desc_t *desc,
-                                    zepi_sampler_t *out_sampler);
+    // For ZEPI_ARGUMENT_SAMPLER, on a device of the context and parts of it. Released and kept as
+    // images are. ZEPI_ERROR_UNSUPPORTED: the device has no images.
+    zepi_result_t (*sampler_create)(zepi_context_t context, zepi_device_t device,
+                                    const zepi_sampler_desc_t *desc, zepi_sampler_t *out_sampler);
     // Copies between a region of an image, NULL for all of it, and memory as of queue_copy, in a
     // queue of the image's device. Pitches in bytes; 0: rows, or slices, without gaps.
     // ZEPI_ERROR_INVALID_SIZE: the region reaches past the image, the memory is too small for it, or
@@ -1136,7 +1139,8 @@ typedef struct zepi_plugin {
                                            uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
                                            zepi_image_t image, const zepi_image_region_t *region,
                                            zepi_wait_list_t wait, zepi_event_t *out_event);
-    // Between images of the same channels. `to_origin` NULL: zeros. `from_region` NULL: all of
+    // Between images of the same channels (ZEPI_ERROR_INVALID_VALUE: pixels of different sizes).
+    // `to_origin` NULL: zeros. `from_region` NULL: all of
     // `from`. Regions of one image do not overlap.
     zepi_result_t (*queue_copy_image)(zepi_queue_t queue, zepi_image_t to,
                                       const uint32_t to_origin[3], zepi_image_t from,

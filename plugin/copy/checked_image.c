@@ -142,6 +142,13 @@ static zepi_result_t read_image_desc(const zepi_image_desc_t *desc, ze_image_des
     return ZEPI_SUCCESS;
 }
 
+static zepi_result_t check_has_images(const struct zepi_device *device)
+{
+    return device->has_images ? ZEPI_SUCCESS
+                              : zepi_fail(ZEPI_ERROR_UNSUPPORTED, "device '%s' has no images",
+                                          device->properties.name);
+}
+
 static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device,
                                     const zepi_image_desc_t *desc, void *native_handle,
                                     zepi_ownership_t ownership, zepi_image_t *out_image)
@@ -155,9 +162,8 @@ static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the image is NULL");
     if (result == ZEPI_SUCCESS)
         result = read_image_desc(desc, &ze_desc);
-    if (result == ZEPI_SUCCESS && !device->has_images)
-        result =
-            zepi_fail(ZEPI_ERROR_UNSUPPORTED, "device '%s' has no images", device->properties.name);
+    if (result == ZEPI_SUCCESS)
+        result = check_has_images(device);
     return result == ZEPI_SUCCESS
                ? zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image)
                : result;
@@ -198,7 +204,8 @@ zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_inf
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
-zepi_result_t zepi_sampler_create_checked(zepi_context_t context, const zepi_sampler_desc_t *desc,
+zepi_result_t zepi_sampler_create_checked(zepi_context_t context, zepi_device_t device,
+                                          const zepi_sampler_desc_t *desc,
                                           zepi_sampler_t *out_sampler)
 {
     static const ze_sampler_address_mode_t modes[] = {
@@ -208,12 +215,17 @@ zepi_result_t zepi_sampler_create_checked(zepi_context_t context, const zepi_sam
         [ZEPI_ADDRESS_CLAMP_TO_BORDER] = ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
         [ZEPI_ADDRESS_MIRROR] = ZE_SAMPLER_ADDRESS_MODE_MIRROR,
     };
+    uint32_t index;
     zepi_sampler_desc_t own;
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_context_check_device(context, device, &index);
     if (result == ZEPI_SUCCESS && !out_sampler)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the sampler is NULL");
     if (result == ZEPI_SUCCESS)
         result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description");
+    if (result == ZEPI_SUCCESS)
+        result = check_has_images(device);
     if (result != ZEPI_SUCCESS)
         return result;
     if ((unsigned)own.address_mode > ZEPI_ADDRESS_MIRROR)
@@ -224,7 +236,8 @@ zepi_result_t zepi_sampler_create_checked(zepi_context_t context, const zepi_sam
                                        .filterMode = own.is_linear ? ZE_SAMPLER_FILTER_MODE_LINEAR
                                                                    : ZE_SAMPLER_FILTER_MODE_NEAREST,
                                        .isNormalized = own.is_normalized};
-    return zepi_sampler_create(context, &ze_desc, NULL, ZEPI_OWNERSHIP_TRANSFER, out_sampler);
+    return zepi_sampler_create(context, device, &ze_desc, NULL, ZEPI_OWNERSHIP_TRANSFER,
+                               out_sampler);
 }
 
 // ---- Copies ----
@@ -236,8 +249,10 @@ static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image)
         result = zepi_check_object(image, &zepi_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (image->context != queue->context ||
-        zepi_device_root(image->device) != zepi_device_root(queue->device))
+    const struct zepi_device *device = queue->device;
+    while (device && device != image->device)
+        device = device->parent;
+    if (image->context != queue->context || !device)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is of another %s than the queue",
                          image->context != queue->context ? "context" : "device");
     return ZEPI_SUCCESS;
@@ -279,11 +294,11 @@ static zepi_result_t read_pitches(const struct zepi_image *image, const ze_image
     const uint64_t row = (uint64_t)pixel_bytes_of(image) * region->width;
     const uint64_t pitch = row_pitch_bytes ? row_pitch_bytes : row;
     const uint64_t slice = slice_pitch_bytes ? slice_pitch_bytes : pitch * region->height;
-    if (pitch < row || slice < pitch * region->height || slice > UINT32_MAX)
+    const bool is_dense = pitch == row && slice == pitch * region->height;
+    if (pitch < row || slice < pitch * region->height || (!is_dense && slice > UINT32_MAX))
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "pitches of %u and %u bytes for %u rows of %" PRIu64 " bytes",
                          row_pitch_bytes, slice_pitch_bytes, region->height, row);
-    const bool is_dense = pitch == row && slice == pitch * region->height;
     copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
     copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
     *out_size_bytes = slice * (region->depth - 1) + pitch * (region->height - 1) + row;
@@ -350,6 +365,9 @@ zepi_result_t zepi_queue_copy_image_checked(zepi_queue_t queue, zepi_image_t to,
     zepi_result_t result = check_copied_image(queue, to);
     if (result == ZEPI_SUCCESS)
         result = check_copied_image(queue, from);
+    if (result == ZEPI_SUCCESS && pixel_bytes_of(to) != pixel_bytes_of(from))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
+                           pixel_bytes_of(from), pixel_bytes_of(to));
     if (result == ZEPI_SUCCESS)
         result = read_image_region(from, from_region, &copy.from_region);
     if (result != ZEPI_SUCCESS)

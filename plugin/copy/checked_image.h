@@ -12,7 +12,8 @@ zepi_result_t zepi_image_create_from_native(zepi_context_t context, zepi_device_
                                             const zepi_image_desc_t *desc, void *native_handle,
                                             zepi_ownership_t ownership, zepi_image_t *out_image);
 zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info);
-zepi_result_t zepi_sampler_create_checked(zepi_context_t context, const zepi_sampler_desc_t *desc,
+zepi_result_t zepi_sampler_create_checked(zepi_context_t context, zepi_device_t device,
+                                          const zepi_sampler_desc_t *desc,
                                           zepi_sampler_t *out_sampler);
 
 zepi_result_t zepi_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,

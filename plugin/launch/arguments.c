@@ -70,8 +70,8 @@ static zepi_result_t check_native_argument(const struct zepi_device_kernel *devi
     return ZEPI_SUCCESS;
 }
 
-// An image or a sampler of the kernel's context, and an image of the kernel's device or the whole
-// that this is a part of.
+// An image or a sampler of the kernel's context and root device. Code of a whole device runs on its
+// parts, so that a part is not told from its whole here.
 static zepi_result_t check_pixel_object(const struct zepi_device_kernel *device_kernel,
                                         uint32_t index, const zepi_argument_t *argument)
 {
@@ -87,11 +87,25 @@ static zepi_result_t check_pixel_object(const struct zepi_device_kernel *device_
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "argument %u of kernel '%s' is %s of another context", index,
                          device_kernel->name, is_image ? "an image" : "a sampler");
-    if (is_image && zepi_device_root(image->device) != zepi_device_root(module->device))
+    const struct zepi_device *device = is_image ? image->device : sampler->device;
+    if (zepi_device_root(device) != zepi_device_root(module->device))
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "argument %u of kernel '%s' is an image of another device", index,
-                         device_kernel->name);
+                         "argument %u of kernel '%s' is %s of another device", index,
+                         device_kernel->name, is_image ? "an image" : "a sampler");
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_argument_list *list)
+{
+    zepi_argument_t argument;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_argument_read(list, i, &argument);
+        if (result == ZEPI_SUCCESS && zepi_argument_has_pixels(&argument))
+            result = check_pixel_object(device_kernel, i, &argument);
+    }
+    return result;
 }
 
 void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value)

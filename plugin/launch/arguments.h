@@ -70,6 +70,9 @@ static inline bool zepi_argument_has_pixels(const zepi_argument_t *argument)
 {
     return argument->kind == ZEPI_ARGUMENT_IMAGE || argument->kind == ZEPI_ARGUMENT_SAMPLER;
 }
+// The images and samplers of a launch alone.
+zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_argument_list *list);
 void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value);
 
 // Checks the number of arguments, and that there is a list.

@@ -123,8 +123,10 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
     uint32_t offset[3];
     zepi_result_t result = launch_get_device_kernel(kernel, context, device_index, &device_kernel);
     // Emulated constants are an argument that comes with the launch.
-    if (result == ZEPI_SUCCESS && !kernel->is_emulated)
-        result = zepi_arguments_check(device_kernel, device, &launch->arguments);
+    if (result == ZEPI_SUCCESS)
+        result = kernel->is_emulated
+                     ? zepi_arguments_check_pixels(device_kernel, &launch->arguments)
+                     : zepi_arguments_check(device_kernel, device, &launch->arguments);
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)

@@ -139,22 +139,23 @@ zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
-                                  ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
-                                  struct zepi_sampler **out_sampler)
+zepi_result_t zepi_sampler_create(struct zepi_context *context, struct zepi_device *device,
+                                  const ze_sampler_desc_t *desc, ze_sampler_handle_t native_handle,
+                                  zepi_ownership_t ownership, struct zepi_sampler **out_sampler)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_sampler *sampler = zepi_object_create(&zepi_sampler_type);
     if (!sampler)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     sampler->context = zepi_retain(context);
+    sampler->device = device;
     sampler->desc = *desc;
     sampler->ze = native_handle;
     sampler->place = image_place_create();
     if (!sampler->place)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = ZEPI_ZE(zeSamplerCreate, context->ze, context->devices[0]->ze, desc, &sampler->ze);
+        result = ZEPI_ZE(zeSamplerCreate, context->ze, device->ze, desc, &sampler->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_release(sampler);
         return result;

@@ -22,6 +22,7 @@ struct zepi_image {
 struct zepi_sampler {
     struct zepi_object object;
     struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
     ze_sampler_handle_t ze;       // owned, unless the host keeps it
     ze_sampler_desc_t desc;       // zeros: the host's sampler, of which nothing is known
     struct zepi_image_place *place;
@@ -36,9 +37,8 @@ extern const struct zepi_type zepi_sampler_type;
 zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device *device,
                                 const ze_image_desc_t *desc, ze_image_handle_t native_handle,
                                 zepi_ownership_t ownership, struct zepi_image **out_image);
-// For the context's first device.
-zepi_result_t zepi_sampler_create(struct zepi_context *context, const ze_sampler_desc_t *desc,
-                                  ze_sampler_handle_t native_handle, zepi_ownership_t ownership,
-                                  struct zepi_sampler **out_sampler);
+zepi_result_t zepi_sampler_create(struct zepi_context *context, struct zepi_device *device,
+                                  const ze_sampler_desc_t *desc, ze_sampler_handle_t native_handle,
+                                  zepi_ownership_t ownership, struct zepi_sampler **out_sampler);
 
 #endif

@@ -40,20 +40,26 @@ ur_result_t zepi_urEnqueueWriteHostPipe(ur_queue_handle_t hQueue, ur_program_han
     return refuse(__func__, "Level Zero has no pipes");
 }
 
+static const char no_bindless_images[] =
+    "kernels with bindless images run on no driver that zepi was tried on: the OpenCL CPU runtime "
+    "refuses the capability of their SPIR-V (6528, BindlessImagesINTEL)";
+static const char no_semaphores[] =
+    "without a GPU, Intel's driver (26.27) takes no semaphore of another interface "
+    "(zeDeviceImportExternalSemaphoreExt answers UNSUPPORTED_FEATURE), so that an import could not "
+    "be tried";
+
 ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,
                                                                 ur_device_handle_t hDevice,
                                                                 ur_exp_image_native_handle_t hImage)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesSampledImageHandleDestroyExp(ur_context_handle_t hContext,
                                                               ur_device_handle_t hDevice,
                                                               ur_exp_image_native_handle_t hImage)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesImageAllocateExp(ur_context_handle_t hContext,
@@ -62,16 +68,14 @@ ur_result_t zepi_urBindlessImagesImageAllocateExp(ur_context_handle_t hContext,
                                                   const ur_image_desc_t *pImageDesc,
                                                   ur_exp_image_mem_native_handle_t *phImageMem)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesImageFreeExp(ur_context_handle_t hContext,
                                               ur_device_handle_t hDevice,
                                               ur_exp_image_mem_native_handle_t hImageMem)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesUnsampledImageCreateExp(ur_context_handle_t hContext,
@@ -81,8 +85,7 @@ ur_result_t zepi_urBindlessImagesUnsampledImageCreateExp(ur_context_handle_t hCo
                                                          const ur_image_desc_t *pImageDesc,
                                                          ur_exp_image_native_handle_t *phImage)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesSampledImageCreateExp(ur_context_handle_t hContext,
@@ -93,8 +96,7 @@ ur_result_t zepi_urBindlessImagesSampledImageCreateExp(ur_context_handle_t hCont
                                                        const ur_sampler_desc_t *pSamplerDesc,
                                                        ur_exp_image_native_handle_t *phImage)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesImageCopyExp(
@@ -105,8 +107,7 @@ ur_result_t zepi_urBindlessImagesImageCopyExp(
     uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
     ur_event_handle_t *phEvent)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesImageGetInfoExp(ur_context_handle_t hContext,
@@ -114,8 +115,7 @@ ur_result_t zepi_urBindlessImagesImageGetInfoExp(ur_context_handle_t hContext,
                                                  ur_image_info_t propName, void *pPropValue,
                                                  size_t *pPropSizeRet)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesGetImageMemoryHandleTypeSupportExp(
@@ -123,8 +123,7 @@ ur_result_t zepi_urBindlessImagesGetImageMemoryHandleTypeSupportExp(
     const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
     ur_bool_t *pSupportedRet)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesGetImageUnsampledHandleSupportExp(
@@ -132,8 +131,7 @@ ur_result_t zepi_urBindlessImagesGetImageUnsampledHandleSupportExp(
     const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
     ur_bool_t *pSupportedRet)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesGetImageSampledHandleSupportExp(
@@ -141,8 +139,7 @@ ur_result_t zepi_urBindlessImagesGetImageSampledHandleSupportExp(
     const ur_image_format_t *pImageFormat, ur_exp_image_mem_type_t imageMemHandleType,
     ur_bool_t *pSupportedRet)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesMipmapGetLevelExp(ur_context_handle_t hContext,
@@ -151,16 +148,14 @@ ur_result_t zepi_urBindlessImagesMipmapGetLevelExp(ur_context_handle_t hContext,
                                                    uint32_t mipmapLevel,
                                                    ur_exp_image_mem_native_handle_t *phImageMem)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesMipmapFreeExp(ur_context_handle_t hContext,
                                                ur_device_handle_t hDevice,
                                                ur_exp_image_mem_native_handle_t hMem)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesMapExternalArrayExp(ur_context_handle_t hContext,
@@ -170,8 +165,7 @@ ur_result_t zepi_urBindlessImagesMapExternalArrayExp(ur_context_handle_t hContex
                                                      ur_exp_external_mem_handle_t hExternalMem,
                                                      ur_exp_image_mem_native_handle_t *phImageMem)
 {
-    return refuse(__func__,
-                  "bindless images need an extension of Level Zero that zepi does not use");
+    return refuse(__func__, no_bindless_images);
 }
 
 ur_result_t zepi_urBindlessImagesImportExternalSemaphoreExp(
@@ -180,14 +174,14 @@ ur_result_t zepi_urBindlessImagesImportExternalSemaphoreExp(
     ur_exp_external_semaphore_desc_t *pExternalSemaphoreDesc,
     ur_exp_external_semaphore_handle_t *phExternalSemaphore)
 {
-    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+    return refuse(__func__, no_semaphores);
 }
 
 ur_result_t zepi_urBindlessImagesReleaseExternalSemaphoreExp(
     ur_context_handle_t hContext, ur_device_handle_t hDevice,
     ur_exp_external_semaphore_handle_t hExternalSemaphore)
 {
-    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+    return refuse(__func__, no_semaphores);
 }
 
 ur_result_t zepi_urBindlessImagesWaitExternalSemaphoreExp(
@@ -195,7 +189,7 @@ ur_result_t zepi_urBindlessImagesWaitExternalSemaphoreExp(
     uint64_t waitValue, uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
     ur_event_handle_t *phEvent)
 {
-    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+    return refuse(__func__, no_semaphores);
 }
 
 ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
@@ -203,14 +197,14 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
     uint64_t signalValue, uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
     ur_event_handle_t *phEvent)
 {
-    return refuse(__func__, "zepi imports no semaphores of other interfaces");
+    return refuse(__func__, no_semaphores);
 }
 
 static const char unshared_events[] =
-    "Intel's driver (26.27, `zexCounterBasedEventOpenIpcHandle`) does not share an event's state "
-    "as "
-    "the header wants it: a signal of the opened event does not reach the other one, and an event "
-    "that was never signalled has no status";
+    "Intel's driver (26.27, zexCounterBasedEventOpenIpcHandle) does not share the state of an "
+    "event "
+    "as the header wants it: a signal of the opened event does not reach the other one, and an "
+    "event that was never signalled has no status";
 
 ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
                                         size_t *pIPCEventHandleDataSizeRet)

@@ -29,7 +29,7 @@ static zepi_result_t copy_and_launch(void)
     zepi_event_t read = NULL;
     zepi_result_t result;
     memset(pixels, 0, BYTES);
-    STEP(zepi.sampler_create(gear.context, &desc, &sampler));
+    STEP(zepi.sampler_create(gear.context, gear.device, &desc, &sampler));
     for (int i = 0; i < 2; i++)
         STEP(zepi.image_create(gear.context, gear.device, &line, &images[i]));
     STEP(zepi.queue_copy_to_image(gear.queue, images[0], NULL, pixels, 0, 0, TEST_NO_WAIT, NULL));

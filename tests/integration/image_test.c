@@ -208,7 +208,7 @@ Test(image, samplers_choose_the_pixels)
     write_all(image, pixels);
     for (int i = 0; i < 3; i++) {
         zepi_sampler_t sampler;
-        TEST_OK(zepi.sampler_create(gear.context, &descs[i], &sampler));
+        TEST_OK(zepi.sampler_create(gear.context, gear.device, &descs[i], &sampler));
         memcpy(where, at[i], sizeof(at[i]));
         const zepi_argument_t arguments[] = {IMAGE(image), SAMPLER(sampler), TEST_POINTER(where),
                                              TEST_POINTER(to)};
@@ -343,13 +343,17 @@ Test(image, samplers_are_checked)
 {
     zepi_sampler_desc_t desc = {.size = sizeof(desc), .address_mode = (zepi_address_mode_t)5};
     zepi_sampler_t sampler = NULL;
-    TEST_FAILS(zepi.sampler_create(gear.context, &desc, &sampler), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.sampler_create(gear.context, gear.device, &desc, &sampler),
+               ZEPI_ERROR_INVALID_VALUE);
     desc.address_mode = ZEPI_ADDRESS_NONE;
-    TEST_FAILS(zepi.sampler_create(NULL, &desc, &sampler), ZEPI_ERROR_INVALID_OBJECT);
-    TEST_FAILS(zepi.sampler_create(gear.context, NULL, &sampler), ZEPI_ERROR_INVALID_VALUE);
-    TEST_FAILS(zepi.sampler_create(gear.context, &desc, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.sampler_create(NULL, gear.device, &desc, &sampler), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.sampler_create(gear.context, gear.device, NULL, &sampler),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.sampler_create(gear.context, gear.device, &desc, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
     desc.size = 4;
-    TEST_FAILS(zepi.sampler_create(gear.context, &desc, &sampler), ZEPI_ERROR_INVALID_SIZE);
+    TEST_FAILS(zepi.sampler_create(gear.context, gear.device, &desc, &sampler),
+               ZEPI_ERROR_INVALID_SIZE);
     cr_assert_null(sampler);
 }
 
@@ -392,6 +396,12 @@ Test(image, copies_are_checked)
     TEST_FAILS(
         zepi.queue_copy_image(gear.queue, image, far_away, image, NULL, TEST_NO_WAIT, &event),
         ZEPI_ERROR_INVALID_SIZE);
+    zepi_image_desc_t narrow_plane = plane;
+    narrow_plane.channel_bytes = 2;
+    zepi_image_t narrow = make(&narrow_plane);
+    TEST_FAILS(zepi.queue_copy_image(gear.queue, image, NULL, narrow, NULL, TEST_NO_WAIT, &event),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(narrow));
     cr_assert_null(event);
     TEST_OK(zepi.release(stranger));
     TEST_OK(zepi.release(other));
@@ -406,7 +416,7 @@ Test(image, arguments_are_checked)
     zepi_sampler_t sampler;
     zepi_context_t other;
     zepi_image_info_t info = {.size = sizeof(info)};
-    TEST_OK(zepi.sampler_create(gear.context, &sampler_desc, &sampler));
+    TEST_OK(zepi.sampler_create(gear.context, gear.device, &sampler_desc, &sampler));
     TEST_OK(zepi.context_create(1, &gear.device, &other));
     TEST_OK(zepi.image_create(other, gear.device, &plane, &stranger));
     const struct {
@@ -474,6 +484,18 @@ Test(image_of_two, belongs_to_one_device)
     TEST_FAILS_SAYING(
         zepi.queue_copy_image(queues[0], image, NULL, image, NULL, TEST_NO_WAIT, NULL),
         ZEPI_ERROR_INVALID_OBJECT, "another device");
+    zepi_sampler_t sampler;
+    const zepi_sampler_desc_t sampler_desc = {.size = sizeof(sampler_desc)};
+    TEST_OK(zepi.sampler_create(context, devices[0], &sampler_desc, &sampler));
+    zepi_kernel_t sample;
+    TEST_OK(zepi.module_get_kernel(both, "sample_plane", &sample));
+    const zepi_argument_t sampled[] = {IMAGE(image), SAMPLER(sampler), TEST_POINTER(pixels),
+                                       TEST_POINTER(pixels)};
+    desc = test_launch(sample, 4, sampled, 1);
+    TEST_FAILS_SAYING(zepi.queue_launch(queues[1], &desc, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_INVALID_OBJECT, "a sampler of another device");
+    TEST_OK(zepi.release(sample));
+    TEST_OK(zepi.release(sampler));
     TEST_OK(zepi.release(image));
     TEST_OK(zepi.release(add));
     TEST_OK(zepi.release(both));

@@ -173,9 +173,8 @@ bool zepi_compiler_process_end(struct zepi_compiler_process *process, int *out_s
     const bool has_handle = process->handle >= 0;
     siginfo_t about = {0};
     int result;
-    if (has_handle)
-        syscall(SYS_pidfd_send_signal, process->handle, SIGKILL, NULL, 0);
-    else
+    if (!has_handle ||
+        (syscall(SYS_pidfd_send_signal, process->handle, SIGKILL, NULL, 0) < 0 && errno != ESRCH))
         kill(process->id, SIGKILL);
     do
         result = has_handle ? waitid(WAIT_FOR_HANDLE, (id_t)process->handle, &about, WEXITED)

@@ -13,7 +13,7 @@
 struct zepi_compiler_process {
     pid_t id;   // 0: there is none
     int handle; // owned: a pidfd, since the host may take the news of its end, and its number goes
-                // to another process then; -1: the system has none
+                // to another process then; -1: the system gives none
     int socket; // owned
     int output; // owned: a file with the process' output and errors
 };

@@ -176,7 +176,7 @@ static void serve(struct compiler *compiler)
         struct zepi_message received = {0};
         struct zepi_message sent = {0};
         struct zepi_compiler_request request = {0};
-        // The host has a second in any case, since it would start processes for ever.
+        // At least a second: with 0 each process would end before its first request.
         const enum zepi_delivery delivery = zepi_message_receive(
             &received, ZEPI_COMPILER_SOCKET, zepi_deadline_in(idle_seconds > 0 ? idle_seconds : 1));
         goes_on = delivery == ZEPI_DELIVERED;

@@ -74,7 +74,8 @@ static zepi_result_t read_event_times(struct zepi_event *event, uint64_t *out_su
 static zepi_result_t fail_without_times(void)
 {
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                     "the event has no times: its queue was created without profiling");
+                     "the event has no times: its queue was created without profiling, or "
+                     "it is reusable and no queue has signalled it with times");
 }
 
 static bool is_timed(const struct zepi_event *event)

@@ -37,9 +37,9 @@ ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_
                                                       ? ZE_SAMPLER_FILTER_MODE_LINEAR
                                                       : ZE_SAMPLER_FILTER_MODE_NEAREST,
                                     .isNormalized = pDesc->normalizedCoords};
-    return zepi_ur_result(zepi_sampler_create(zepi_ur_context(hContext), &desc, NULL,
-                                              ZEPI_OWNERSHIP_TRANSFER,
-                                              (struct zepi_sampler **)phSampler));
+    return zepi_ur_result(
+        zepi_sampler_create(zepi_ur_context(hContext), zepi_ur_context(hContext)->devices[0], &desc,
+                            NULL, ZEPI_OWNERSHIP_TRANSFER, (struct zepi_sampler **)phSampler));
 }
 
 ur_result_t zepi_urSamplerRetain(ur_sampler_handle_t hSampler)
@@ -141,7 +141,8 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
         return result;
     zepi_object_visit_all(&zepi_sampler_type, find_sampler_description, &description);
     return zepi_ur_result(zepi_sampler_create(
-        zepi_ur_context(hContext), &description.desc, (ze_sampler_handle_t)hNativeSampler,
+        zepi_ur_context(hContext), zepi_ur_context(hContext)->devices[0], &description.desc,
+        (ze_sampler_handle_t)hNativeSampler,
         pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
                                                         : ZEPI_OWNERSHIP_KEEP,
         (struct zepi_sampler **)phSampler));
