@@ -165,7 +165,7 @@ static bool record_is_of_key(const struct zepi_disk_record_view *view, const str
     return view->key_size == key->size && memcmp(view->key, key->bytes, key->size) == 0;
 }
 
-// What the server has, as a record with storage of its own. False: it is not sound, or there is no
+// The record of the server, with storage of its own. False: it is not sound, or there is no
 // memory.
 static bool session_take(const struct session *session, const redisReply *answer,
                          struct zepi_build_record *out_record)

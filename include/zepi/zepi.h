@@ -1064,8 +1064,8 @@ typedef struct zepi_plugin {
 
     // ---- Memory in the order of a queue ----
 
-    // `desc` NULL: no limits. Memory of a pool shares no page with other memory. What is in use
-    // when the pool is released stays so until it is freed.
+    // `desc` NULL: no limits. Memory of a pool shares no page with other memory.
+    // Allocations in use stay valid after the release of the pool, until they are freed.
     zepi_result_t (*pool_create)(zepi_context_t context, const zepi_pool_desc_t *desc,
                                  zepi_pool_t *out_pool);
     zepi_result_t (*pool_get_info)(zepi_pool_t pool, zepi_pool_info_t *out_info);
@@ -1100,7 +1100,7 @@ typedef struct zepi_plugin {
     // ZEPI_ERROR_UNSUPPORTED, as of the opening: the driver or the system does not share memory.
     zepi_result_t (*ipc_get_handle)(zepi_context_t context, const void *memory,
                                     const void **out_handle, size_t *out_size_bytes);
-    // What was opened by it stays.
+    // Gives the handle back. Memory that was opened by it stays open.
     zepi_result_t (*ipc_put_handle)(zepi_context_t context, const void *handle);
     // Opens the handle of a process, on the device that has the memory. ZEPI_ERROR_INVALID_VALUE:
     // it is no handle, was put back, is another device's, or its process is gone.
@@ -1157,7 +1157,7 @@ typedef struct zepi_plugin {
     // Addresses without memory. `wish`: where, if that is free; or NULL.
     zepi_result_t (*virtual_memory_reserve)(zepi_context_t context, const void *wish,
                                             size_t size_bytes, void **out_start);
-    // Gives back a whole reservation and unmaps what is mapped there. No command may use it, as of
+    // Gives back a whole reservation and ends the mappings in it. No command may use it, as of
     // virtual_memory_unmap.
     zepi_result_t (*virtual_memory_free)(zepi_context_t context, const void *start,
                                          size_t size_bytes);

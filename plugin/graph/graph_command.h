@@ -48,7 +48,7 @@ struct zepi_graph_command {
     uint32_t advice; // a bit for each zepi_advice_t
     // Launches. Replaced by updates, under the graph's turn and mutex: either is enough to read it.
     struct zepi_graph_launch *launch; // one reference
-    // What it had before the last update, for the next one, or NULL. It uses no objects.
+    // The launch before the last update, for the next one, or NULL. It uses no objects.
     struct zepi_graph_launch *previous;
     struct zepi_graph_launch
         *edit; // one reference; of an update that is being made (launch_update.h)

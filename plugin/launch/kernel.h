@@ -15,7 +15,7 @@ struct zepi_kernel {
     struct zepi_module *module;   // retained; NULL: of a launch by name that names no module
     struct zepi_context *context; // borrowed from the module, or from the graph with that launch
     const char *name;             // borrowed from the device kernel
-    // Of a launch by name: its target, with references to what is not in `device_kernels`. Owned;
+    // Of a launch by name: its target, owned, with references to image and values;
     // NULL: of a module.
     struct zepi_target *launch_target;
     bool is_emulated; // on some device its constants come through an argument

@@ -161,7 +161,7 @@ static bool is_last_captured_of(const struct zepi_graph_command *command,
     return command->queue == queue && !command->is_followed;
 }
 
-// What the command waits for: its wait list, and what its queue says.
+// The waits of the command: its wait list, and those that its queue demands.
 static zepi_result_t draft_list_waits_locked(struct zepi_capture_draft *draft)
 {
     const struct zepi_graph_commands *commands = &draft->graph->commands;

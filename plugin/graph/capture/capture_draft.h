@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "queue/capture_command.h"
 
-// A command on its way into the graph of a capture: what it waits for, and its place. On the stack
+// A command on its way into the graph of a capture: its waits and its place. On the stack
 // of one call. Functions that end in _locked are called under the queue's and then the capture's
 // mutex, the others under no lock.
 struct zepi_capture_draft {
@@ -22,8 +22,8 @@ struct zepi_capture_draft {
 // A new reference to the graph of a capture that goes on. ZEPI_ERROR_CAPTURED_EVENT: it is over.
 zepi_result_t zepi_capture_get_graph(struct zepi_capture *capture, struct zepi_graph **out_graph);
 
-// A draft with a command to be filled in, behind a marker of the queue, for what is captured in
-// several steps. To be finished after an error, too.
+// A draft with a command to be filled in, behind a marker of the queue, for captures in several
+// steps. To be finished after an error, too.
 zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
                                              struct zepi_queue *queue,
                                              const struct zepi_event *marker,
@@ -40,7 +40,7 @@ zepi_result_t zepi_capture_draft_await(const struct zepi_capture_draft *draft,
 
 // Whether the capture takes commands of the queue.
 zepi_result_t zepi_capture_draft_check_locked(const struct zepi_capture_draft *draft);
-// The command was added: notes what it follows.
+// Notes the order behind a command that was added.
 void zepi_capture_draft_note_order_locked(const struct zepi_capture_draft *draft,
                                           const struct zepi_graph_command *command);
 

@@ -90,7 +90,7 @@ static void nested_graph_finish(struct nested_graph *nested)
     zepi_free(nested->ends);
 }
 
-// What the other graph's commands use, and wait for, becomes this one's.
+// Uses and waits of the other graph's commands become this one's.
 static zepi_result_t nested_graph_keep(const struct nested_graph *nested,
                                        const struct zepi_capture_draft *draft)
 {

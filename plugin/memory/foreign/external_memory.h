@@ -14,7 +14,7 @@ enum zepi_external_kind {
     ZEPI_EXTERNAL_DMA_BUF,
 };
 
-// What was imported. Its mappings are valid until they are unmapped, even if the object is released
+// Imported memory. Its mappings are valid until they are unmapped, even if the object is released
 // before.
 struct zepi_external_memory {
     struct zepi_object object;
@@ -26,7 +26,7 @@ struct zepi_external_memory {
 
 extern const struct zepi_type zepi_external_memory_type;
 
-// What is mapped in a context.
+// The mappings of a context.
 extern const struct zepi_context_part zepi_external_part;
 
 // Whether the device's driver imports file descriptors of that kind.

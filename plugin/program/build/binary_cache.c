@@ -81,7 +81,7 @@ static bool load_from_disk(const struct zepi_key *key, struct zepi_build_record 
     return is_loaded;
 }
 
-// What the shared store has is on the disk from now on.
+// A record of the shared store is on the disk from now on.
 static bool load_from_shared(const struct zepi_key *key, struct zepi_build_record *out_record)
 {
     const bool is_loaded = shared && zepi_shared_store_ops.load(shared, key, out_record);
