@@ -367,7 +367,8 @@ Test(device_of_parts, is_divided_and_each_part_computes)
     }
 }
 
-Test(device_of_parts, is_waited_for_with_the_queues_of_its_parts)
+// Of the device's own parts. Owned.
+static ur_device_handle_t first_part(void)
 {
     const ur_device_partition_property_t property = {
         .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
@@ -378,6 +379,12 @@ Test(device_of_parts, is_waited_for_with_the_queues_of_its_parts)
         .PropCount = 1};
     ur_device_handle_t part;
     UR_OK(urDevicePartition(gear.device, &properties, 1, &part, NULL));
+    return part;
+}
+
+Test(device_of_parts, is_waited_for_with_the_queues_of_its_parts)
+{
+    ur_device_handle_t part = first_part();
     ur_context_handle_t whole = gear.context;
     UR_OK(urContextCreate(1, &part, NULL, &gear.context));
     ur_queue_handle_t queue = ur_queue(part, 0);
@@ -406,13 +413,6 @@ static uint32_t references_of(ur_device_handle_t device)
 
 Test(device_of_parts, counts_references_of_its_parts_alone)
 {
-    const ur_device_partition_property_t property = {
-        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
-        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
-    const ur_device_partition_properties_t properties = {
-        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
-        .pProperties = &property,
-        .PropCount = 1};
     ur_device_handle_t again;
     ur_device_handle_t part;
     UR_OK(urDeviceGet(gear.platform, UR_DEVICE_TYPE_ALL, 1, &again, NULL));
@@ -423,7 +423,7 @@ Test(device_of_parts, counts_references_of_its_parts_alone)
         UR_OK(urDeviceRelease(gear.device));
         cr_assert_eq(references_of(gear.device), 1);
     }
-    UR_OK(urDevicePartition(gear.device, &properties, 1, &part, NULL));
+    part = first_part();
     cr_assert_eq(references_of(part), 1);
     UR_OK(urDeviceRetain(part));
     cr_assert_eq(references_of(part), 2);
