@@ -103,15 +103,6 @@ static _Noreturn void work(const char *path)
     exit(0);
 }
 
-static uint64_t number_behind(const char *text, const char *words)
-{
-    const char *found = strstr(text, words);
-    if (!found)
-        fprintf(stderr, "%s\nlacks %s\n", text, words);
-    TEST_EXPECT(found != NULL, "the report lacks something");
-    return strtoull(found + strlen(words), NULL, 10);
-}
-
 int main(void)
 {
     static char path[4096];
@@ -127,16 +118,17 @@ int main(void)
     char *text = strndup((const char *)bytes.data, bytes.size_bytes);
     TEST_EXPECT(text != NULL, "no memory");
     printf("%s", text);
-    number_behind(text,
-                  "\"asked\": 11, \"known\": 1, \"memory\": 2, \"disk\": 0, \"shared\": 0, "
-                  "\"compiled\": 7}");
-    number_behind(text, "\"builds\": 8, \"failures\": 1, \"slowest\": [{\"seconds\": ");
-    number_behind(text, "\"launches\": 5, \"graph_executions\": 4, ");
-    number_behind(text, "\"copies\": {\"count\": 2, \"bytes\": 200}, ");
-    number_behind(text, "\"fills\": {\"count\": 3, \"bytes\": 192}, ");
-    number_behind(text, "\"failed_calls\": {\"count\": 1, \"last\": \"zeModuleCreate\", ");
-    TEST_EXPECT(number_behind(text, "\"evictions\": ") >= VALUES - 2, "evictions are missing");
-    const uint64_t peak_bytes = number_behind(text, "\"device_memory_peak_bytes\": ");
+    test_env_number_behind(
+        text, "\"asked\": 11, \"known\": 1, \"memory\": 2, \"disk\": 0, \"shared\": 0, "
+              "\"compiled\": 7}");
+    test_env_number_behind(text, "\"builds\": 8, \"failures\": 1, \"slowest\": [{\"seconds\": ");
+    test_env_number_behind(text, "\"launches\": 5, \"graph_executions\": 4, ");
+    test_env_number_behind(text, "\"copies\": {\"count\": 2, \"bytes\": 200}, ");
+    test_env_number_behind(text, "\"fills\": {\"count\": 3, \"bytes\": 192}, ");
+    test_env_number_behind(text, "\"failed_calls\": {\"count\": 1, \"last\": \"zeModuleCreate\", ");
+    TEST_EXPECT(test_env_number_behind(text, "\"evictions\": ") >= VALUES - 2,
+                "evictions are missing");
+    const uint64_t peak_bytes = test_env_number_behind(text, "\"device_memory_peak_bytes\": ");
     TEST_EXPECT(peak_bytes >= LARGE_BYTES && peak_bytes < 2 * LARGE_BYTES, "memory is miscounted");
     free(text);
     free(bytes.data);

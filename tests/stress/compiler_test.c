@@ -116,27 +116,21 @@ static void *kill_compilers(void *user)
 
 // ---- The statistics ----
 
-static uint64_t number_behind(const char *text, const char *words)
-{
-    const char *found = strstr(text, words);
-    if (!found)
-        fprintf(stderr, "%s\nlacks %s\n", text, words);
-    TEST_EXPECT(found != NULL, "the report lacks something");
-    return strtoull(found + strlen(words), NULL, 10);
-}
-
 static void expect_report(const char *path, uint64_t asked)
 {
     const struct test_bytes bytes = test_env_read_file(path);
     char *text = strndup((const char *)bytes.data, bytes.size_bytes);
     TEST_EXPECT(text != NULL, "no memory");
-    TEST_EXPECT(number_behind(text, "\"asked\": ") == asked, "programs");
-    TEST_EXPECT(number_behind(text, "\"compiled\": ") == THREADS * BUILDS, "compiled programs");
-    TEST_EXPECT(number_behind(text, "\"builds\": ") == asked, "builds");
-    TEST_EXPECT(number_behind(text, "\"failures\": ") == asked - THREADS * BUILDS,
+    TEST_EXPECT(test_env_number_behind(text, "\"asked\": ") == asked, "programs");
+    TEST_EXPECT(test_env_number_behind(text, "\"compiled\": ") == THREADS * BUILDS,
+                "compiled programs");
+    TEST_EXPECT(test_env_number_behind(text, "\"builds\": ") == asked, "builds");
+    TEST_EXPECT(test_env_number_behind(text, "\"failures\": ") == asked - THREADS * BUILDS,
                 "builds that failed");
-    TEST_EXPECT(number_behind(text, "\"launches\": ") == THREADS * BUILDS * LAUNCHES, "launches");
-    TEST_EXPECT(number_behind(text, "\"copies\": {\"count\": ") == THREADS * BUILDS, "copies");
+    TEST_EXPECT(test_env_number_behind(text, "\"launches\": ") == THREADS * BUILDS * LAUNCHES,
+                "launches");
+    TEST_EXPECT(test_env_number_behind(text, "\"copies\": {\"count\": ") == THREADS * BUILDS,
+                "copies");
     free(text);
     free(bytes.data);
 }

@@ -157,6 +157,15 @@ int test_env_count_descriptors(void)
     return count;
 }
 
+uint64_t test_env_number_behind(const char *text, const char *words)
+{
+    const char *found = strstr(text, words);
+    if (!found)
+        fprintf(stderr, "%s\nlacks %s\n", text, words);
+    TEST_EXPECT(found != NULL, "the report lacks something");
+    return strtoull(found + strlen(words), NULL, 10);
+}
+
 struct test_bytes test_env_read_file(const char *path)
 {
     struct test_bytes bytes = {0};

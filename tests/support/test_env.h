@@ -73,6 +73,9 @@ void test_env_use_no_driver(void);
 // How many file descriptors of the process are open, of the first 1,024.
 int test_env_count_descriptors(void);
 
+// The number behind these words in the text of a report. A text without them ends the process.
+uint64_t test_env_number_behind(const char *text, const char *words);
+
 // All of a file. A file that cannot be read ends the process.
 struct test_bytes test_env_read_file(const char *path);
 
