@@ -130,6 +130,27 @@ Test(checks_device, of_devices)
             urDeviceCreateWithNativeHandle(0, gear.adapter, NULL, OUT(ur_device_handle_t)));
 }
 
+Test(checks_device, of_peers)
+{
+    const ur_result_t wrong = UR_RESULT_ERROR_INVALID_DEVICE;
+    const ur_exp_peer_info_t access = UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT;
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PEnablePeerAccessExp(handle, OTHER_DEVICE));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PEnablePeerAccessExp(gear.device, handle));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PDisablePeerAccessExp(handle, OTHER_DEVICE));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PDisablePeerAccessExp(gear.device, handle));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PPeerAccessGetInfoExp(handle, OTHER_DEVICE, access, 4, OUT(void), NULL));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, wrong,
+                   urUsmP2PPeerAccessGetInfoExp(gear.device, handle, access, 4, OUT(void), NULL));
+    REFUSES_INFO(
+        ur_exp_peer_info_t, access, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT,
+        urUsmP2PPeerAccessGetInfoExp(gear.device, OTHER_DEVICE, query, size, value, out_size));
+}
+
 Test(checks_device, of_partitions)
 {
     ur_device_partition_property_t property = {

@@ -200,3 +200,27 @@ Test(checks_queue, of_markers_and_barriers)
     REFUSES_WAIT_LISTS(
         urEnqueueTimestampRecordingExp(own.queue, false, wait_count, wait_list, out));
 }
+
+static void never(void *data)
+{
+    *(bool *)data = true;
+}
+
+Test(checks_queue, of_host_tasks)
+{
+    ur_exp_host_task_properties_t properties = {.stype =
+                                                    UR_STRUCTURE_TYPE_EXP_HOST_TASK_PROPERTIES};
+    ur_event_handle_t *const out = OUT(ur_event_handle_t);
+    bool was_called = false;
+    REFUSES_HANDLE(QUEUE, ur_queue_handle_t, WRONG,
+                   urEnqueueHostTaskExp(handle, never, &was_called, &properties, 0, NULL, out));
+    REFUSES(NULL_POINTER,
+            urEnqueueHostTaskExp(own.queue, NULL, &was_called, &properties, 0, NULL, out));
+    REFUSES_FLAGS(UR_EXP_HOST_TASK_FLAGS_MASK,
+                  (properties.flags = flags,
+                   urEnqueueHostTaskExp(own.queue, never, &was_called, &properties, 0, NULL, out)));
+    REFUSES_WAIT_LISTS(
+        urEnqueueHostTaskExp(own.queue, never, &was_called, NULL, wait_count, wait_list, out));
+    UR_OK(urQueueFinish(own.queue));
+    cr_assert(!was_called);
+}
