@@ -137,9 +137,9 @@ static zepi_result_t fail_take(const struct zepi_ipc_handle *handle, int error)
         return fail_shortage(error);
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                      "the system does not let this process take a file descriptor of process "
-                     "%" PRIu32 " (error %d): that needs Linux 5.6, the same user, and of "
-                     "kernel.yama.ptrace_scope 0 or that the other process calls "
-                     "prctl(PR_SET_PTRACER)",
+                     "%" PRIu32 " (error %d): that needs Linux 5.6, no filter of system calls "
+                     "against pidfd_getfd, the same user, another process that is dumpable, and "
+                     "kernel.yama.ptrace_scope 0 or its prctl(PR_SET_PTRACER)",
                      handle->process, error);
 }
 

@@ -53,14 +53,20 @@ void ipc_set_up_with(void (*role)(void))
     ipc_set_up();
 }
 
-void ipc_join(void)
+int ipc_wait(void)
 {
     int status;
     close(other.out);
     cr_assert_eq(waitpid(other.process, &status, 0), other.process);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == IPC_FORBIDDEN)
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void ipc_join(void)
+{
+    const int status = ipc_wait();
+    if (status == IPC_FORBIDDEN)
         cr_skip_test("the system lets no process take file descriptors of another one");
-    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process fails");
+    cr_assert_eq(status, 0, "the other process fails");
 }
 
 void ipc_fill(void *memory, int32_t first)

@@ -23,7 +23,9 @@ bool ipc_receive(struct message *out_message);
 void ipc_set_up(void);
 // Begins a second process, which has its own driver, and sets up this one.
 void ipc_set_up_with(void (*role)(void));
-// The other process comes to its end. Skips the test if it was forbidden.
+// The other process comes to its end, and has this exit status; -1: it crashed.
+int ipc_wait(void);
+// The same. Skips the test if it was forbidden.
 void ipc_join(void);
 
 // ITEMS numbers.
