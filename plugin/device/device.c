@@ -64,8 +64,13 @@ static void set_allocation_limit(struct zepi_device *device)
                             device->platform->optional.has_relaxed_allocation_limits;
     device->max_allocation_bytes = device->properties.maxMemAllocSize;
     if (is_relaxed && device->max_allocation_bytes > 0 &&
-        device->max_allocation_bytes < device->global_memory_bytes)
+        device->max_allocation_bytes < device->global_memory_bytes) {
         device->max_allocation_bytes = device->global_memory_bytes;
+        device->has_large_allocations = true;
+    }
+    // A part may have no memory beyond the limit, and use its parent's.
+    if (device->parent && device->parent->has_large_allocations)
+        device->has_large_allocations = true;
 }
 
 static zepi_result_t query_memory(struct zepi_device *device)

@@ -19,6 +19,7 @@ struct zepi_device {
     ze_device_module_properties_t module;
     uint64_t global_memory_bytes;
     uint64_t max_allocation_bytes; // 0: unknown
+    bool has_large_allocations;    // beyond the driver's limit: its code is compiled for them
     uint64_t memory_bandwidth; // bytes a second, of the fastest memory; 0: the driver does not tell
     bool has_images;
     ze_device_image_properties_t images; // limits; of no use without images

@@ -30,16 +30,34 @@ static zepi_result_t check_device(const struct zepi_context *context, zepi_devic
                      (int)kind);
 }
 
+// Memory of the host beyond the limit of a device is for those that are compiled for it.
+static bool may_relax_for_all(const struct zepi_context *context, size_t size_bytes)
+{
+    bool may_relax = false;
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        const struct zepi_device *device = context->devices[i];
+        const uint64_t limit_bytes = device->properties.maxMemAllocSize;
+        if (limit_bytes == 0 || size_bytes <= limit_bytes)
+            continue;
+        if (!device->has_large_allocations)
+            return false;
+        may_relax = true;
+    }
+    return may_relax;
+}
+
 // Drivers refuse allocations above a limit unless they are asked in this way.
-static zepi_result_t relax_size_limit(zepi_device_t device, size_t size_bytes,
+static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_device_t device,
+                                      size_t size_bytes,
                                       ze_relaxed_allocation_limits_exp_desc_t *relaxed,
                                       const void **out_next)
 {
     *out_next = NULL;
-    if (!device || size_bytes <= device->properties.maxMemAllocSize ||
-        device->properties.maxMemAllocSize == 0)
+    if (device ? size_bytes <= device->properties.maxMemAllocSize ||
+                     device->properties.maxMemAllocSize == 0
+               : !may_relax_for_all(context, size_bytes))
         return ZEPI_SUCCESS;
-    if (size_bytes > device->max_allocation_bytes)
+    if (device && size_bytes > device->max_allocation_bytes)
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%zu bytes of memory: the device allocates at most %llu at once%s",
                          size_bytes, (unsigned long long)device->max_allocation_bytes,
@@ -64,7 +82,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
     const void *next;
     void *memory;
-    zepi_result_t result = relax_size_limit(device, driver_bytes, &relaxed, &next);
+    zepi_result_t result = relax_size_limit(context, device, driver_bytes, &relaxed, &next);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!zepi_usm_pool_reserve(pool, driver_bytes))

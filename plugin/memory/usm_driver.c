@@ -13,7 +13,8 @@ static ze_result_t allocate_from_driver(const struct zepi_context *context,
 {
     const ze_device_mem_alloc_desc_t device_desc = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, .pNext = next};
-    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
+                                                .pNext = kind == ZEPI_USM_HOST ? next : NULL};
     if (kind == ZEPI_USM_HOST)
         return zepi_ze.zeMemAllocHost(context->ze, &host_desc, size_bytes, alignment_bytes,
                                       out_memory);

@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Two devices, the first of which takes larger allocations than its driver offers.
+static void set_up_large(void)
+{
+    setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("ZE_CPU_MAX_ALLOCATION", "64", 1);
+    setenv("ZE_CPU_LIMITED_DEVICES", "1", 1);
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    gear_set_up();
+}
+
+TestSuite(cache_keys_large, .init = set_up_large, .fini = gear_tear_down, .timeout = 60);
 TestSuite(cache_keys, .init = gear_set_up, .fini = gear_tear_down, .timeout = 60);
 
 static void expect_compiles(uint64_t count)
@@ -255,4 +266,38 @@ Test(cache_keys, bytes_that_change_where_they_lie_are_another_image)
     TEST_OK(zepi.release(input));
     free(bytes);
     expect_compiles(2);
+}
+
+// Once for each device of the context.
+static void build_for(uint32_t count, const zepi_device_t *devices)
+{
+    zepi_context_t context;
+    TEST_OK(zepi.context_create(count, devices, &context));
+    zepi_module_t input = test_input(context, "scaled_copy");
+    build(input, "-cl-mad-enable", 0);
+    TEST_OK(zepi.release(input));
+    TEST_OK(zepi.release(context));
+}
+
+// Devices of one identity, which share code otherwise.
+Test(cache_keys_large, code_for_large_allocations_is_of_the_devices_that_have_them)
+{
+    zepi_device_info_t info[2] = {{.size = sizeof(info[0])}, {.size = sizeof(info[1])}};
+    zepi_device_t devices[2];
+    uint32_t count;
+    test_ze_cpu_require();
+    TEST_OK(zepi.device_get(gear.platform, 2, devices, &count));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.device_get_info(devices[i], &info[i]));
+    cr_assert_eq(info[0].max_allocation_bytes, info[1].max_allocation_bytes);
+    build_for(1, &devices[0]);
+    expect_compiles(1);
+    build_for(1, &devices[1]);
+    expect_compiles(2);
+    build_for(2, devices);
+    build_for(1, &devices[1]);
+    build_for(1, &devices[0]);
+    expect_compiles(2);
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(devices[i]));
 }

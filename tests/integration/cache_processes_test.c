@@ -77,6 +77,26 @@ Test(cache_processes, the_second_compiles_nothing_and_has_the_same_log)
     expect_compiled(&other);
 }
 
+Test(cache_processes, code_for_large_allocations_is_no_other_device_s)
+{
+    setenv("ZE_CPU_MAX_ALLOCATION", "64", 1);
+    struct test_process process = run("scaled_copy");
+    expect_compiled(&process);
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    for (int i = 0; i < 2; i++) {
+        process = run("scaled_copy");
+        i == 0 ? expect_compiled(&process) : expect_found(&process);
+    }
+    // Of a device without a limit it is the same code as with the option off.
+    setenv("ZE_CPU_LIMITED_DEVICES", "0", 1);
+    process = run("scaled_copy");
+    expect_found(&process);
+    unsetenv("ZEPI_LARGE_ALLOCATIONS");
+    unsetenv("ZE_CPU_LIMITED_DEVICES");
+    process = run("scaled_copy");
+    expect_found(&process);
+}
+
 Test(cache_processes, failures_are_told_again_by_the_compiler)
 {
     const struct test_process first = run("scaled_copy -cl-no-such-option");

@@ -96,9 +96,10 @@ Test(usm_limited, is_refused_beyond_the_limit_and_the_error_names_the_option)
 Test(usm_large, goes_beyond_the_limit)
 {
     void *memory;
-    for (int kind = ZEPI_USM_DEVICE; kind <= ZEPI_USM_SHARED; kind++) {
-        TEST_OK(zepi.usm_allocate(gear.context, gear.device, (zepi_usm_kind_t)kind, 65 * MIB, 0,
-                                  &memory));
+    static const zepi_usm_kind_t kinds[] = {ZEPI_USM_HOST, ZEPI_USM_DEVICE, ZEPI_USM_SHARED};
+    for (int i = 0; i < 3; i++) {
+        TEST_OK(zepi.usm_allocate(gear.context, kinds[i] == ZEPI_USM_HOST ? NULL : gear.device,
+                                  kinds[i], 65 * MIB, 0, &memory));
         TEST_OK(zepi.usm_free(gear.context, memory));
     }
     cr_assert_gt(limit(), 64 * MIB);

@@ -31,6 +31,8 @@ struct cpu_device *cpu_device_at(uint32_t index);
 struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part);
 // NULL: none.
 const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid);
+// Bytes that one allocation has at most unless its limit is relaxed; NULL: host memory.
+uint64_t cpu_device_allocation_limit(ze_device_handle_t device);
 // Bytes that new allocations could have at the moment.
 uint64_t cpu_device_usable_bytes(void);
 

@@ -57,6 +57,13 @@ uint64_t cpu_device_usable_bytes(void)
     return kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
 }
 
+uint64_t cpu_device_allocation_limit(ze_device_handle_t device)
+{
+    const bool is_limited =
+        device == NULL || cpu_device_root(device)->index < cpu_options()->limited_devices;
+    return is_limited ? cpu_opencl()->maximum_allocation_bytes : cpu_opencl()->global_memory_bytes;
+}
+
 static void describe_extensions(void *chain)
 {
     ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
@@ -97,7 +104,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
                      ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
                      : 0,
         .coreClockRate = cl->clock_mhz,
-        .maxMemAllocSize = cl->maximum_allocation_bytes,
+        .maxMemAllocSize = cpu_device_allocation_limit(hDevice),
         .maxHardwareContexts = 64,
         .numThreadsPerEU = 1,
         .physicalEUSimdWidth = cl->native_widths.of_float,

@@ -272,7 +272,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
     bool is_relaxed =
         cpu_chain_find(chain, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) != NULL;
     size_t limit = is_relaxed ? (size_t)cpu_opencl()->global_memory_bytes
-                              : (size_t)cpu_opencl()->maximum_allocation_bytes;
+                              : (size_t)cpu_device_allocation_limit(device);
     if (size == 0 || size > limit)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     struct cpu_allocation allocation = {.size_bytes = size,

@@ -42,6 +42,7 @@ static void read_environment(void)
     options.build_ms = number("ZE_CPU_BUILD_MS", 1, 1u << 20, 0);
     options.memory_mib = number("ZE_CPU_MEMORY", 1, 1u << 30, 0);
     options.allocation_mib = number("ZE_CPU_MAX_ALLOCATION", 1, 1u << 30, 0);
+    options.limited_devices = number("ZE_CPU_LIMITED_DEVICES", 0, 16, 16);
     options.reports_gpu = type == NULL || strcmp(type, "cpu") != 0;
     options.is_integrated = !is_off("ZE_CPU_INTEGRATED");
     options.has_peers = !is_off("ZE_CPU_PEERS");

@@ -7,15 +7,16 @@
 
 // The ZE_CPU_ variables, read once on first use and constant from then on. See README.md.
 struct cpu_options {
-    const char *opencl;      // path of the OpenCL runtime; NULL: the one found at set-up
-    const char *failures;    // NULL: failing is off
-    const char *without;     // extensions and functions that the driver lacks; NULL: none
-    uint32_t devices;        // 1 to 16
-    uint32_t sub_devices;    // of each device; 0 or 2 to 16
-    uint32_t timestamp_bits; // 16 to 64
-    uint32_t allocation_mib; // limit of one allocation that is not relaxed; 0: OpenCL's
-    uint32_t build_ms;       // that a build of SPIR-V takes longer
-    uint32_t memory_mib;     // of all devices together; 0: no limit
+    const char *opencl;       // path of the OpenCL runtime; NULL: the one found at set-up
+    const char *failures;     // NULL: failing is off
+    const char *without;      // extensions and functions that the driver lacks; NULL: none
+    uint32_t devices;         // 1 to 16
+    uint32_t sub_devices;     // of each device; 0 or 2 to 16
+    uint32_t timestamp_bits;  // 16 to 64
+    uint32_t allocation_mib;  // limit of one allocation that is not relaxed; 0: OpenCL's
+    uint32_t limited_devices; // the first ones, which that limit is of; 16: all
+    uint32_t build_ms;        // that a build of SPIR-V takes longer
+    uint32_t memory_mib;      // of all devices together; 0: no limit
     bool reports_gpu;
     bool is_integrated; // devices share the host's memory
     bool has_peers;     // devices reach each other's memory

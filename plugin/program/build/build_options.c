@@ -5,8 +5,10 @@
 #include "core/list.h"
 #include "core/options.h"
 #include "device/context.h"
+#include "device/device.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define DEBUG_FLAG "-g"
 #define LARGE_FLAG "-ze-opt-greater-than-4GB-buffer-required"
@@ -99,7 +101,7 @@ static size_t append_flag(char *text, size_t length, const char *flag)
 static zepi_result_t make_options_text(struct zepi_build_options *options, const char *text,
                                        bool is_debug)
 {
-    const size_t room = strlen(text) + sizeof(" " DEBUG_FLAG " " LARGE_FLAG);
+    const size_t room = strlen(text) + sizeof(" " DEBUG_FLAG);
     char *own = options->inline_text;
     if (room > sizeof(options->inline_text)) {
         own = options->owned_text = zepi_allocate(room, 1);
@@ -114,8 +116,6 @@ static zepi_result_t make_options_text(struct zepi_build_options *options, const
     }
     if (is_debug)
         length = append_flag(own, length, DEBUG_FLAG);
-    if (zepi_options()->large_allocations)
-        length = append_flag(own, length, LARGE_FLAG);
     options->text = own;
     options->length = length;
     return ZEPI_SUCCESS;
@@ -149,10 +149,22 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->devices = desc->devices;
     options->device_count = desc->device_count;
     options->text = desc->options ? desc->options : "";
-    if (!(desc->flags & ZEPI_BUILD_DEBUG) && !zepi_options()->large_allocations &&
+    if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
         zepi_build_options_are_plain(options->text, &options->length))
         return ZEPI_SUCCESS;
     return make_options_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);
+}
+
+char *zepi_build_options_for(const struct zepi_build_options *options,
+                             const struct zepi_device *device)
+{
+    char *text = zepi_allocate(options->length + sizeof(" " LARGE_FLAG), 1);
+    if (!text)
+        return NULL;
+    memcpy(text, options->text, options->length);
+    if (device->has_large_allocations)
+        append_flag(text, options->length, LARGE_FLAG);
+    return text;
 }
 
 void zepi_build_options_finish(struct zepi_build_options *options)

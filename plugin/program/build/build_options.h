@@ -18,8 +18,7 @@ enum zepi_variables {
 // How a module is compiled, linked or built, read from the caller's description. Lives on the stack
 // of one call.
 struct zepi_build_options {
-    // Canonical: white space outside quotes is one space, with -g for debug, and the option for
-    // large allocations where they are on (device/README.md). Owned, in inline_text,
+    // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
     // or the caller's own text if that is canonical.
     const char *text;
     char *owned_text; // NULL: none
@@ -40,6 +39,11 @@ struct zepi_build_options {
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
+
+// The text that the driver gets for a device: with the option for large allocations where it has
+// them (device/README.md). To be freed; NULL: out of memory.
+char *zepi_build_options_for(const struct zepi_build_options *options,
+                             const struct zepi_device *device);
 
 // Whether the devices that the caller named are the context's.
 zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,

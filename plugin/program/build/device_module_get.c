@@ -206,6 +206,7 @@ struct code_request {
     const struct zepi_spec_values *values;
     const struct zepi_build_options *options;
     enum zepi_device_module_kind kind;
+    char *text; // of the options, for the device; owned while it is built
 };
 
 enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
@@ -223,7 +224,7 @@ static zepi_result_t device_module_compile(void *user, struct zepi_text *log,
 {
     const struct code_request *request = user;
     return zepi_ze_module_compile(
-        request->context, request->device, request->image, request->values, request->options->text,
+        request->context, request->device, request->image, request->values, request->text,
         request->kind == ZEPI_DEVICE_MODULE_EXECUTABLE ? ZEPI_IMPORTS_RESOLVED
                                                        : ZEPI_IMPORTS_ALLOWED,
         log, out_module);
@@ -236,6 +237,8 @@ static void device_module_begin_key(struct zepi_key *key, const struct code_requ
     zepi_key_add_u32(key, ZEPI_KEY_KIND, request->kind);
     zepi_key_add_image(key, request->image, request->values);
     zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
+    if (request->device->has_large_allocations)
+        zepi_key_add_u32(key, ZEPI_KEY_LARGE, true);
 }
 
 static zepi_result_t device_module_end_key(struct zepi_key *key)
@@ -269,15 +272,6 @@ static zepi_result_t device_module_make_from_spirv(struct code_request *request,
     return result;
 }
 
-// Objects are linked with the options that they were compiled with, and builds are told apart by
-// theirs.
-static zepi_result_t device_module_keep_options(struct zepi_device_module *device_module,
-                                                const struct code_request *request)
-{
-    device_module->options = zepi_duplicate_string(request->options->text);
-    return device_module->options ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
 // Handles: the payload is the code on this context's device.
 static enum zepi_build_status device_module_make(void *user, struct zepi_build_output *output)
 {
@@ -286,17 +280,21 @@ static enum zepi_build_status device_module_make(void *user, struct zepi_build_o
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = bytes->size_bytes;
-    zepi_result_t result =
-        request->image->format == ZEPI_DEVICE_IMAGE_SPIRV
-            ? device_module_make_from_spirv(request, &log, &device_module, &size_bytes)
-            : zepi_native_image_load(request->context, request->device, bytes, request->kind, &log,
-                                     &device_module);
+    zepi_result_t result = ZEPI_SUCCESS;
+    request->text = zepi_build_options_for(request->options, request->device);
+    if (!request->text)
+        result = zepi_fail_no_memory();
+    else if (request->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
+        result = device_module_make_from_spirv(request, &log, &device_module, &size_bytes);
+    else
+        result = zepi_native_image_load(request->context, request->device, bytes, request->kind,
+                                        &log, &device_module);
+    if (result != ZEPI_SUCCESS)
+        zepi_free(request->text);
     if (result == ZEPI_SUCCESS) {
-        result = device_module_keep_options(device_module, request);
-        if (result != ZEPI_SUCCESS)
-            zepi_device_module_destroy(device_module);
-    }
-    if (result == ZEPI_SUCCESS) {
+        // Objects are linked with the options that they were compiled with, and builds are told
+        // apart by theirs.
+        device_module->options = request->text;
         output->payload = device_module;
         output->destroy = zepi_device_module_destroy;
         output->cost_bytes = zepi_device_module_cost_bytes(device_module, size_bytes);

@@ -23,6 +23,7 @@ enum zepi_key_tag {
     ZEPI_KEY_NAME,     // kernels
     ZEPI_KEY_MEMBERS,  // link sets: how many images follow
     ZEPI_KEY_BUILD,    // on disk: the key in memory
+    ZEPI_KEY_LARGE,    // compiled for large allocations; not there if not
 };
 
 // Kinds of builds.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "program/build/build_options.h"
 
+#include "core/alloc.h"
+#include "device/device.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,20 +54,26 @@ Test(build_options, keep_their_order_and_get_debug_at_the_end)
     zepi_build_options_finish(&options);
 }
 
-Test(build_options, name_large_allocations_where_those_are_on)
+static void expect_for(const zepi_build_desc_t *desc, bool has_large_allocations,
+                       const char *expected)
+{
+    const struct zepi_device device = {.has_large_allocations = has_large_allocations};
+    struct zepi_build_options options;
+    cr_assert_eq(zepi_build_options_init(&options, desc), ZEPI_SUCCESS);
+    char *text = zepi_build_options_for(&options, &device);
+    cr_assert_str_eq(text, expected);
+    zepi_free(text);
+    zepi_build_options_finish(&options);
+}
+
+Test(build_options, name_large_allocations_for_devices_that_have_them)
 {
     const zepi_build_desc_t desc = {
         .size = sizeof(desc), .options = "-a", .flags = ZEPI_BUILD_DEBUG};
-    struct zepi_build_options options;
-    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
-    cr_assert_eq(zepi_build_options_init(&options, &desc), ZEPI_SUCCESS);
-    cr_assert_str_eq(options.text, "-a -g -ze-opt-greater-than-4GB-buffer-required");
-    cr_assert_eq(options.length, strlen(options.text));
-    zepi_build_options_finish(&options);
-    cr_assert_eq(zepi_build_options_init(&options, NULL), ZEPI_SUCCESS);
-    cr_assert_str_eq(options.text, "-ze-opt-greater-than-4GB-buffer-required");
-    cr_assert_eq(options.length, strlen(options.text));
-    zepi_build_options_finish(&options);
+    expect_for(&desc, true, "-a -g -ze-opt-greater-than-4GB-buffer-required");
+    expect_for(&desc, false, "-a -g");
+    expect_for(NULL, true, "-ze-opt-greater-than-4GB-buffer-required");
+    expect_for(NULL, false, "");
 }
 
 Test(build_options, of_any_length_are_copied)
