@@ -43,13 +43,6 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     return zepi_submit_end(&submit, result, out_event);
 }
 
-zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool has_sleepers, ze_result_t ze)
-{
-    if (has_sleepers)
-        zepi_mutex_wake(&queue->mutex);
-    return zepi_check_ze(ze, "zeCommandListAppendMemoryCopy");
-}
-
 // Fills in the pitches that were left to us, and checks that rows and slices do not overlap and
 // that Level Zero's 32 bits hold everything.
 static zepi_result_t read_copy_rect(const char *name, const zepi_rect_t *rect,

@@ -41,25 +41,17 @@ static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)
     return __builtin_expect(zepi_queue_is_plain(queue), 1) && zepi_mutex_try_lock(&queue->mutex);
 }
 
-// The rest of it, where a thread sleeps at the mutex or the driver refused.
-zepi_result_t zepi_queue_copy_finish(struct zepi_queue *queue, bool has_sleepers, ze_result_t ze)
-    __attribute__((cold, noinline));
-
 // Appends and unlocks.
 static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *destination,
                                                 const void *source, size_t size_bytes)
 {
     const struct zepi_command_list *list =
         queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
-    // Where the mutex is need not be kept over the call.
-    __asm__("" : "+r"(queue));
-    const ze_result_t ze = zepi_ze.zeCommandListAppendMemoryCopy(list->ze, destination, source,
-                                                                 size_bytes, NULL, 0, NULL);
+    const zepi_result_t result = ZEPI_ZE(zeCommandListAppendMemoryCopy, list->ze, destination,
+                                         source, size_bytes, NULL, 0, NULL);
     zepi_completion_point_count(queue->completion);
-    if (zepi_mutex_unlock_and_tell(&queue->mutex))
-        return zepi_queue_copy_finish(queue, true, ze);
-    return __builtin_expect(ze == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS
-                                                        : zepi_queue_copy_finish(queue, false, ze);
+    zepi_mutex_unlock(&queue->mutex);
+    return result;
 }
 
 #endif
