@@ -32,17 +32,11 @@ static inline void zepi_mutex_lock(struct zepi_mutex *mutex)
         zepi_mutex_lock_slowly(mutex);
 }
 
-// Unlocks but for waking a thread that sleeps, which the caller does next if this says so.
-static inline bool zepi_mutex_unlock_and_tell(struct zepi_mutex *mutex)
+static inline void zepi_mutex_unlock(struct zepi_mutex *mutex)
 {
     const unsigned state =
         atomic_exchange_explicit(&mutex->state, ZEPI_MUTEX_FREE, memory_order_release);
-    return __builtin_expect(state == ZEPI_MUTEX_CONTENDED, 0);
-}
-
-static inline void zepi_mutex_unlock(struct zepi_mutex *mutex)
-{
-    if (zepi_mutex_unlock_and_tell(mutex))
+    if (__builtin_expect(state == ZEPI_MUTEX_CONTENDED, 0))
         zepi_mutex_wake(mutex);
 }
 

@@ -222,12 +222,6 @@ allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                : result;
 }
 
-static __attribute__((noinline, cold)) zepi_result_t usm_wake_waiters(struct zepi_mutex *mutex)
-{
-    zepi_mutex_wake(mutex);
-    return ZEPI_SUCCESS;
-}
-
 // The shard is another thread's at this moment, or its first slab has no free block.
 static __attribute__((noinline, cold)) zepi_result_t
 allocate_slowly(struct zepi_usm_shard *shard, size_t size_bytes, void **out_memory)
@@ -271,8 +265,8 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     if (__builtin_expect(!memory, 0))
         return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
-    return zepi_mutex_unlock_and_tell(&shard->mutex) ? usm_wake_waiters(&shard->mutex)
-                                                     : ZEPI_SUCCESS;
+    zepi_mutex_unlock(&shard->mutex);
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t fail_no_allocation(const void *memory)
@@ -445,8 +439,8 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
         return usm_slab_settle(shard, region);
-    return zepi_mutex_unlock_and_tell(&shard->mutex) ? usm_wake_waiters(&shard->mutex)
-                                                     : ZEPI_SUCCESS;
+    zepi_mutex_unlock(&shard->mutex);
+    return ZEPI_SUCCESS;
 }
 
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address)
