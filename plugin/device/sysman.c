@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/options.h"
+#include "core/unload.h"
 #include "device/device.h"
 #include "ze/ze.h"
 
@@ -22,11 +23,10 @@ struct sysman {
     ze_result_t(ZE_APICALL *device_by_uuid)(zes_driver_handle_t driver, struct uuid uuid,
                                             zes_device_handle_t *out_device,
                                             ze_bool_t *out_is_sub_device, uint32_t *out_part);
-    ze_result_t(ZE_APICALL *enum_memories)(zes_device_handle_t device, uint32_t *count,
-                                           zes_mem_handle_t *memories);
-    ze_result_t(ZE_APICALL *memory_properties)(zes_mem_handle_t memory,
-                                               zes_mem_properties_t *properties);
-    ze_result_t(ZE_APICALL *memory_state)(zes_mem_handle_t memory, zes_mem_state_t *state);
+    // Of the components that a query is about, one of each kind: memory, fans, ...
+    ze_result_t(ZE_APICALL *list)(zes_device_handle_t device, uint32_t *count, void **components);
+    ze_result_t(ZE_APICALL *get_properties)(void *component, void *properties);
+    void *get_state;
 };
 
 // A device of the system management, and the part of it that was asked for.
@@ -36,23 +36,15 @@ struct managed_device {
     uint32_t part;
 };
 
-static void find_functions(struct sysman *sysman)
+static void find_function(const char *name, void *member)
 {
-    const struct {
-        const char *name;
-        void *member;
-    } functions[] = {
-        {"zesInit", &sysman->init},
-        {"zesDriverGet", &sysman->driver_get},
-        {"zesDriverGetDeviceByUuidExp", &sysman->device_by_uuid},
-        {"zesDeviceEnumMemoryModules", &sysman->enum_memories},
-        {"zesMemoryGetProperties", &sysman->memory_properties},
-        {"zesMemoryGetState", &sysman->memory_state},
-    };
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        void *symbol = zepi_ze_symbol(functions[i].name);
-        memcpy(functions[i].member, &symbol, sizeof(symbol));
-    }
+    void *symbol = name ? zepi_ze_symbol(name) : NULL;
+    memcpy(member, &symbol, sizeof(symbol));
+}
+
+static bool is_asked_for(const struct managed_device *managed, ze_bool_t is_on_part, uint32_t part)
+{
+    return !managed->is_part || (is_on_part && part == managed->part);
 }
 
 static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi_device *device,
@@ -101,46 +93,179 @@ static zepi_result_t find_device(const struct sysman *sysman, const struct zepi_
                : ZEPI_SUCCESS;
 }
 
-static ze_result_t add_free_bytes(const struct sysman *sysman, const struct managed_device *managed,
-                                  zes_mem_handle_t memory, uint64_t *bytes)
+// ---- Components ----
+
+struct answer {
+    uint64_t value;
+    bool is_known;
+};
+
+static void add_value(struct answer *answer, uint64_t value)
+{
+    answer->value += value;
+    answer->is_known = true;
+}
+
+// Free bytes of all memories together.
+static ze_result_t read_memory(const struct sysman *sysman, const struct managed_device *managed,
+                               void *component, struct answer *answer)
 {
     zes_mem_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_MEM_PROPERTIES};
     zes_mem_state_t state = {.stype = ZES_STRUCTURE_TYPE_MEM_STATE};
-    ze_result_t ze = sysman->memory_properties(memory, &properties);
+    ze_result_t(ZE_APICALL * get_state)(zes_mem_handle_t, zes_mem_state_t *);
+    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
+    ze_result_t ze = sysman->get_properties(component, &properties);
     if (ze != ZE_RESULT_SUCCESS ||
-        (managed->is_part && (!properties.onSubdevice || properties.subdeviceId != managed->part)))
+        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
         return ze;
-    ze = sysman->memory_state(memory, &state);
+    ze = get_state(component, &state);
     if (ze == ZE_RESULT_SUCCESS)
-        *bytes += state.free;
+        add_value(answer, state.free);
     return ze;
 }
 
-zepi_result_t zepi_sysman_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes)
+// The fastest fan.
+static ze_result_t read_fan(const struct sysman *sysman, const struct managed_device *managed,
+                            void *component, struct answer *answer)
+{
+    zes_fan_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FAN_PROPERTIES};
+    int32_t percent = -1;
+    ze_result_t(ZE_APICALL * get_state)(zes_fan_handle_t, zes_fan_speed_units_t, int32_t *);
+    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
+    ze_result_t ze = sysman->get_properties(component, &properties);
+    if (ze != ZE_RESULT_SUCCESS ||
+        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
+        return ze;
+    ze = get_state(component, ZES_FAN_SPEED_UNITS_PERCENT, &percent);
+    if (ze == ZE_RESULT_SUCCESS && percent >= 0 &&
+        (!answer->is_known || (uint64_t)percent > answer->value))
+        *answer = (struct answer){(uint64_t)percent, true};
+    return ze;
+}
+
+// The limits of a power domain; -1 is one that the driver does not know.
+static ze_result_t read_power(const struct sysman *sysman, const struct managed_device *managed,
+                              void *component, zes_power_properties_t *out_properties)
+{
+    *out_properties = (zes_power_properties_t){.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES};
+    const ze_result_t ze = sysman->get_properties(component, out_properties);
+    if (ze != ZE_RESULT_SUCCESS ||
+        !is_asked_for(managed, out_properties->onSubdevice, out_properties->subdeviceId))
+        out_properties->minLimit = out_properties->maxLimit = -1;
+    return ze;
+}
+
+static ze_result_t read_min_power(const struct sysman *sysman, const struct managed_device *managed,
+                                  void *component, struct answer *answer)
+{
+    zes_power_properties_t properties;
+    const ze_result_t ze = read_power(sysman, managed, component, &properties);
+    if (properties.minLimit >= 0 &&
+        (!answer->is_known || (uint64_t)properties.minLimit < answer->value))
+        *answer = (struct answer){(uint64_t)properties.minLimit, true};
+    return ze;
+}
+
+static ze_result_t read_max_power(const struct sysman *sysman, const struct managed_device *managed,
+                                  void *component, struct answer *answer)
+{
+    zes_power_properties_t properties;
+    const ze_result_t ze = read_power(sysman, managed, component, &properties);
+    if (properties.maxLimit >= 0 &&
+        (!answer->is_known || (uint64_t)properties.maxLimit > answer->value))
+        *answer = (struct answer){(uint64_t)properties.maxLimit, true};
+    return ze;
+}
+
+// The reasons of all clocks.
+static ze_result_t read_throttling(const struct sysman *sysman,
+                                   const struct managed_device *managed, void *component,
+                                   struct answer *answer)
+{
+    zes_freq_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES};
+    zes_freq_state_t state = {.stype = ZES_STRUCTURE_TYPE_FREQ_STATE};
+    ze_result_t(ZE_APICALL * get_state)(zes_freq_handle_t, zes_freq_state_t *);
+    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
+    ze_result_t ze = sysman->get_properties(component, &properties);
+    if (ze != ZE_RESULT_SUCCESS ||
+        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
+        return ze;
+    ze = get_state(component, &state);
+    if (ze == ZE_RESULT_SUCCESS)
+        *answer = (struct answer){answer->value | state.throttleReasons, true};
+    return ze;
+}
+
+static const struct {
+    const char *list;
+    const char *properties;
+    const char *state; // NULL: the properties tell
+    ze_result_t (*read)(const struct sysman *sysman, const struct managed_device *managed,
+                        void *component, struct answer *answer);
+} queries[] = {
+    [ZEPI_SYSMAN_FREE_BYTES] = {"zesDeviceEnumMemoryModules", "zesMemoryGetProperties",
+                                "zesMemoryGetState", read_memory},
+    [ZEPI_SYSMAN_FAN_PERCENT] = {"zesDeviceEnumFans", "zesFanGetProperties", "zesFanGetState",
+                                 read_fan},
+    [ZEPI_SYSMAN_MIN_POWER_MW] = {"zesDeviceEnumPowerDomains", "zesPowerGetProperties", NULL,
+                                  read_min_power},
+    [ZEPI_SYSMAN_MAX_POWER_MW] = {"zesDeviceEnumPowerDomains", "zesPowerGetProperties", NULL,
+                                  read_max_power},
+    [ZEPI_SYSMAN_THROTTLE_REASONS] = {"zesDeviceEnumFrequencyDomains", "zesFrequencyGetProperties",
+                                      "zesFrequencyGetState", read_throttling},
+};
+
+static void find_functions(struct sysman *sysman, enum zepi_sysman_query query)
+{
+    find_function("zesInit", &sysman->init);
+    find_function("zesDriverGet", &sysman->driver_get);
+    find_function("zesDriverGetDeviceByUuidExp", &sysman->device_by_uuid);
+    find_function(queries[query].list, &sysman->list);
+    find_function(queries[query].properties, &sysman->get_properties);
+    find_function(queries[query].state, &sysman->get_state);
+}
+
+static zepi_result_t read_components(const struct sysman *sysman,
+                                     const struct managed_device *managed,
+                                     enum zepi_sysman_query query, struct answer *answer)
+{
+    uint32_t count = 0;
+    ze_result_t ze = sysman->list(managed->zes, &count, NULL);
+    if (ze != ZE_RESULT_SUCCESS || count == 0)
+        return zepi_check_ze_answer(ze, queries[query].list);
+    void **components = zepi_allocate(count, sizeof(*components));
+    if (!components)
+        return zepi_fail_no_memory();
+    ze = sysman->list(managed->zes, &count, components);
+    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
+        ze = queries[query].read(sysman, managed, components[i], answer);
+    zepi_free(components);
+    // What some of the components tell would be no answer.
+    if (ze != ZE_RESULT_SUCCESS)
+        answer->is_known = false;
+    return zepi_check_ze_answer(ze, queries[query].properties);
+}
+
+zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman_query query,
+                              uint64_t *out_value, bool *out_is_known)
 {
     struct sysman sysman;
     struct managed_device managed;
-    uint32_t count = 0;
-    uint64_t bytes = 0;
-    *out_bytes = 0;
-    find_functions(&sysman);
-    if (!sysman.enum_memories || !sysman.memory_properties || !sysman.memory_state)
+    struct answer answer = {0};
+    *out_value = 0;
+    *out_is_known = false;
+    // The loader may be gone before its users at the end of the process.
+    if (zepi_process_is_ending())
         return ZEPI_SUCCESS;
-    const zepi_result_t result = find_device(&sysman, device, &managed);
-    if (result != ZEPI_SUCCESS || !managed.zes)
-        return result;
-    ze_result_t ze = sysman.enum_memories(managed.zes, &count, NULL);
-    if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_answer(ze, "zesDeviceEnumMemoryModules");
-    zes_mem_handle_t *memories = zepi_allocate(count, sizeof(*memories));
-    if (!memories)
-        return zepi_fail_no_memory();
-    ze = sysman.enum_memories(managed.zes, &count, memories);
-    for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = add_free_bytes(&sysman, &managed, memories[i], &bytes);
-    zepi_free(memories);
-    // A part of the sum would be no answer.
-    if (ze == ZE_RESULT_SUCCESS)
-        *out_bytes = bytes;
-    return zepi_check_ze_answer(ze, "zesMemoryGetState");
+    find_functions(&sysman, query);
+    if (!sysman.list || !sysman.get_properties || (queries[query].state && !sysman.get_state))
+        return ZEPI_SUCCESS;
+    zepi_result_t result = find_device(&sysman, device, &managed);
+    if (result == ZEPI_SUCCESS && managed.zes)
+        result = read_components(&sysman, &managed, query, &answer);
+    if (result == ZEPI_SUCCESS && answer.is_known) {
+        *out_value = answer.value;
+        *out_is_known = true;
+    }
+    return result;
 }

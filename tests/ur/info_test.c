@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(info, .init = checks_set_up, .fini = checks_tear_down);
+static void set_up(void)
+{
+    setenv("ZE_CPU_SENSORS", "1", 1);
+    setenv("ZES_ENABLE_SYSMAN", "1", 1);
+    checks_set_up();
+}
+
+TestSuite(info, .init = set_up, .fini = checks_tear_down);
 
 struct query {
     const char *name;

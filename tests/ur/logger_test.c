@@ -46,7 +46,7 @@ static void ask_in_vain(void)
 {
     uint32_t answer;
     cr_assert_eq(
-        urDeviceGetInfo(gear.device, UR_DEVICE_INFO_FAN_SPEED, sizeof(answer), &answer, NULL),
+        urDeviceGetInfo(gear.device, UR_DEVICE_INFO_NODE_MASK, sizeof(answer), &answer, NULL),
         UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
 }
 

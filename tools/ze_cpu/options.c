@@ -48,6 +48,7 @@ static void read_environment(void)
     options.has_peers = !is_off("ZE_CPU_PEERS");
     options.appends_lists = !is_off("ZE_CPU_APPEND_LISTS");
     options.shares_memory = is_on("ZE_CPU_IPC");
+    options.has_sensors = is_on("ZE_CPU_SENSORS");
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");
     options.traces = is_on("ZE_CPU_TRACE");

@@ -180,19 +180,16 @@ static void fill_later(unsigned char *end, const struct later *later, size_t cou
     }
 CORE_TABLES(CORE_GETTER)
 
-// Tools and metrics, and of system management what is not about memory: every entry refuses.
+// Tools and metrics, and of system management what zepi does not ask for: every entry refuses.
 #define REFUSED_TABLES(TABLE)                                                                      \
     TABLE(zesGetScheduler, zes_scheduler_dditable_t)                                               \
     TABLE(zesGetPerformanceFactor, zes_performance_factor_dditable_t)                              \
-    TABLE(zesGetPower, zes_power_dditable_t)                                                       \
-    TABLE(zesGetFrequency, zes_frequency_dditable_t)                                               \
     TABLE(zesGetEngine, zes_engine_dditable_t)                                                     \
     TABLE(zesGetStandby, zes_standby_dditable_t)                                                   \
     TABLE(zesGetFirmware, zes_firmware_dditable_t)                                                 \
     TABLE(zesGetFabricPort, zes_fabric_port_dditable_t)                                            \
     TABLE(zesGetTemperature, zes_temperature_dditable_t)                                           \
     TABLE(zesGetPsu, zes_psu_dditable_t)                                                           \
-    TABLE(zesGetFan, zes_fan_dditable_t)                                                           \
     TABLE(zesGetLed, zes_led_dditable_t)                                                           \
     TABLE(zesGetRas, zes_ras_dditable_t)                                                           \
     TABLE(zesGetDiagnostics, zes_diagnostics_dditable_t)                                           \
@@ -227,8 +224,8 @@ static void refuse_all(void *table, size_t size_bytes)
     }
 REFUSED_TABLES(REFUSED_GETTER)
 
-// System management of memory. Newer headers have larger tables of 1.4; functions that are not
-// named here refuse.
+// System management of memory, fans, power and clocks. Newer headers have larger tables of 1.4;
+// functions that are not named here refuse.
 static const struct later zes_global_later[] = {LATER(5, zesInit)};
 static const struct later zes_driver_later[] = {LATER(5, zesDriverGet)};
 static const struct later zes_driver_exp_later[] = {LATER(7, zesDriverGetDeviceByUuidExp)};
@@ -267,6 +264,9 @@ EXPORTED ze_result_t ZE_APICALL zesGetDeviceProcAddrTable(ze_api_version_t versi
         return result;
     refuse_all(table, sizeof(*table));
     table->pfnEnumMemoryModules = outermost()->newer.zesDeviceEnumMemoryModules;
+    table->pfnEnumFans = outermost()->newer.zesDeviceEnumFans;
+    table->pfnEnumPowerDomains = outermost()->newer.zesDeviceEnumPowerDomains;
+    table->pfnEnumFrequencyDomains = outermost()->newer.zesDeviceEnumFrequencyDomains;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -279,5 +279,40 @@ EXPORTED ze_result_t ZE_APICALL zesGetMemoryProcAddrTable(ze_api_version_t versi
     refuse_all(table, sizeof(*table));
     table->pfnGetProperties = outermost()->newer.zesMemoryGetProperties;
     table->pfnGetState = outermost()->newer.zesMemoryGetState;
+    return ZE_RESULT_SUCCESS;
+}
+
+EXPORTED ze_result_t ZE_APICALL zesGetFanProcAddrTable(ze_api_version_t version,
+                                                       zes_fan_dditable_t *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, sizeof(*table));
+    table->pfnGetProperties = outermost()->newer.zesFanGetProperties;
+    table->pfnGetState = outermost()->newer.zesFanGetState;
+    return ZE_RESULT_SUCCESS;
+}
+
+EXPORTED ze_result_t ZE_APICALL zesGetPowerProcAddrTable(ze_api_version_t version,
+                                                         zes_power_dditable_t *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, sizeof(*table));
+    table->pfnGetProperties = outermost()->newer.zesPowerGetProperties;
+    return ZE_RESULT_SUCCESS;
+}
+
+EXPORTED ze_result_t ZE_APICALL zesGetFrequencyProcAddrTable(ze_api_version_t version,
+                                                             zes_frequency_dditable_t *table)
+{
+    ze_result_t result = check_version(version, table);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    refuse_all(table, sizeof(*table));
+    table->pfnGetProperties = outermost()->newer.zesFrequencyGetProperties;
+    table->pfnGetState = outermost()->newer.zesFrequencyGetState;
     return ZE_RESULT_SUCCESS;
 }
