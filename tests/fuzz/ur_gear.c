@@ -4,12 +4,19 @@
 
 #define OK(call) fuzz_require((call) == UR_RESULT_SUCCESS)
 
-static void gear_create(struct ur_gear *gear)
+static void gear_create(struct ur_gear *gear, enum ur_gear_driver driver)
 {
     ur_adapter_handle_t adapter;
     ur_platform_handle_t platform;
     ur_program_handle_t program;
-    test_env_use_null_driver();
+    if (driver == UR_GEAR_ON_ZE_CPU) {
+        // Commands are complete at once, and memory has handles.
+        setenv("ZE_CPU_EXECUTE", "0", 1);
+        setenv("ZE_CPU_IPC", "1", 1);
+        test_env_use_ze_cpu();
+    } else {
+        test_env_use_null_driver();
+    }
     setenv("ZEPI_CACHE", "off", 1);
     const struct test_bytes code = test_env_read_spirv("empty");
     OK(zepi_urAdapterGet(1, &adapter, NULL));
@@ -24,10 +31,10 @@ static void gear_create(struct ur_gear *gear)
     free(code.data);
 }
 
-const struct ur_gear *ur_gear_get(void)
+const struct ur_gear *ur_gear_get(enum ur_gear_driver driver)
 {
     static struct ur_gear gear;
     if (!gear.kernel)
-        gear_create(&gear);
+        gear_create(&gear, driver);
     return &gear;
 }

@@ -7,7 +7,7 @@ enum { AT_CHECKSUM = 16, AT_MEMBERS = 32 };
 // Bytes that a host gives as a program's: native code or several pieces of it, then SPIR-V.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-    const struct ur_gear *gear = ur_gear_get();
+    const struct ur_gear *gear = ur_gear_get(UR_GEAR_ON_NULL_DRIVER);
     uint8_t *copy = malloc(size_bytes);
     const uint8_t *binary = copy;
     ur_device_handle_t device = gear->device;

@@ -43,6 +43,9 @@ for command in info build run demo cache compare; do
     expect 2 "usage: zepi $command" "$zepi" $command --no-such-option
 done
 
+# All lines of the synopsis.
+expect 2 'COMMAND [ARGUMENT...]' "$zepi" exec --no-such-option
+
 expect 0 'right' "$zepi" demo --cpu
 json "$zepi" demo --cpu --json
 expect 2 "no part 'nothing'" "$zepi" compare nothing

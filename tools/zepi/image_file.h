@@ -2,21 +2,10 @@
 #ifndef ZEPI_TOOL_IMAGE_FILE_H
 #define ZEPI_TOOL_IMAGE_FILE_H
 
+#include "file_bytes.h"
 #include "host.h"
 
-#include <stddef.h>
-
-// Files that the command line names.
-
-struct file_bytes {
-    unsigned char *bytes; // owned, free(); terminated by a zero that is not counted
-    size_t size_bytes;
-};
-
-// "-" is standard input. Prints an error on stderr.
-bool file_read(const char *path, struct file_bytes *out_file);
-// "-" is standard output.
-bool file_write(const char *path, const void *bytes, size_t size_bytes);
+// Device images in files.
 
 // Whether the bytes begin like SPIR-V; anything else is taken for native code.
 bool image_is_spirv(const struct file_bytes *file);

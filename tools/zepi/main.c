@@ -37,7 +37,9 @@ static void print_usage(FILE *file)
 
 int command_refuse(const char *usage)
 {
-    fprintf(stderr, "%.*s\n(--help says more)\n", (int)strcspn(usage, "\n"), usage);
+    const char *end = strstr(usage, "\n\n");
+    fprintf(stderr, "%.*s\n(--help says more)\n",
+            (int)(end ? (size_t)(end - usage) : strlen(usage)), usage);
     return EXIT_USAGE;
 }
 

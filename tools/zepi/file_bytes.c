@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "file_bytes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail(const char *path, int error)
+{
+    fprintf(stderr, "zepi: %s: %s\n", path, strerror(error));
+    return false;
+}
+
+bool file_read(const char *path, struct file_bytes *out_file)
+{
+    const bool is_input = strcmp(path, "-") == 0;
+    FILE *file = is_input ? stdin : fopen(path, "rb");
+    size_t capacity = 65536;
+    size_t size = 0;
+    unsigned char *bytes = malloc(capacity + 1);
+    if (!file) {
+        free(bytes);
+        return fail(path, errno);
+    }
+    while (bytes) {
+        const size_t got = fread(bytes + size, 1, capacity - size, file);
+        size += got;
+        if (got == 0)
+            break;
+        if (size == capacity) {
+            unsigned char *larger = realloc(bytes, 2 * capacity + 1);
+            if (!larger)
+                free(bytes);
+            bytes = larger;
+            capacity *= 2;
+        }
+    }
+    const int error = !bytes ? ENOMEM : ferror(file) ? errno : 0;
+    if (!is_input)
+        fclose(file);
+    if (error) {
+        free(bytes);
+        return fail(path, error);
+    }
+    bytes[size] = '\0';
+    *out_file = (struct file_bytes){bytes, size};
+    return true;
+}
+
+bool file_write(const char *path, const void *bytes, size_t size_bytes)
+{
+    const bool is_output = strcmp(path, "-") == 0;
+    FILE *file = is_output ? stdout : fopen(path, "wb");
+    if (!file)
+        return fail(path, errno);
+    const bool is_written = fwrite(bytes, 1, size_bytes, file) == size_bytes;
+    const int error = errno;
+    const bool is_closed = is_output ? fflush(file) == 0 : fclose(file) == 0;
+    return (is_written && is_closed) || fail(path, error);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_FILE_BYTES_H
+#define ZEPI_TOOL_FILE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Files that the command line names.
+
+struct file_bytes {
+    unsigned char *bytes; // owned, free(); terminated by a zero that is not counted
+    size_t size_bytes;
+};
+
+// "-" is standard input. Prints an error on stderr.
+bool file_read(const char *path, struct file_bytes *out_file);
+// "-" is standard output.
+bool file_write(const char *path, const void *bytes, size_t size_bytes);
+
+#endif
