@@ -17,7 +17,9 @@ struct host_registration {
     struct zepi_deferred deferred;
     struct host_registration *next;
     struct zepi_context *context; // borrowed
-    void *memory;                 // the host's
+    char *memory;                 // the host's
+    size_t size_bytes;
+    bool is_usable; // the driver has it, and the host did not end it
 };
 
 struct zepi_host_memory {
@@ -30,23 +32,31 @@ static struct zepi_host_memory *host_memory_of(const struct zepi_context *contex
     return context->parts[ZEPI_PART_HOST_MEMORY];
 }
 
+static void registration_remove(struct host_registration *registration)
+{
+    struct zepi_host_memory *known = host_memory_of(registration->context);
+    zepi_mutex_lock(&known->mutex);
+    struct host_registration **link = &known->registrations;
+    while (*link != registration)
+        link = &(*link)->next;
+    *link = registration->next;
+    zepi_mutex_unlock(&known->mutex);
+    zepi_free(registration);
+}
+
 static void registration_destroy(struct zepi_deferred *deferred)
 {
     struct host_registration *registration =
         (struct host_registration *)((char *)deferred -
                                      offsetof(struct host_registration, deferred));
     zepi_ze.zeMemFree(registration->context->ze, registration->memory);
-    zepi_free(registration);
+    registration_remove(registration);
 }
 
 static void host_memory_finish(struct zepi_context *context)
 {
-    struct host_registration *registration = host_memory_of(context)->registrations;
-    while (registration) {
-        struct host_registration *next = registration->next;
-        registration_destroy(&registration->deferred);
-        registration = next;
-    }
+    while (host_memory_of(context)->registrations)
+        registration_destroy(&host_memory_of(context)->registrations->deferred);
 }
 
 const struct zepi_context_part zepi_host_memory_part = {
@@ -187,6 +197,31 @@ static zepi_result_t map_at_its_address(struct zepi_context *context, void *memo
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver maps %p to %p", memory, mapped);
 }
 
+// A range that overlaps none of the others, of which the ends alone may be USM to the driver.
+static bool registration_add(struct zepi_host_memory *known, struct host_registration *registration)
+{
+    const char *start = registration->memory;
+    zepi_mutex_lock(&known->mutex);
+    const struct host_registration *other = known->registrations;
+    while (other && (start + registration->size_bytes <= other->memory ||
+                     other->memory + other->size_bytes <= start))
+        other = other->next;
+    if (!other) {
+        registration->next = known->registrations;
+        known->registrations = registration;
+    }
+    zepi_mutex_unlock(&known->mutex);
+    return !other;
+}
+
+static void registration_open(struct zepi_host_memory *known,
+                              struct host_registration *registration)
+{
+    zepi_mutex_lock(&known->mutex);
+    registration->is_usable = true;
+    zepi_mutex_unlock(&known->mutex);
+}
+
 zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memory,
                                         size_t size_bytes)
 {
@@ -199,33 +234,35 @@ zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memo
     struct host_registration *registration = zepi_allocate(1, sizeof(*registration));
     if (!registration)
         return zepi_fail_no_memory();
-    result = map_at_its_address(context, memory, size_bytes);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(registration);
-        return result;
-    }
     *registration = (struct host_registration){.deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE,
                                                             .is_urgent = true,
                                                             .destroy = registration_destroy},
                                                .context = context,
-                                               .memory = memory};
-    zepi_mutex_lock(&known->mutex);
-    registration->next = known->registrations;
-    known->registrations = registration;
-    zepi_mutex_unlock(&known->mutex);
-    return ZEPI_SUCCESS;
+                                               .memory = memory,
+                                               .size_bytes = size_bytes};
+    if (!registration_add(known, registration)) {
+        zepi_free(registration);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "some of the %zu bytes from %p on are registered already", size_bytes,
+                         memory);
+    }
+    result = map_at_its_address(context, memory, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        registration_open(known, registration);
+    else
+        registration_remove(registration);
+    return result;
 }
 
 zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const void *memory)
 {
     struct zepi_host_memory *known = host_memory_of(context);
     zepi_mutex_lock(&known->mutex);
-    struct host_registration **link = &known->registrations;
-    while (*link && (*link)->memory != memory)
-        link = &(*link)->next;
-    struct host_registration *found = *link;
+    struct host_registration *found = known->registrations;
+    while (found && (!found->is_usable || found->memory != memory))
+        found = found->next;
     if (found)
-        *link = found->next;
+        found->is_usable = false;
     zepi_mutex_unlock(&known->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no memory is registered at %p", memory);

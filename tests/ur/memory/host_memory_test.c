@@ -109,6 +109,23 @@ Test(host_memory, is_registered_again_and_in_pieces)
     tear_down();
 }
 
+// Around one that is there, so that neither end of it is registered.
+Test(host_memory, that_encloses_what_is_registered_is_refused)
+{
+    set_up_registered();
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    UR_OK(urUSMHostAllocRegisterExp(gear.context, memory + page, page, NULL));
+    UR_FAILS_SAYING(urUSMHostAllocRegisterExp(gear.context, memory, 3 * page, NULL),
+                    UR_RESULT_ERROR_INVALID_VALUE, "registered already");
+    // It left the one that is there alone, and nothing behind.
+    cr_assert_eq(kind_of(memory), UR_USM_TYPE_UNKNOWN);
+    cr_assert_eq(kind_of(memory + page), UR_USM_TYPE_HOST);
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory + page));
+    UR_OK(urUSMHostAllocRegisterExp(gear.context, memory, 3 * page, NULL));
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    tear_down();
+}
+
 Test(host_memory, that_is_usm_or_no_whole_pages_is_refused)
 {
     set_up_registered();
