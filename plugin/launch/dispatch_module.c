@@ -249,7 +249,7 @@ zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
 {
     if (request->desc->kernel && !request->desc->selector)
         return find_target_of_object(request, out_dispatch);
-    if (!zepi_module_find_code(request->module, request->queue->device_index, request->name))
+    if (!zepi_module_find_part(request->module, request->queue->device_index, request->name))
         return fail_no_kernel(request);
     const zepi_result_t result =
         request->desc->selector ? select_built_image(request) : ZEPI_SUCCESS;

@@ -39,8 +39,8 @@ static void kernel_destroy(void *object)
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
 // Of a kernel of a module.
-static inline struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
-                                                    uint32_t device_index, uint32_t *out_part_index)
+static struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
+                                             uint32_t device_index, uint32_t *out_part_index)
 {
     const struct zepi_module *module = kernel->module;
     struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
@@ -61,20 +61,20 @@ static inline struct zepi_target kernel_find_target(const struct zepi_kernel *ke
 
 static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)
 {
-    struct zepi_module *module = kernel->module;
+    const struct zepi_module *module = kernel->module;
     for (uint32_t i = 0; i < module->context->device_count; i++) {
-        struct zepi_build_result *device_module = zepi_module_find_code(module, i, name);
-        if (!device_module)
+        const struct zepi_module_part *part = zepi_module_find_part(module, i, name);
+        uint32_t image_index;
+        if (!part)
             continue;
         const zepi_result_t result =
-            zepi_device_kernel_get(device_module, name, &kernel->device_kernels[i]);
+            zepi_device_kernel_get(part->device_module[i], name, &kernel->device_kernels[i]);
         if (result != ZEPI_SUCCESS)
             return result;
         kernel->name = zepi_device_kernel_of(kernel->device_kernels[i])->name;
+        if (zepi_emulation_find(part, name, &image_index))
+            kernel->is_emulated = true;
     }
-    for (uint32_t i = 0; i < module->context->device_count; i++)
-        kernel->is_emulated = kernel->is_emulated || (kernel->device_kernels[i] &&
-                                                      kernel_find_target(kernel, i, NULL).image);
     if (kernel->name)
         return ZEPI_SUCCESS;
     zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s'", name);

@@ -80,9 +80,10 @@ void zepi_module_visit_all(const struct zepi_context *context,
 
 // The values of an input at this moment. Owned reference; NULL: none are set.
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
-// The code that has a kernel for a device of the context, borrowed; NULL: none.
-struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
-                                                uint32_t device_index, const char *kernel_name);
+// The first part that has a kernel for a device of the context, borrowed; NULL: none.
+const struct zepi_module_part *zepi_module_find_part(const struct zepi_module *module,
+                                                     uint32_t device_index,
+                                                     const char *kernel_name);
 
 // The code of a part on the first device that it serves, borrowed; NULL: it serves none.
 struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module, uint32_t part);

@@ -54,7 +54,7 @@ static bool is_covered(const struct build *build, uint32_t device_index,
     const struct zepi_spirv *spirv = &build->input->images[image_index]->blob->spirv;
     for (uint32_t i = 0; i < spirv->kernel_count; i++) {
         const char *kernel = spirv->kernels[i].name;
-        if (!zepi_module_find_code(build->output, device_index, kernel) &&
+        if (!zepi_module_find_part(build->output, device_index, kernel) &&
             !is_chosen(chosen, kernel))
             return false;
     }

@@ -174,14 +174,14 @@ struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
     return values;
 }
 
-struct zepi_build_result *zepi_module_find_code(const struct zepi_module *module,
-                                                uint32_t device_index, const char *kernel_name)
+const struct zepi_module_part *zepi_module_find_part(const struct zepi_module *module,
+                                                     uint32_t device_index, const char *kernel_name)
 {
     for (uint32_t i = 0; i < module->part_count; i++) {
         struct zepi_build_result *device_module = module->parts[i].device_module[device_index];
         if (device_module &&
             zepi_device_module_find_kernel(zepi_device_module_of(device_module), kernel_name))
-            return device_module;
+            return &module->parts[i];
     }
     return NULL;
 }
