@@ -92,11 +92,11 @@ ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_
         return result;
     switch (propName) {
     case UR_ADAPTER_INFO_BACKEND:
-        return zepi_ur_answer_u32(&info, UR_BACKEND_LEVEL_ZERO);
+        return zepi_ur_info_return_u32(&info, UR_BACKEND_LEVEL_ZERO);
     case UR_ADAPTER_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, &zepi_ur_adapter);
+        return zepi_ur_info_return_references(&info, &zepi_ur_adapter);
     case UR_ADAPTER_INFO_VERSION:
-        return zepi_ur_answer_u32(&info, 1);
+        return zepi_ur_info_return_u32(&info, 1);
     default:
         return zepi_ur_refuse_query(propName, UR_ADAPTER_INFO_VERSION);
     }

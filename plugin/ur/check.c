@@ -79,14 +79,14 @@ ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
 {
     char text[512];
     // Hosts query support as a rule, so that a missing feature is no error worth a message.
-    const bool is_answer = result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
-                           result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    const bool is_expected = result == UR_RESULT_ERROR_UNSUPPORTED_FEATURE ||
+                             result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    zepi_fail(is_answer ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_INVALID_VALUE, "%s", text);
-    zepi_log(is_answer ? ZEPI_LOG_DEBUG : ZEPI_LOG_ERROR, "%s", text);
+    zepi_fail(is_expected ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_INVALID_VALUE, "%s", text);
+    zepi_log(is_expected ? ZEPI_LOG_DEBUG : ZEPI_LOG_ERROR, "%s", text);
     return result;
 }
 

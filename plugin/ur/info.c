@@ -13,7 +13,8 @@ ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info)
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, size_t size_bytes)
+ur_result_t zepi_ur_info_return(const struct zepi_ur_info *info, const void *bytes,
+                                size_t size_bytes)
 {
     if (info->value && info->size < size_bytes)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
@@ -26,41 +27,42 @@ ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, s
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *text)
+ur_result_t zepi_ur_info_return_string(const struct zepi_ur_info *info, const char *text)
 {
-    return zepi_ur_answer(info, text, strlen(text) + 1);
+    return zepi_ur_info_return(info, text, strlen(text) + 1);
 }
 
-ur_result_t zepi_ur_answer_bool(const struct zepi_ur_info *info, bool value)
+ur_result_t zepi_ur_info_return_bool(const struct zepi_ur_info *info, bool value)
 {
     const ur_bool_t number = value;
-    return zepi_ur_answer(info, &number, sizeof(number));
+    return zepi_ur_info_return(info, &number, sizeof(number));
 }
 
-ur_result_t zepi_ur_answer_u32(const struct zepi_ur_info *info, uint32_t value)
+ur_result_t zepi_ur_info_return_u32(const struct zepi_ur_info *info, uint32_t value)
 {
-    return zepi_ur_answer(info, &value, sizeof(value));
+    return zepi_ur_info_return(info, &value, sizeof(value));
 }
 
-ur_result_t zepi_ur_answer_u64(const struct zepi_ur_info *info, uint64_t value)
+ur_result_t zepi_ur_info_return_u64(const struct zepi_ur_info *info, uint64_t value)
 {
-    return zepi_ur_answer(info, &value, sizeof(value));
+    return zepi_ur_info_return(info, &value, sizeof(value));
 }
 
-ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value)
+ur_result_t zepi_ur_info_return_size(const struct zepi_ur_info *info, size_t value)
 {
-    return zepi_ur_answer(info, &value, sizeof(value));
+    return zepi_ur_info_return(info, &value, sizeof(value));
 }
 
-ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle)
+ur_result_t zepi_ur_info_return_handle(const struct zepi_ur_info *info, const void *handle)
 {
-    return zepi_ur_answer(info, &handle, sizeof(handle));
+    return zepi_ur_info_return(info, &handle, sizeof(handle));
 }
 
-ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object)
+ur_result_t zepi_ur_info_return_references(const struct zepi_ur_info *info, const void *object)
 {
     const struct zepi_object *head = object;
-    return zepi_ur_answer_u32(info, atomic_load_explicit(&head->references, memory_order_relaxed));
+    return zepi_ur_info_return_u32(info,
+                                   atomic_load_explicit(&head->references, memory_order_relaxed));
 }
 
 ur_result_t zepi_ur_refuse_query(uint32_t query, uint32_t last)

@@ -14,17 +14,18 @@ struct zepi_ur_info {
 // Checks the pointers that the caller passed for it.
 ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info);
 
-// Answers the query with a value of `size_bytes` bytes. Too little room is
+// Returns a value of `size_bytes` bytes. Too little room is
 // UR_RESULT_ERROR_INVALID_SIZE; nothing is written then.
-ur_result_t zepi_ur_answer(const struct zepi_ur_info *info, const void *bytes, size_t size_bytes);
+ur_result_t zepi_ur_info_return(const struct zepi_ur_info *info, const void *bytes,
+                                size_t size_bytes);
 
-ur_result_t zepi_ur_answer_string(const struct zepi_ur_info *info, const char *text);
-ur_result_t zepi_ur_answer_bool(const struct zepi_ur_info *info, bool value);
-ur_result_t zepi_ur_answer_u32(const struct zepi_ur_info *info, uint32_t value);
-ur_result_t zepi_ur_answer_u64(const struct zepi_ur_info *info, uint64_t value);
-ur_result_t zepi_ur_answer_size(const struct zepi_ur_info *info, size_t value);
-ur_result_t zepi_ur_answer_handle(const struct zepi_ur_info *info, const void *handle);
-ur_result_t zepi_ur_answer_references(const struct zepi_ur_info *info, const void *object);
+ur_result_t zepi_ur_info_return_string(const struct zepi_ur_info *info, const char *text);
+ur_result_t zepi_ur_info_return_bool(const struct zepi_ur_info *info, bool value);
+ur_result_t zepi_ur_info_return_u32(const struct zepi_ur_info *info, uint32_t value);
+ur_result_t zepi_ur_info_return_u64(const struct zepi_ur_info *info, uint64_t value);
+ur_result_t zepi_ur_info_return_size(const struct zepi_ur_info *info, size_t value);
+ur_result_t zepi_ur_info_return_handle(const struct zepi_ur_info *info, const void *handle);
+ur_result_t zepi_ur_info_return_references(const struct zepi_ur_info *info, const void *object);
 
 // Refuses a query that is not supported, or one that the header does not have: `last` is the
 // header's last query.

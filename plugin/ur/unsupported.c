@@ -45,7 +45,7 @@ static const char no_bindless_images[] =
     "refuses the capability of their SPIR-V (6528, BindlessImagesINTEL)";
 static const char no_semaphores[] =
     "without a GPU, Intel's driver (26.27) takes no semaphore of another interface "
-    "(zeDeviceImportExternalSemaphoreExt answers UNSUPPORTED_FEATURE), so that an import could not "
+    "(zeDeviceImportExternalSemaphoreExt returns UNSUPPORTED_FEATURE), so that an import could not "
     "be tried";
 
 ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,

@@ -71,18 +71,18 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
         return result;
     switch (propName) {
     case UR_CONTEXT_INFO_NUM_DEVICES:
-        return zepi_ur_answer_u32(&info, context->device_count);
+        return zepi_ur_info_return_u32(&info, context->device_count);
     case UR_CONTEXT_INFO_DEVICES:
-        return zepi_ur_answer(&info, context->devices,
-                              context->device_count * sizeof(context->devices[0]));
+        return zepi_ur_info_return(&info, context->devices,
+                                   context->device_count * sizeof(context->devices[0]));
     case UR_CONTEXT_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, context);
+        return zepi_ur_info_return_references(&info, context);
     case UR_CONTEXT_INFO_USM_MEMCPY2D_SUPPORT:
-        return zepi_ur_answer_bool(&info, true);
+        return zepi_ur_info_return_bool(&info, true);
     // DPC++'s runtime gives urEnqueueUSMFill2D pitch and width in elements where they should be in
     // bytes: told that there is none, it fills with a kernel of its own.
     case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
-        return zepi_ur_answer_bool(&info, !zepi_ur_is_sycl());
+        return zepi_ur_info_return_bool(&info, !zepi_ur_is_sycl());
     default:
         return zepi_ur_refuse_query(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
     }

@@ -74,14 +74,14 @@ static ur_result_t vector_info(const struct zepi_device *device, ur_device_info_
         const struct zepi_ze_widths *asked =
             query == table[i].native ? &widths.native : &widths.preferred;
         return result == UR_RESULT_SUCCESS
-                   ? zepi_ur_answer_u32(info,
-                                        *(const uint32_t *)((const char *)asked + table[i].offset))
+                   ? zepi_ur_info_return_u32(
+                         info, *(const uint32_t *)((const char *)asked + table[i].offset))
                    : result;
     }
     return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
-static ur_result_t answer_fp_config(ze_device_fp_flags_t ze, const struct zepi_ur_info *info)
+static ur_result_t get_info_fp_config(ze_device_fp_flags_t ze, const struct zepi_ur_info *info)
 {
     static const struct {
         ze_device_fp_flags_t ze;
@@ -100,7 +100,7 @@ static ur_result_t answer_fp_config(ze_device_fp_flags_t ze, const struct zepi_u
     ur_device_fp_capability_flags_t flags = 0;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         flags |= ze & table[i].ze ? table[i].ur : 0;
-    return zepi_ur_answer_u32(info, flags);
+    return zepi_ur_info_return_u32(info, flags);
 }
 
 static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_info_t query,
@@ -117,21 +117,21 @@ static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_i
         UR_MEMORY_SCOPE_CAPABILITY_FLAG_SYSTEM;
     switch ((int)query) {
     case UR_DEVICE_INFO_SINGLE_FP_CONFIG:
-        return answer_fp_config(module->fp32flags, info);
+        return get_info_fp_config(module->fp32flags, info);
     case UR_DEVICE_INFO_HALF_FP_CONFIG:
-        return answer_fp_config(module->flags & ZE_DEVICE_MODULE_FLAG_FP16 ? module->fp16flags : 0,
-                                info);
+        return get_info_fp_config(
+            module->flags & ZE_DEVICE_MODULE_FLAG_FP16 ? module->fp16flags : 0, info);
     case UR_DEVICE_INFO_DOUBLE_FP_CONFIG:
-        return answer_fp_config(module->flags & ZE_DEVICE_MODULE_FLAG_FP64 ? module->fp64flags : 0,
-                                info);
+        return get_info_fp_config(
+            module->flags & ZE_DEVICE_MODULE_FLAG_FP64 ? module->fp64flags : 0, info);
     case UR_DEVICE_INFO_ATOMIC_64:
-        return zepi_ur_answer_bool(info, module->flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS);
+        return zepi_ur_info_return_bool(info, module->flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS);
     case UR_DEVICE_INFO_ATOMIC_MEMORY_ORDER_CAPABILITIES:
     case UR_DEVICE_INFO_ATOMIC_FENCE_ORDER_CAPABILITIES:
-        return zepi_ur_answer_u32(info, orders);
+        return zepi_ur_info_return_u32(info, orders);
     case UR_DEVICE_INFO_ATOMIC_MEMORY_SCOPE_CAPABILITIES:
     case UR_DEVICE_INFO_ATOMIC_FENCE_SCOPE_CAPABILITIES:
-        return zepi_ur_answer_u32(info, scopes);
+        return zepi_ur_info_return_u32(info, scopes);
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }
@@ -164,35 +164,35 @@ static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t 
                                     compute->maxGroupCountZ};
     switch ((int)query) {
     case UR_DEVICE_INFO_MAX_COMPUTE_UNITS:
-        return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
+        return zepi_ur_info_return_u32(info, zepi_ur_compute_units(device));
     case UR_DEVICE_INFO_NUM_COMPUTE_UNITS: // cores, of several execution units each
-        return zepi_ur_answer_u32(info, device->properties.numSlices *
-                                            device->properties.numSubslicesPerSlice);
+        return zepi_ur_info_return_u32(info, device->properties.numSlices *
+                                                 device->properties.numSubslicesPerSlice);
     case UR_DEVICE_INFO_MAX_WORK_ITEM_DIMENSIONS:
-        return zepi_ur_answer_u32(info, 3);
+        return zepi_ur_info_return_u32(info, 3);
     case UR_DEVICE_INFO_MAX_WORK_ITEM_SIZES:
-        return zepi_ur_answer(info, item_sizes, sizeof(item_sizes));
+        return zepi_ur_info_return(info, item_sizes, sizeof(item_sizes));
     case UR_DEVICE_INFO_MAX_WORK_GROUP_SIZE:
-        return zepi_ur_answer_size(info, compute->maxTotalGroupSize);
+        return zepi_ur_info_return_size(info, compute->maxTotalGroupSize);
     case UR_DEVICE_INFO_MAX_WORK_GROUPS_3D:
-        return zepi_ur_answer(info, group_counts, sizeof(group_counts));
+        return zepi_ur_info_return(info, group_counts, sizeof(group_counts));
     case UR_DEVICE_INFO_MAX_WORK_GROUPS:
-        return zepi_ur_answer_size(info, SIZE_MAX);
+        return zepi_ur_info_return_size(info, SIZE_MAX);
     case UR_DEVICE_INFO_MAX_NUM_SUB_GROUPS:
-        return zepi_ur_answer_u32(info, max_sub_groups(device));
+        return zepi_ur_info_return_u32(info, max_sub_groups(device));
     case UR_DEVICE_INFO_SUB_GROUP_SIZES_INTEL:
-        return zepi_ur_answer(info, compute->subGroupSizes,
-                              compute->numSubGroupSizes * sizeof(compute->subGroupSizes[0]));
+        return zepi_ur_info_return(info, compute->subGroupSizes,
+                                   compute->numSubGroupSizes * sizeof(compute->subGroupSizes[0]));
     case UR_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
-        return zepi_ur_answer_bool(info, false);
+        return zepi_ur_info_return_bool(info, false);
     case UR_DEVICE_INFO_MAX_CLOCK_FREQUENCY:
-        return zepi_ur_answer_u32(info, device->properties.coreClockRate);
+        return zepi_ur_info_return_u32(info, device->properties.coreClockRate);
     case UR_DEVICE_INFO_ADDRESS_BITS:
-        return zepi_ur_answer_u32(info, 64);
+        return zepi_ur_info_return_u32(info, 64);
     case UR_DEVICE_INFO_MAX_PARAMETER_SIZE:
-        return zepi_ur_answer_size(info, device->module.maxArgumentsSize);
+        return zepi_ur_info_return_size(info, device->module.maxArgumentsSize);
     case UR_DEVICE_INFO_PRINTF_BUFFER_SIZE:
-        return zepi_ur_answer_size(info, device->module.printfBufferSize);
+        return zepi_ur_info_return_size(info, device->module.printfBufferSize);
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }
@@ -223,29 +223,29 @@ static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t q
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     switch ((int)query) {
     case UR_DEVICE_INFO_GPU_EU_COUNT:
-        return zepi_ur_answer_u32(info, zepi_ur_compute_units(device));
+        return zepi_ur_info_return_u32(info, zepi_ur_compute_units(device));
     case UR_DEVICE_INFO_GPU_EU_SIMD_WIDTH:
-        return zepi_ur_answer_u32(info, properties->physicalEUSimdWidth);
+        return zepi_ur_info_return_u32(info, properties->physicalEUSimdWidth);
     case UR_DEVICE_INFO_GPU_EU_SLICES:
-        return zepi_ur_answer_u32(info, properties->numSlices);
+        return zepi_ur_info_return_u32(info, properties->numSlices);
     case UR_DEVICE_INFO_GPU_EU_COUNT_PER_SUBSLICE:
-        return zepi_ur_answer_u32(info, properties->numEUsPerSubslice);
+        return zepi_ur_info_return_u32(info, properties->numEUsPerSubslice);
     case UR_DEVICE_INFO_GPU_SUBSLICES_PER_SLICE:
-        return zepi_ur_answer_u32(info, properties->numSubslicesPerSlice);
+        return zepi_ur_info_return_u32(info, properties->numSubslicesPerSlice);
     case UR_DEVICE_INFO_GPU_HW_THREADS_PER_EU:
-        return zepi_ur_answer_u32(info, properties->numThreadsPerEU);
+        return zepi_ur_info_return_u32(info, properties->numThreadsPerEU);
     case UR_DEVICE_INFO_XE_STACK_COUNT:
-        return zepi_ur_answer_u32(info, xe_stacks(device));
+        return zepi_ur_info_return_u32(info, xe_stacks(device));
     case UR_DEVICE_INFO_XE_REGIONS_PER_STACK:
-        return zepi_ur_answer_u32(info, 1);
+        return zepi_ur_info_return_u32(info, 1);
     case UR_DEVICE_INFO_XE_CLUSTERS_PER_REGION:
-        return zepi_ur_answer_u32(info, properties->numSlices / xe_stacks(device));
+        return zepi_ur_info_return_u32(info, properties->numSlices / xe_stacks(device));
     case UR_DEVICE_INFO_XE_CORES_PER_CLUSTER:
-        return zepi_ur_answer_u32(info, properties->numSubslicesPerSlice);
+        return zepi_ur_info_return_u32(info, properties->numSubslicesPerSlice);
     case UR_DEVICE_INFO_EUS_PER_XE_CORE:
-        return zepi_ur_answer_u32(info, properties->numEUsPerSubslice);
+        return zepi_ur_info_return_u32(info, properties->numEUsPerSubslice);
     case UR_DEVICE_INFO_MAX_LANES_PER_HW_THREAD:
-        return zepi_ur_answer_u32(info, max_lanes(device));
+        return zepi_ur_info_return_u32(info, max_lanes(device));
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }

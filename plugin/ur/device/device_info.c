@@ -27,20 +27,21 @@ static ur_device_type_t ur_device_type_of(const struct zepi_device *device)
     }
 }
 
-static ur_result_t answer_vendor(const struct zepi_device *device, const struct zepi_ur_info *info)
+static ur_result_t get_info_vendor(const struct zepi_device *device,
+                                   const struct zepi_ur_info *info)
 {
     char vendor[32];
     if (device->platform->is_ze_cpu)
-        return zepi_ur_answer_string(info, "zepi");
+        return zepi_ur_info_return_string(info, "zepi");
     if (device->properties.vendorId == 0x8086)
-        return zepi_ur_answer_string(info, "Intel(R) Corporation");
+        return zepi_ur_info_return_string(info, "Intel(R) Corporation");
     snprintf(vendor, sizeof(vendor), "0x%04x", device->properties.vendorId);
-    return zepi_ur_answer_string(info, vendor);
+    return zepi_ur_info_return_string(info, vendor);
 }
 
 // The IP version of an Intel GPU's architecture, as Intel writes it; other devices have none.
-static ur_result_t answer_device_version(const struct zepi_device *device,
-                                         const struct zepi_ur_info *info)
+static ur_result_t get_info_device_version(const struct zepi_device *device,
+                                           const struct zepi_ur_info *info)
 {
     char version[32];
     const uint32_t ip = device->ip_version;
@@ -49,25 +50,25 @@ static ur_result_t answer_device_version(const struct zepi_device *device,
         snprintf(version, sizeof(version), "%u.%u.%u", ip >> 22, (ip >> 14) & 0xffu, ip & 0x3fu);
     else
         snprintf(version, sizeof(version), "%u.%u", api >> 16, api & 0xffffu);
-    return zepi_ur_answer_string(info, version);
+    return zepi_ur_info_return_string(info, version);
 }
 
-static ur_result_t answer_il_version(const struct zepi_device *device,
-                                     const struct zepi_ur_info *info)
+static ur_result_t get_info_il_version(const struct zepi_device *device,
+                                       const struct zepi_ur_info *info)
 {
     char version[32];
     const uint32_t spirv = device->module.spirvVersionSupported;
     if (spirv == 0)
-        return zepi_ur_answer_string(info, "");
+        return zepi_ur_info_return_string(info, "");
     // In OpenCL's form.
     snprintf(version, sizeof(version), "SPIR-V_%u.%u", ZE_MAJOR_VERSION(spirv),
              ZE_MINOR_VERSION(spirv));
-    return zepi_ur_answer_string(info, version);
+    return zepi_ur_info_return_string(info, version);
 }
 
 // In OpenCL's words, which SYCL hosts look for.
-static ur_result_t answer_extensions(const struct zepi_device *device,
-                                     const struct zepi_ur_info *info)
+static ur_result_t get_info_extensions(const struct zepi_device *device,
+                                       const struct zepi_ur_info *info)
 {
     char text[512] = "cl_khr_il_program cl_khr_subgroups cl_intel_subgroups "
                      "cl_intel_subgroups_short cl_intel_required_subgroup_size";
@@ -82,17 +83,17 @@ static ur_result_t answer_extensions(const struct zepi_device *device,
         strcat(text, " cl_khr_3d_image_writes");
     if (device->platform->optional.has_bfloat16)
         strcat(text, " cl_intel_bfloat16_conversions");
-    return zepi_ur_answer_string(info, text);
+    return zepi_ur_info_return_string(info, text);
 }
 
-static ur_result_t answer_pci_address(const struct zepi_device *device,
-                                      const struct zepi_ur_info *info)
+static ur_result_t get_info_pci_address(const struct zepi_device *device,
+                                        const struct zepi_ur_info *info)
 {
     char address[ZEPI_PCI_ADDRESS_BYTES];
     const ur_result_t result = zepi_ur_result(zepi_device_get_pci_address(device, address));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return address[0] ? zepi_ur_answer_string(info, address)
+    return address[0] ? zepi_ur_info_return_string(info, address)
                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
@@ -101,38 +102,39 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
 {
     switch ((int)query) {
     case UR_DEVICE_INFO_TYPE:
-        return zepi_ur_answer_u32(info, ur_device_type_of(device));
+        return zepi_ur_info_return_u32(info, ur_device_type_of(device));
     case UR_DEVICE_INFO_VENDOR_ID:
-        return zepi_ur_answer_u32(info, device->properties.vendorId);
+        return zepi_ur_info_return_u32(info, device->properties.vendorId);
     case UR_DEVICE_INFO_DEVICE_ID:
-        return zepi_ur_answer_u32(info, device->properties.deviceId);
+        return zepi_ur_info_return_u32(info, device->properties.deviceId);
     case UR_DEVICE_INFO_UUID:
-        return zepi_ur_answer(info, device->properties.uuid.id, sizeof(device->properties.uuid.id));
+        return zepi_ur_info_return(info, device->properties.uuid.id,
+                                   sizeof(device->properties.uuid.id));
     case UR_DEVICE_INFO_NAME:
-        return zepi_ur_answer_string(info, device->properties.name);
+        return zepi_ur_info_return_string(info, device->properties.name);
     case UR_DEVICE_INFO_VENDOR:
-        return answer_vendor(device, info);
+        return get_info_vendor(device, info);
     case UR_DEVICE_INFO_DRIVER_VERSION:
     case UR_DEVICE_INFO_BACKEND_RUNTIME_VERSION:
-        return zepi_ur_answer_string(info, device->platform->version);
+        return zepi_ur_info_return_string(info, device->platform->version);
     case UR_DEVICE_INFO_PROFILE:
-        return zepi_ur_answer_string(info, "FULL_PROFILE");
+        return zepi_ur_info_return_string(info, "FULL_PROFILE");
     case UR_DEVICE_INFO_VERSION:
-        return answer_device_version(device, info);
+        return get_info_device_version(device, info);
     case UR_DEVICE_INFO_IL_VERSION:
-        return answer_il_version(device, info);
+        return get_info_il_version(device, info);
     case UR_DEVICE_INFO_EXTENSIONS:
-        return answer_extensions(device, info);
+        return get_info_extensions(device, info);
     case UR_DEVICE_INFO_BUILT_IN_KERNELS:
-        return zepi_ur_answer_string(info, "");
+        return zepi_ur_info_return_string(info, "");
     case UR_DEVICE_INFO_PLATFORM:
-        return zepi_ur_answer_handle(info, device->platform);
+        return zepi_ur_info_return_handle(info, device->platform);
     case UR_DEVICE_INFO_PCI_ADDRESS:
-        return answer_pci_address(device, info);
+        return get_info_pci_address(device, info);
     case UR_DEVICE_INFO_COMPONENT_DEVICES: // none here is a composite device
-        return zepi_ur_answer(info, NULL, 0);
+        return zepi_ur_info_return(info, NULL, 0);
     case UR_DEVICE_INFO_IP_VERSION:
-        return device->ip_version > 0 ? zepi_ur_answer_u32(info, device->ip_version)
+        return device->ip_version > 0 ? zepi_ur_info_return_u32(info, device->ip_version)
                                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;

@@ -6,7 +6,7 @@
 #include "ur/info.h"
 
 // Device queries, in groups. UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION of one says that the query
-// belongs to another group or has no answer. Devices are constant: any thread.
+// belongs to another group or is not supported. Devices are constant: any thread.
 
 // Its parts, and its parent.
 ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device, ur_device_info_t query,

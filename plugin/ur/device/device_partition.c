@@ -110,8 +110,8 @@ ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t answer_partition_ways(const struct zepi_device *device,
-                                         const struct zepi_ur_info *info)
+static ur_result_t get_info_partition_ways(const struct zepi_device *device,
+                                           const struct zepi_ur_info *info)
 {
     const ur_device_partition_t ways[] = {UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
                                           UR_DEVICE_PARTITION_EQUALLY,
@@ -119,12 +119,12 @@ static ur_result_t answer_partition_ways(const struct zepi_device *device,
     const size_t count = device->sub_device_count == 0        ? 0
                          : compute_units_of_tiles(device) > 0 ? 3
                                                               : 1;
-    return zepi_ur_answer(info, ways, count * sizeof(ways[0]));
+    return zepi_ur_info_return(info, ways, count * sizeof(ways[0]));
 }
 
 // The properties with which the host last got the part.
-static ur_result_t answer_own_partition(const struct zepi_device *device,
-                                        const struct zepi_ur_info *info)
+static ur_result_t get_info_own_partition(const struct zepi_device *device,
+                                          const struct zepi_ur_info *info)
 {
     ur_device_partition_property_t property = {
         .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
@@ -134,7 +134,7 @@ static ur_result_t answer_own_partition(const struct zepi_device *device,
         property.type = (ur_device_partition_t)type;
         property.value.count = zepi_ur_compute_units(device);
     }
-    return zepi_ur_answer(info, &property, device->parent ? sizeof(property) : 0);
+    return zepi_ur_info_return(info, &property, device->parent ? sizeof(property) : 0);
 }
 
 ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device, ur_device_info_t query,
@@ -144,19 +144,19 @@ ur_result_t zepi_ur_device_partition_info(const struct zepi_device *device, ur_d
     switch ((int)query) {
     case UR_DEVICE_INFO_REFERENCE_COUNT:
         // A part has one more than the host's references: its parent's.
-        return zepi_ur_answer_u32(
+        return zepi_ur_info_return_u32(
             info, atomic_load_explicit(&device->object.references, memory_order_relaxed) -
                       (device->parent ? 1 : 0));
     case UR_DEVICE_INFO_PARENT_DEVICE:
-        return zepi_ur_answer_handle(info, device->parent);
+        return zepi_ur_info_return_handle(info, device->parent);
     case UR_DEVICE_INFO_SUPPORTED_PARTITIONS:
-        return answer_partition_ways(device, info);
+        return get_info_partition_ways(device, info);
     case UR_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES:
-        return zepi_ur_answer_u32(info, device->sub_device_count);
+        return zepi_ur_info_return_u32(info, device->sub_device_count);
     case UR_DEVICE_INFO_PARTITION_AFFINITY_DOMAIN:
-        return zepi_ur_answer_u32(info, has_parts ? AFFINITY_DOMAINS : 0);
+        return zepi_ur_info_return_u32(info, has_parts ? AFFINITY_DOMAINS : 0);
     case UR_DEVICE_INFO_PARTITION_TYPE:
-        return answer_own_partition(device, info);
+        return get_info_own_partition(device, info);
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     }

@@ -13,8 +13,8 @@ static ur_result_t check_peer_devices(ur_device_handle_t command_device,
     return result == UR_RESULT_SUCCESS ? zepi_ur_check_device(peer_device) : result;
 }
 
-static ur_result_t answer_peer_access(const struct zepi_device *device,
-                                      const struct zepi_device *peer, bool *out_has)
+static ur_result_t get_info_peer_access(const struct zepi_device *device,
+                                        const struct zepi_device *peer, bool *out_has)
 {
     ze_bool_t has = false;
     // Another driver's devices are unknown to this one.
@@ -26,8 +26,8 @@ static ur_result_t answer_peer_access(const struct zepi_device *device,
     return result;
 }
 
-static ur_result_t answer_peer_atomics(const struct zepi_device *device,
-                                       const struct zepi_device *peer, bool *out_has)
+static ur_result_t get_info_peer_atomics(const struct zepi_device *device,
+                                         const struct zepi_device *peer, bool *out_has)
 {
     ze_device_p2p_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES};
     const ur_result_t result =
@@ -44,8 +44,8 @@ ur_result_t zepi_urUsmP2PEnablePeerAccessExp(ur_device_handle_t commandDevice,
     bool has_access = false;
     ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS)
-        result = answer_peer_access(zepi_ur_device(commandDevice), zepi_ur_device(peerDevice),
-                                    &has_access);
+        result = get_info_peer_access(zepi_ur_device(commandDevice), zepi_ur_device(peerDevice),
+                                      &has_access);
     if (result == UR_RESULT_SUCCESS && !has_access)
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "device '%s' has no link to device '%s'",
@@ -77,8 +77,8 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
     const struct zepi_device *device = zepi_ur_device(commandDevice);
     const struct zepi_device *peer = zepi_ur_device(peerDevice);
     result = propName == UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT
-                 ? answer_peer_access(device, peer, &has)
-                 : answer_peer_atomics(device, peer, &has);
-    const int answer = has;
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer(&info, &answer, sizeof(answer)) : result;
+                 ? get_info_peer_access(device, peer, &has)
+                 : get_info_peer_atomics(device, peer, &has);
+    const int value = has;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return(&info, &value, sizeof(value)) : result;
 }

@@ -29,13 +29,13 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t answer_platform_version(const struct zepi_ur_info *info,
-                                           const struct zepi_platform *platform)
+static ur_result_t get_info_platform_version(const struct zepi_ur_info *info,
+                                             const struct zepi_platform *platform)
 {
     char version[32];
     snprintf(version, sizeof(version), "%u.%u", platform->api_version >> 16,
              platform->api_version & 0xffffu);
-    return zepi_ur_answer_string(info, version);
+    return zepi_ur_info_return_string(info, version);
 }
 
 static const char *vendor_of(const struct zepi_platform *platform)
@@ -55,19 +55,19 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
         return result;
     switch (propName) {
     case UR_PLATFORM_INFO_NAME:
-        return zepi_ur_answer_string(&info, "zepi: Unified Runtime over Level Zero");
+        return zepi_ur_info_return_string(&info, "zepi: Unified Runtime over Level Zero");
     case UR_PLATFORM_INFO_VENDOR_NAME:
-        return zepi_ur_answer_string(&info, vendor_of(platform));
+        return zepi_ur_info_return_string(&info, vendor_of(platform));
     case UR_PLATFORM_INFO_VERSION:
-        return answer_platform_version(&info, platform);
+        return get_info_platform_version(&info, platform);
     case UR_PLATFORM_INFO_EXTENSIONS:
-        return zepi_ur_answer_string(&info, "");
+        return zepi_ur_info_return_string(&info, "");
     case UR_PLATFORM_INFO_PROFILE:
-        return zepi_ur_answer_string(&info, "FULL_PROFILE");
+        return zepi_ur_info_return_string(&info, "FULL_PROFILE");
     case UR_PLATFORM_INFO_BACKEND:
-        return zepi_ur_answer_u32(&info, UR_BACKEND_LEVEL_ZERO);
+        return zepi_ur_info_return_u32(&info, UR_BACKEND_LEVEL_ZERO);
     case UR_PLATFORM_INFO_ADAPTER:
-        return zepi_ur_answer_handle(&info, &zepi_ur_adapter);
+        return zepi_ur_info_return_handle(&info, &zepi_ur_adapter);
     default:
         return zepi_ur_refuse_query(propName, UR_PLATFORM_INFO_ADAPTER);
     }

@@ -175,14 +175,14 @@ ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hComma
         return result;
     switch (propName) {
     case UR_EXP_COMMAND_BUFFER_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, buffer);
+        return zepi_ur_info_return_references(&info, buffer);
     case UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR: {
         const ur_exp_command_buffer_desc_t desc = {.stype =
                                                        UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
                                                    .isUpdatable = buffer->is_updatable,
                                                    .isInOrder = buffer->commands.is_in_order,
                                                    .enableProfiling = buffer->is_profiled};
-        return zepi_ur_answer(&info, &desc, sizeof(desc));
+        return zepi_ur_info_return(&info, &desc, sizeof(desc));
     }
     default:
         return zepi_ur_refuse_query(propName, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR);

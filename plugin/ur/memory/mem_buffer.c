@@ -243,11 +243,11 @@ ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, s
         return result;
     switch (propName) {
     case UR_MEM_INFO_SIZE:
-        return zepi_ur_answer_size(&info, mem->size_bytes);
+        return zepi_ur_info_return_size(&info, mem->size_bytes);
     case UR_MEM_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, mem->context);
+        return zepi_ur_info_return_handle(&info, mem->context);
     case UR_MEM_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, mem);
+        return zepi_ur_info_return_references(&info, mem);
     default:
         return zepi_ur_refuse_query(propName, UR_MEM_INFO_REFERENCE_COUNT);
     }

@@ -235,24 +235,24 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
     const size_t row = mem->image_element_bytes * desc->width;
     switch (propName) {
     case UR_IMAGE_INFO_FORMAT:
-        return zepi_ur_answer(&info, &mem->image_format, sizeof(mem->image_format));
+        return zepi_ur_info_return(&info, &mem->image_format, sizeof(mem->image_format));
     case UR_IMAGE_INFO_ELEMENT_SIZE:
-        return zepi_ur_answer_size(&info, mem->image_element_bytes);
+        return zepi_ur_info_return_size(&info, mem->image_element_bytes);
     case UR_IMAGE_INFO_ROW_PITCH:
-        return zepi_ur_answer_size(&info, row);
+        return zepi_ur_info_return_size(&info, row);
     case UR_IMAGE_INFO_SLICE_PITCH:
-        return zepi_ur_answer_size(&info, has_slices ? row * desc->height : 0);
+        return zepi_ur_info_return_size(&info, has_slices ? row * desc->height : 0);
     case UR_IMAGE_INFO_WIDTH:
-        return zepi_ur_answer_size(&info, desc->width);
+        return zepi_ur_info_return_size(&info, desc->width);
     case UR_IMAGE_INFO_HEIGHT:
-        return zepi_ur_answer_size(&info, is_row ? 0 : desc->height);
+        return zepi_ur_info_return_size(&info, is_row ? 0 : desc->height);
     case UR_IMAGE_INFO_DEPTH:
-        return zepi_ur_answer_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
+        return zepi_ur_info_return_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
     case UR_IMAGE_INFO_ARRAY_SIZE:
-        return zepi_ur_answer_size(&info, desc->arraylevels);
+        return zepi_ur_info_return_size(&info, desc->arraylevels);
     case UR_IMAGE_INFO_NUM_MIP_LEVELS:
     case UR_IMAGE_INFO_NUM_SAMPLES:
-        return zepi_ur_answer_u32(&info, 0);
+        return zepi_ur_info_return_u32(&info, 0);
     default:
         return zepi_ur_refuse_query(propName, UR_IMAGE_INFO_NUM_SAMPLES);
     }

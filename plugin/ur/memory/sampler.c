@@ -83,17 +83,18 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
                               "Zero does not tell");
     switch (propName) {
     case UR_SAMPLER_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, sampler);
+        return zepi_ur_info_return_references(&info, sampler);
     case UR_SAMPLER_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, sampler->context);
+        return zepi_ur_info_return_handle(&info, sampler->context);
     case UR_SAMPLER_INFO_NORMALIZED_COORDS:
-        return zepi_ur_answer_bool(&info, sampler->desc.isNormalized);
+        return zepi_ur_info_return_bool(&info, sampler->desc.isNormalized);
     case UR_SAMPLER_INFO_ADDRESSING_MODE:
-        return zepi_ur_answer_u32(&info, addressing_mode_of(sampler->desc.addressMode));
+        return zepi_ur_info_return_u32(&info, addressing_mode_of(sampler->desc.addressMode));
     case UR_SAMPLER_INFO_FILTER_MODE:
-        return zepi_ur_answer_u32(&info, sampler->desc.filterMode == ZE_SAMPLER_FILTER_MODE_LINEAR
-                                             ? UR_SAMPLER_FILTER_MODE_LINEAR
-                                             : UR_SAMPLER_FILTER_MODE_NEAREST);
+        return zepi_ur_info_return_u32(&info,
+                                       sampler->desc.filterMode == ZE_SAMPLER_FILTER_MODE_LINEAR
+                                           ? UR_SAMPLER_FILTER_MODE_LINEAR
+                                           : UR_SAMPLER_FILTER_MODE_NEAREST);
     default:
         return zepi_ur_refuse_query(propName, UR_SAMPLER_INFO_FILTER_MODE);
     }

@@ -140,16 +140,16 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
         return result;
     switch (propName) {
     case UR_USM_ALLOC_INFO_TYPE: // the values are the same
-        return zepi_ur_answer_u32(&info, usm.kind);
+        return zepi_ur_info_return_u32(&info, usm.kind);
     case UR_USM_ALLOC_INFO_BASE_PTR:
-        return zepi_ur_answer_handle(&info, usm.base);
+        return zepi_ur_info_return_handle(&info, usm.base);
     case UR_USM_ALLOC_INFO_SIZE:
-        return zepi_ur_answer_size(&info, usm.size_bytes);
+        return zepi_ur_info_return_size(&info, usm.size_bytes);
     case UR_USM_ALLOC_INFO_DEVICE:
-        return zepi_ur_answer_handle(&info, usm.device);
+        return zepi_ur_info_return_handle(&info, usm.device);
     case UR_USM_ALLOC_INFO_POOL: {
         const void *pool = zepi_usm_pool_user_of(zepi_ur_context(hContext), pMem);
-        return pool ? zepi_ur_answer_handle(&info, pool)
+        return pool ? zepi_ur_info_return_handle(&info, pool)
                     : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                      "the memory is of no pool that the host made");
     }

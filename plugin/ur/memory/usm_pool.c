@@ -188,12 +188,12 @@ static ur_result_t pool_info(const struct zepi_pool *pool, ur_usm_pool_info_t qu
 {
     atomic_size_t *counter = pool_counter_of(pool->usm, query);
     if (counter)
-        return zepi_ur_answer_size(info, atomic_load_explicit(counter, memory_order_relaxed));
+        return zepi_ur_info_return_size(info, atomic_load_explicit(counter, memory_order_relaxed));
     switch ((int)query) {
     case UR_USM_POOL_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(info, pool);
+        return zepi_ur_info_return_references(info, pool);
     case UR_USM_POOL_INFO_CONTEXT:
-        return zepi_ur_answer_handle(info, pool->context);
+        return zepi_ur_info_return_handle(info, pool->context);
     default:
         return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
     }

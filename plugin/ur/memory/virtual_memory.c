@@ -65,7 +65,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(zepi_virtual_memory_get_page_size(
             zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_size(&info, page_bytes) : result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_size(&info, page_bytes) : result;
 }
 
 ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
@@ -140,7 +140,7 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
             zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_answer_u32(
+    return zepi_ur_info_return_u32(
         &info, access == ZEPI_ACCESS_READ_WRITE  ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE
                : access == ZEPI_ACCESS_READ_ONLY ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY
                                                  : UR_VIRTUAL_MEM_ACCESS_FLAG_NONE);
@@ -207,19 +207,19 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
         return result;
     switch (propName) {
     case UR_PHYSICAL_MEM_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, memory->context);
+        return zepi_ur_info_return_handle(&info, memory->context);
     case UR_PHYSICAL_MEM_INFO_DEVICE:
-        return zepi_ur_answer_handle(&info, memory->device);
+        return zepi_ur_info_return_handle(&info, memory->device);
     case UR_PHYSICAL_MEM_INFO_SIZE:
-        return zepi_ur_answer_size(&info, memory->size_bytes);
+        return zepi_ur_info_return_size(&info, memory->size_bytes);
     case UR_PHYSICAL_MEM_INFO_PROPERTIES: {
         const ur_physical_mem_properties_t properties = {
             .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
             .flags = memory->sharing == ZEPI_PHYSICAL_SHARED ? UR_PHYSICAL_MEM_FLAG_ENABLE_IPC : 0};
-        return zepi_ur_answer(&info, &properties, sizeof(properties));
+        return zepi_ur_info_return(&info, &properties, sizeof(properties));
     }
     case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, memory);
+        return zepi_ur_info_return_references(&info, memory);
     default:
         return zepi_ur_refuse_query(propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT);
     }

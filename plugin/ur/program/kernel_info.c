@@ -14,8 +14,8 @@ const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct z
     return zepi_device_kernel_of(kernel->device_kernels[index]);
 }
 
-static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
-                                     const struct zepi_ur_info *info)
+static ur_result_t get_info_attributes(const struct zepi_kernel *kernel,
+                                       const struct zepi_ur_info *info)
 {
     const ze_kernel_properties_t *properties =
         &zepi_ur_kernel_any_device_kernel(kernel)->properties;
@@ -28,11 +28,11 @@ static ur_result_t answer_attributes(const struct zepi_kernel *kernel,
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  "%sintel_reqd_sub_group_size(%u)", text[0] ? " " : "",
                  properties->requiredSubgroupSize);
-    return zepi_ur_answer_string(info, text);
+    return zepi_ur_info_return_string(info, text);
 }
 
 // One number for each device that the kernel has code for.
-static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct zepi_ur_info *info)
+static ur_result_t get_info_spill(const struct zepi_kernel *kernel, const struct zepi_ur_info *info)
 {
     const uint32_t device_count = kernel->context->device_count;
     uint32_t count = 0;
@@ -44,16 +44,17 @@ static ur_result_t answer_spill(const struct zepi_kernel *kernel, const struct z
             sizes[count++] =
                 zepi_device_kernel_of(kernel->device_kernels[i])->properties.spillMemSize;
     }
-    const ur_result_t result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
+    const ur_result_t result = zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
     return result;
 }
 
-static ur_result_t answer_registers(const struct zepi_kernel *kernel,
-                                    const struct zepi_ur_info *info)
+static ur_result_t get_info_registers(const struct zepi_kernel *kernel,
+                                      const struct zepi_ur_info *info)
 {
     const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->register_count;
-    return count > 0 ? zepi_ur_answer_u32(info, count) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    return count > 0 ? zepi_ur_info_return_u32(info, count)
+                     : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
 ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t propName,
@@ -68,21 +69,22 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
         return result;
     switch (propName) {
     case UR_KERNEL_INFO_FUNCTION_NAME:
-        return zepi_ur_answer_string(&info, kernel->name);
+        return zepi_ur_info_return_string(&info, kernel->name);
     case UR_KERNEL_INFO_NUM_ARGS:
-        return zepi_ur_answer_u32(&info, zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
+        return zepi_ur_info_return_u32(&info,
+                                       zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
     case UR_KERNEL_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, kernel);
+        return zepi_ur_info_return_references(&info, kernel);
     case UR_KERNEL_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, kernel->context);
+        return zepi_ur_info_return_handle(&info, kernel->context);
     case UR_KERNEL_INFO_PROGRAM:
-        return zepi_ur_answer_handle(&info, kernel->program);
+        return zepi_ur_info_return_handle(&info, kernel->program);
     case UR_KERNEL_INFO_ATTRIBUTES:
-        return answer_attributes(kernel, &info);
+        return get_info_attributes(kernel, &info);
     case UR_KERNEL_INFO_NUM_REGS:
-        return answer_registers(kernel, &info);
+        return get_info_registers(kernel, &info);
     case UR_KERNEL_INFO_SPILL_MEM_SIZE:
-        return answer_spill(kernel, &info);
+        return get_info_spill(kernel, &info);
     default:
         return zepi_ur_refuse_query(propName, UR_KERNEL_INFO_SPILL_MEM_SIZE);
     }
@@ -123,17 +125,17 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
                                 properties->requiredGroupSizeZ};
     switch (propName) {
     case UR_KERNEL_GROUP_INFO_GLOBAL_WORK_SIZE:
-        return zepi_ur_answer(&info, global, sizeof(global));
+        return zepi_ur_info_return(&info, global, sizeof(global));
     case UR_KERNEL_GROUP_INFO_WORK_GROUP_SIZE:
-        return zepi_ur_answer_size(&info, compute->maxTotalGroupSize);
+        return zepi_ur_info_return_size(&info, compute->maxTotalGroupSize);
     case UR_KERNEL_GROUP_INFO_COMPILE_WORK_GROUP_SIZE:
-        return zepi_ur_answer(&info, required, sizeof(required));
+        return zepi_ur_info_return(&info, required, sizeof(required));
     case UR_KERNEL_GROUP_INFO_LOCAL_MEM_SIZE:
-        return zepi_ur_answer_size(&info, properties->localMemSize);
+        return zepi_ur_info_return_size(&info, properties->localMemSize);
     case UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-        return zepi_ur_answer_size(&info, device_kernel->preferred_multiple);
+        return zepi_ur_info_return_size(&info, device_kernel->preferred_multiple);
     case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
-        return zepi_ur_answer_size(&info, properties->privateMemSize);
+        return zepi_ur_info_return_size(&info, properties->privateMemSize);
     default:
         return zepi_ur_refuse_query(propName,
                                     UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE);
@@ -152,13 +154,13 @@ ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_h
     const ze_kernel_properties_t *properties = &device_kernel->properties;
     switch (propName) {
     case UR_KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE:
-        return zepi_ur_answer_u32(&info, properties->maxSubgroupSize);
+        return zepi_ur_info_return_u32(&info, properties->maxSubgroupSize);
     case UR_KERNEL_SUB_GROUP_INFO_MAX_NUM_SUB_GROUPS:
-        return zepi_ur_answer_u32(&info, properties->maxNumSubgroups);
+        return zepi_ur_info_return_u32(&info, properties->maxNumSubgroups);
     case UR_KERNEL_SUB_GROUP_INFO_COMPILE_NUM_SUB_GROUPS:
-        return zepi_ur_answer_u32(&info, properties->requiredNumSubGroups);
+        return zepi_ur_info_return_u32(&info, properties->requiredNumSubGroups);
     case UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL:
-        return zepi_ur_answer_u32(&info, properties->requiredSubgroupSize);
+        return zepi_ur_info_return_u32(&info, properties->requiredSubgroupSize);
     default:
         return zepi_ur_refuse_query(propName, UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL);
     }

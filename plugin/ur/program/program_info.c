@@ -76,8 +76,9 @@ static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_de
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t answer_sizes(struct zepi_module *module, uint32_t count,
-                                struct zepi_device *const *devices, const struct zepi_ur_info *info)
+static ur_result_t get_info_sizes(struct zepi_module *module, uint32_t count,
+                                  struct zepi_device *const *devices,
+                                  const struct zepi_ur_info *info)
 {
     ur_result_t result = UR_RESULT_SUCCESS;
     size_t *sizes = zepi_allocate(count, sizeof(*sizes));
@@ -86,16 +87,16 @@ static ur_result_t answer_sizes(struct zepi_module *module, uint32_t count,
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
         result = program_get_binary(module, devices[i], &sizes[i], NULL);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_answer(info, sizes, count * sizeof(*sizes));
+        result = zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
     return result;
 }
 
 // The value is a list of addresses, each with room for one device's code; NULL: this code is left
 // out.
-static ur_result_t answer_binaries(struct zepi_module *module, uint32_t count,
-                                   struct zepi_device *const *devices,
-                                   const struct zepi_ur_info *info)
+static ur_result_t get_info_binaries(struct zepi_module *module, uint32_t count,
+                                     struct zepi_device *const *devices,
+                                     const struct zepi_ur_info *info)
 {
     ur_result_t result = UR_RESULT_SUCCESS;
     if (info->value && info->size < count * sizeof(void *))
@@ -124,30 +125,31 @@ static ur_result_t program_device_info(struct zepi_ur_program *program, struct z
         return result;
     switch ((int)query) {
     case UR_PROGRAM_INFO_NUM_DEVICES:
-        result = zepi_ur_answer_u32(info, count);
+        result = zepi_ur_info_return_u32(info, count);
         break;
     case UR_PROGRAM_INFO_DEVICES:
-        result = zepi_ur_answer(info, devices, count * sizeof(devices[0]));
+        result = zepi_ur_info_return(info, devices, count * sizeof(devices[0]));
         break;
     case UR_PROGRAM_INFO_BINARY_SIZES:
-        result = answer_sizes(module, count, devices, info);
+        result = get_info_sizes(module, count, devices, info);
         break;
     default: // UR_PROGRAM_INFO_BINARIES
-        result = answer_binaries(module, count, devices, info);
+        result = get_info_binaries(module, count, devices, info);
         break;
     }
     zepi_free(devices);
     return result;
 }
 
-static ur_result_t answer_il(const struct zepi_ur_program *program, const struct zepi_ur_info *info)
+static ur_result_t get_info_il(const struct zepi_ur_program *program,
+                               const struct zepi_ur_info *info)
 {
     zepi_device_image_info_t image = {.size = sizeof(image)};
     if (!program->is_il)
-        return zepi_ur_answer(info, NULL, 0);
+        return zepi_ur_info_return(info, NULL, 0);
     const ur_result_t result =
         zepi_ur_result(zepi_device_image_get_info(program->input->images[0], &image));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer(info, image.bytes, image.size_bytes)
+    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return(info, image.bytes, image.size_bytes)
                                        : result;
 }
 
@@ -179,9 +181,9 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
                               "the program was not built: it has no kernels yet");
     zepi_module_for_each_kernel(module, add_kernel_name, &names);
     if (query == UR_PROGRAM_INFO_NUM_KERNELS)
-        return zepi_ur_answer_size(info, names.count);
+        return zepi_ur_info_return_size(info, names.count);
     if (names.length == 0)
-        return zepi_ur_answer_string(info, "");
+        return zepi_ur_info_return_string(info, "");
     names.text = zepi_allocate(names.length, 1);
     if (!names.text)
         return zepi_ur_result(zepi_fail_no_memory());
@@ -189,7 +191,7 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
     names.length = 0;
     zepi_module_for_each_kernel(module, add_kernel_name, &names);
     names.text[length - 1] = '\0';
-    const ur_result_t result = zepi_ur_answer_string(info, names.text);
+    const ur_result_t result = zepi_ur_info_return_string(info, names.text);
     zepi_free(names.text);
     return result;
 }
@@ -218,11 +220,11 @@ ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_
         return result;
     switch (propName) {
     case UR_PROGRAM_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, program);
+        return zepi_ur_info_return_references(&info, program);
     case UR_PROGRAM_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, program->context);
+        return zepi_ur_info_return_handle(&info, program->context);
     case UR_PROGRAM_INFO_IL:
-        return answer_il(program, &info);
+        return get_info_il(program, &info);
     case UR_PROGRAM_INFO_NUM_DEVICES:
     case UR_PROGRAM_INFO_DEVICES:
     case UR_PROGRAM_INFO_BINARY_SIZES:
@@ -257,13 +259,13 @@ static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint
 {
     switch (query) {
     case UR_PROGRAM_BUILD_INFO_STATUS:
-        return zepi_ur_answer_u32(info, program->status);
+        return zepi_ur_info_return_u32(info, program->status);
     case UR_PROGRAM_BUILD_INFO_OPTIONS:
-        return zepi_ur_answer_string(info, program->options ? program->options : "");
+        return zepi_ur_info_return_string(info, program->options ? program->options : "");
     case UR_PROGRAM_BUILD_INFO_LOG:
-        return zepi_ur_answer_string(info, program_get_log(program, device_index));
+        return zepi_ur_info_return_string(info, program_get_log(program, device_index));
     case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
-        return zepi_ur_answer_u32(info, binary_type_of_state(program));
+        return zepi_ur_info_return_u32(info, binary_type_of_state(program));
     default:
         return zepi_ur_refuse_query(query, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
     }

@@ -27,23 +27,23 @@ ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEven
         zepi_event_wait(numEvents, (const zepi_event_t *)phEventWaitList, UINT64_MAX));
 }
 
-static ur_result_t answer_event_status(struct zepi_event *event, const struct zepi_ur_info *info)
+static ur_result_t get_info_event_status(struct zepi_event *event, const struct zepi_ur_info *info)
 {
     zepi_event_status_t status;
     const ur_result_t result = zepi_ur_result(zepi_event_get_status(event, &status));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_answer_u32(info, status == ZEPI_EVENT_COMPLETE ? UR_EVENT_STATUS_COMPLETE
-                                                                  : UR_EVENT_STATUS_SUBMITTED);
+    return zepi_ur_info_return_u32(info, status == ZEPI_EVENT_COMPLETE ? UR_EVENT_STATUS_COMPLETE
+                                                                       : UR_EVENT_STATUS_SUBMITTED);
 }
 
 // Of a reusable event, the one that signalled it last.
-static ur_result_t answer_event_queue(struct zepi_event *event, const struct zepi_ur_info *info)
+static ur_result_t get_info_event_queue(struct zepi_event *event, const struct zepi_ur_info *info)
 {
     struct zepi_event *signal = zepi_event_take_signal(event);
     const ur_result_t result =
         signal && signal->queue
-            ? zepi_ur_answer_handle(info, signal->queue)
+            ? zepi_ur_info_return_handle(info, signal->queue)
             : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
     zepi_release(signal);
     return result;
@@ -61,15 +61,15 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
         return result;
     switch (propName) {
     case UR_EVENT_INFO_COMMAND_QUEUE:
-        return answer_event_queue(event, &info);
+        return get_info_event_queue(event, &info);
     case UR_EVENT_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, event->context);
+        return zepi_ur_info_return_handle(&info, event->context);
     case UR_EVENT_INFO_COMMAND_TYPE:
-        return zepi_ur_answer_u32(&info, event->command);
+        return zepi_ur_info_return_u32(&info, event->command);
     case UR_EVENT_INFO_COMMAND_EXECUTION_STATUS:
-        return answer_event_status(event, &info);
+        return get_info_event_status(event, &info);
     case UR_EVENT_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, event);
+        return zepi_ur_info_return_references(&info, event);
     default:
         return zepi_ur_refuse_query(propName, UR_EVENT_INFO_REFERENCE_COUNT);
     }
@@ -123,7 +123,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
         result = zepi_ur_refuse_query(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
     if (result == UR_RESULT_SUCCESS)
         result = event_get_time(zepi_ur_event(hEvent), propName, &ns);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_u64(&info, ns) : result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_u64(&info, ns) : result;
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)

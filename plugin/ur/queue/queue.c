@@ -87,11 +87,12 @@ static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
            (queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
 }
 
-static ur_result_t answer_queue_is_empty(struct zepi_queue *queue, const struct zepi_ur_info *info)
+static ur_result_t get_info_queue_is_empty(struct zepi_queue *queue,
+                                           const struct zepi_ur_info *info)
 {
     bool is_empty;
     const ur_result_t result = zepi_ur_result(zepi_queue_ask_empty(queue, &is_empty));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_answer_bool(info, is_empty) : result;
+    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_bool(info, is_empty) : result;
 }
 
 ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,
@@ -106,15 +107,15 @@ ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propNa
         return result;
     switch (propName) {
     case UR_QUEUE_INFO_CONTEXT:
-        return zepi_ur_answer_handle(&info, queue->context);
+        return zepi_ur_info_return_handle(&info, queue->context);
     case UR_QUEUE_INFO_DEVICE:
-        return zepi_ur_answer_handle(&info, queue->device);
+        return zepi_ur_info_return_handle(&info, queue->device);
     case UR_QUEUE_INFO_FLAGS:
-        return zepi_ur_answer_u32(&info, queue_flags_of(queue));
+        return zepi_ur_info_return_u32(&info, queue_flags_of(queue));
     case UR_QUEUE_INFO_REFERENCE_COUNT:
-        return zepi_ur_answer_references(&info, queue);
+        return zepi_ur_info_return_references(&info, queue);
     case UR_QUEUE_INFO_EMPTY:
-        return answer_queue_is_empty(queue, &info);
+        return get_info_queue_is_empty(queue, &info);
     case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
     case UR_QUEUE_INFO_SIZE:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
