@@ -23,8 +23,8 @@
 
 enum {
     MOST_WORDS = 6,
-    // Of an answer: a record and its frame.
-    MOST_ANSWER_BYTES = (int)ZEPI_SHARED_MAX_RECORD_BYTES + 64,
+    // Of a reply: a record and its frame.
+    MOST_REPLY_BYTES = (int)ZEPI_SHARED_MAX_RECORD_BYTES + 64,
 };
 
 int64_t zepi_redis_now_ns(void)
@@ -53,7 +53,7 @@ static bool redis_fail_errno(struct zepi_redis *redis, const char *what, int err
 {
     char text[64];
     if (error == ETIMEDOUT)
-        return redis_fail(redis, "no answer in time", "");
+        return redis_fail(redis, "no reply in time", "");
     return redis_fail(redis, what, strerror_r(error, text, sizeof(text)));
 }
 
@@ -121,7 +121,7 @@ static bool connect_unix(struct zepi_redis *redis, const char *path, int64_t dea
     return redis->socket >= 0 || redis_fail_errno(redis, "no connection", errno);
 }
 
-// A name that the system looks up, on a thread of the C library: its servers may not answer.
+// A name that the system looks up, on a thread of the C library: its servers may not reply.
 struct look_up {
     struct gaicb request;
     struct addrinfo hints;
@@ -157,7 +157,7 @@ static const char *look_up_name(const struct zepi_shared_address *address,
             // A thread that is at it still writes to the request, which is left to it.
             if (cancelled == EAI_CANCELED)
                 zepi_sys_free(look_up);
-            return "no answer in time";
+            return "no reply in time";
         }
         (void)gai_suspend((const struct gaicb *const *)list, 1, &left);
     }
@@ -183,7 +183,7 @@ static bool connect_tcp(struct zepi_redis *redis, const struct zepi_shared_addre
     }
     for (const struct addrinfo *at = list; at; at = at->ai_next)
         count++;
-    // An address that does not answer leaves time to the next.
+    // An address that does not reply leaves time to the next.
     for (const struct addrinfo *at = list; at && redis->socket < 0; at = at->ai_next, count--) {
         const int64_t now_ns = zepi_redis_now_ns();
         redis->socket = connect_to(at->ai_family, at->ai_addr, at->ai_addrlen,
@@ -225,37 +225,37 @@ static int send_all(struct zepi_redis *redis, const char *bytes, size_t size)
     return 0;
 }
 
-// The kinds of answers that its commands have: no arrays, of which a few bytes take much memory.
-static bool begins_an_answer(char byte)
+// The kinds of replies that its commands have: no arrays, of which a few bytes take much memory.
+static bool begins_a_reply(char byte)
 {
     return byte == '+' || byte == '-' || byte == ':' || byte == '$';
 }
 
-// Reads until an answer is whole. NULL with `trouble`.
-static redisReply *read_answer(struct zepi_redis *redis, redisReader *reader)
+// Reads until a reply is whole. NULL with `trouble`.
+static redisReply *read_reply(struct zepi_redis *redis, redisReader *reader)
 {
     char bytes[16384];
-    void *answer = NULL;
+    void *reply = NULL;
     size_t total = 0;
-    while (!answer) {
+    while (!reply) {
         const int error = wait_for_socket(redis->socket, POLLIN, redis->deadline_ns);
         const ssize_t size =
             error == 0 ? zepi_sys_receive(redis->socket, bytes, sizeof(bytes)) : -1;
         if (size < 0 && error == 0 && errno == EAGAIN)
             continue;
         if (size <= 0) {
-            redis_fail_errno(redis, "no answer", error ? error : size < 0 ? errno : ECONNRESET);
+            redis_fail_errno(redis, "no reply", error ? error : size < 0 ? errno : ECONNRESET);
             return NULL;
         }
         total += (size_t)size;
-        if ((total == (size_t)size && !begins_an_answer(bytes[0])) || total > MOST_ANSWER_BYTES ||
+        if ((total == (size_t)size && !begins_a_reply(bytes[0])) || total > MOST_REPLY_BYTES ||
             redisReaderFeed(reader, bytes, (size_t)size) != REDIS_OK ||
-            redisReaderGetReply(reader, &answer) != REDIS_OK) {
-            redis_fail(redis, "the answer is none of this protocol", "");
+            redisReaderGetReply(reader, &reply) != REDIS_OK) {
+            redis_fail(redis, "the reply is none of this protocol", "");
             return NULL;
         }
     }
-    return answer;
+    return reply;
 }
 
 static redisReply *ask_connected(struct zepi_redis *redis, int count,
@@ -264,7 +264,7 @@ static redisReply *ask_connected(struct zepi_redis *redis, int count,
     const char *bytes[MOST_WORDS];
     size_t sizes[MOST_WORDS];
     char *command = NULL;
-    redisReply *answer = NULL;
+    redisReply *reply = NULL;
     for (int i = 0; i < count; i++) {
         bytes[i] = words[i].bytes;
         sizes[i] = words[i].size;
@@ -276,15 +276,15 @@ static redisReply *ask_connected(struct zepi_redis *redis, int count,
     } else {
         const int error = send_all(redis, command, (size_t)size);
         if (error != 0)
-            redis_fail_errno(redis, "no answer", error);
+            redis_fail_errno(redis, "no reply", error);
         else
-            answer = read_answer(redis, reader);
+            reply = read_reply(redis, reader);
     }
     if (size >= 0)
         redisFreeCommand(command);
     if (reader)
         redisReaderFree(reader);
-    return answer;
+    return reply;
 }
 
 redisReply *zepi_redis_ask(struct zepi_redis *redis, int type, int count,
@@ -292,17 +292,17 @@ redisReply *zepi_redis_ask(struct zepi_redis *redis, int type, int count,
 {
     if (redis->socket < 0)
         return NULL;
-    redisReply *answer = ask_connected(redis, count, words);
-    if (answer && (answer->type == type || answer->type == REDIS_REPLY_NIL))
-        return answer;
-    if (answer && answer->type == REDIS_REPLY_ERROR) {
-        redis_fail(redis, "the server says", answer->str);
+    redisReply *reply = ask_connected(redis, count, words);
+    if (reply && (reply->type == type || reply->type == REDIS_REPLY_NIL))
+        return reply;
+    if (reply && reply->type == REDIS_REPLY_ERROR) {
+        redis_fail(redis, "the server says", reply->str);
     } else {
-        // A late answer must not be taken for that of the next command.
+        // A late reply must not be taken for that of the next command.
         zepi_redis_close(redis);
-        redis_fail(redis, "the answer is none of this command", "");
+        redis_fail(redis, "the reply is none of this command", "");
     }
-    freeReplyObject(answer);
+    freeReplyObject(reply);
     return NULL;
 }
 

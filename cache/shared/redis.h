@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 // A connection to a server that speaks Redis' protocol, with an end in time for all that it does.
-// hiredis writes commands and reads answers; the socket is handled here, since hiredis' own calls
+// hiredis writes commands and reads replies; the socket is handled here, since hiredis' own calls
 // limit each read and not the whole, and let a server that is gone end the process by SIGPIPE.
 // One thread.
 
@@ -39,12 +39,12 @@ struct zepi_redis_word {
 };
 #define ZEPI_REDIS_TEXT(text) ((struct zepi_redis_word){(text), strlen(text)})
 
-// Sends a command and returns its answer, which the caller frees by freeReplyObject: of the type
+// Sends a command and returns its reply, which the caller frees by freeReplyObject: of the type
 // REDIS_REPLY_..., or nil. NULL, with `trouble`: the connection is closed, or still there if the
-// server answered with an error.
+// server replied with an error.
 redisReply *zepi_redis_ask(struct zepi_redis *redis, int type, int count,
                            const struct zepi_redis_word *words);
-// A command whose answer says no more than that it is done.
+// A command whose reply says no more than that it is done.
 void zepi_redis_do(struct zepi_redis *redis, int type, int count,
                    const struct zepi_redis_word *words);
 

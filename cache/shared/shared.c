@@ -167,19 +167,19 @@ static bool record_is_of_key(const struct zepi_disk_record_view *view, const str
 
 // The record of the server, with storage of its own. False: it is not sound, or there is no
 // memory.
-static bool session_take(const struct session *session, const redisReply *answer,
+static bool session_take(const struct session *session, const redisReply *reply,
                          struct zepi_build_record *out_record)
 {
     struct zepi_disk_record_view view;
-    const uint8_t *bytes = (const uint8_t *)answer->str;
-    if (!zepi_shared_record_decode(&session->shared->key, bytes, answer->len, &view) ||
+    const uint8_t *bytes = (const uint8_t *)reply->str;
+    if (!zepi_shared_record_decode(&session->shared->key, bytes, reply->len, &view) ||
         !record_is_of_key(&view, session->key))
         return false;
     // Its payload has to be aligned.
-    uint8_t *copy = zepi_sys_allocate(answer->len - ZEPI_SHARED_MAC_BYTES);
+    uint8_t *copy = zepi_sys_allocate(reply->len - ZEPI_SHARED_MAC_BYTES);
     if (!copy)
         return false;
-    memcpy(copy, bytes + ZEPI_SHARED_MAC_BYTES, answer->len - ZEPI_SHARED_MAC_BYTES);
+    memcpy(copy, bytes + ZEPI_SHARED_MAC_BYTES, reply->len - ZEPI_SHARED_MAC_BYTES);
     const uint8_t *old = bytes + ZEPI_SHARED_MAC_BYTES;
     *out_record = view.record;
     out_record->payload = copy + ((const uint8_t *)view.record.payload - old);
@@ -193,12 +193,12 @@ static enum found session_get(struct session *session, struct zepi_build_record 
 {
     const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("GET"),
                                             ZEPI_REDIS_TEXT(session->record_name)};
-    redisReply *answer = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
-    if (!answer)
+    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
+    if (!reply)
         return TROUBLE;
-    const bool is_there = answer->type == REDIS_REPLY_STRING;
-    const bool is_taken = is_there && session_take(session, answer, out_record);
-    freeReplyObject(answer);
+    const bool is_there = reply->type == REDIS_REPLY_STRING;
+    const bool is_taken = is_there && session_take(session, reply, out_record);
+    freeReplyObject(reply);
     if (is_there && !is_taken && !session->is_told) {
         session_note(session, "a record is damaged, or was made with another key; it is replaced");
         session->is_told = true;
@@ -223,11 +223,11 @@ static enum claim session_claim(struct session *session)
         ZEPI_REDIS_TEXT("SET"), ZEPI_REDIS_TEXT(session->claim_name),
         session_token(session), ZEPI_REDIS_TEXT("NX"),
         ZEPI_REDIS_TEXT("PX"),  ZEPI_REDIS_TEXT(time)};
-    redisReply *answer = zepi_redis_ask(&session->redis, REDIS_REPLY_STATUS, 6, words);
-    if (!answer)
+    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STATUS, 6, words);
+    if (!reply)
         return CLAIM_TROUBLE;
-    const bool is_mine = answer->type == REDIS_REPLY_STATUS;
-    freeReplyObject(answer);
+    const bool is_mine = reply->type == REDIS_REPLY_STATUS;
+    freeReplyObject(reply);
     if (is_mine)
         atomic_fetch_add_explicit(&session->shared->claims, 1, memory_order_relaxed);
     return is_mine ? CLAIM_MINE : CLAIM_OF_ANOTHER;
@@ -242,11 +242,10 @@ static void session_release_claim(struct session *session)
     const struct zepi_redis_word remove[] = {ZEPI_REDIS_TEXT("DEL"),
                                              ZEPI_REDIS_TEXT(session->claim_name)};
     const struct zepi_redis_word token = session_token(session);
-    redisReply *answer = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
-    const bool is_mine = answer && answer->type == REDIS_REPLY_STRING &&
-                         answer->len == token.size &&
-                         memcmp(answer->str, token.bytes, token.size) == 0;
-    freeReplyObject(answer);
+    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
+    const bool is_mine = reply && reply->type == REDIS_REPLY_STRING && reply->len == token.size &&
+                         memcmp(reply->str, token.bytes, token.size) == 0;
+    freeReplyObject(reply);
     if (!is_mine)
         return;
     atomic_fetch_sub_explicit(&session->shared->claims, 1, memory_order_relaxed);
@@ -258,11 +257,11 @@ static bool session_ask_time(struct session *session, int64_t *out_ms)
 {
     const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("PTTL"),
                                             ZEPI_REDIS_TEXT(session->claim_name)};
-    redisReply *answer = zepi_redis_ask(&session->redis, REDIS_REPLY_INTEGER, 2, words);
-    if (!answer)
+    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_INTEGER, 2, words);
+    if (!reply)
         return false;
-    *out_ms = answer->type == REDIS_REPLY_INTEGER ? answer->integer : -1;
-    freeReplyObject(answer);
+    *out_ms = reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    freeReplyObject(reply);
     return true;
 }
 
@@ -278,7 +277,7 @@ static enum wait session_wait(struct session *session, int64_t give_up_ms,
 {
     int64_t pause_ms = FIRST_PAUSE_MS;
     // Between these the claim ends; 0: not known yet. A thread may sleep between command and
-    // answer.
+    // reply.
     int64_t first_end_ms = 0;
     int64_t last_end_ms = 0;
     for (;;) {

@@ -12,7 +12,7 @@
 // - A load that misses claims the key for some time. While another process has the claim, it waits
 //   for that one's record. A claim ends with the record, with `abandon`, or with its time, if the
 //   builder died. A wait never exceeds two claims.
-// - A server that cannot be reached, does not answer in time, answers with an error or with
+// - A server that cannot be reached, does not reply in time, replies with an error or with
 //   anything else but the protocol costs its time once. Then it is left alone for a while: loads
 //   miss, and nothing is stored.
 // - A record is used if its HMAC, checksum and whole key are right. Any other is a miss, and the

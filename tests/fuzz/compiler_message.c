@@ -22,15 +22,15 @@ static struct zepi_message copy_message(const uint8_t *bytes, size_t size_bytes)
 // Messages between a process and its compiler process: all accepted fields lie in the message.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-    struct zepi_compiler_answer answer;
+    struct zepi_compiler_reply reply;
     struct zepi_compiler_request request;
     struct zepi_message message = copy_message(bytes, size_bytes);
-    if (zepi_compiler_answer_take(&message, &answer)) {
-        read_all(answer.refusal, strlen(answer.refusal));
-        read_all(answer.log, answer.log_bytes);
-        read_all(answer.native, answer.native_bytes);
-        for (uint32_t i = 0; answer.libraries && i < answer.libraries->count; i++)
-            read_all(answer.libraries->list[i].path, strlen(answer.libraries->list[i].path));
+    if (zepi_compiler_reply_take(&message, &reply)) {
+        read_all(reply.refusal, strlen(reply.refusal));
+        read_all(reply.log, reply.log_bytes);
+        read_all(reply.native, reply.native_bytes);
+        for (uint32_t i = 0; reply.libraries && i < reply.libraries->count; i++)
+            read_all(reply.libraries->list[i].path, strlen(reply.libraries->list[i].path));
     }
     message.at = 0;
     message.is_bad = false;

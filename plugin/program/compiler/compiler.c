@@ -179,9 +179,9 @@ static zepi_result_t fail_to_come_up(struct zepi_compiler_process *process,
     return ZEPI_ERROR_COMPILER_UNAVAILABLE;
 }
 
-static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
-                                         enum zepi_delivery delivery, const char *name,
-                                         struct zepi_compiled *compiled)
+static zepi_result_t fail_without_reply(struct zepi_compiler_process *process,
+                                        enum zepi_delivery delivery, const char *name,
+                                        struct zepi_compiled *compiled)
 {
     char *output = zepi_compiler_process_read_output(process);
     const struct end end = end_process(process);
@@ -199,7 +199,7 @@ static zepi_result_t fail_without_answer(struct zepi_compiler_process *process,
     case ZEPI_DELIVERY_BAD:
         result = zepi_fail(
             ZEPI_ERROR_COMPILE_FAILURE,
-            "the compiler's process answered with bytes that cannot be read, after it had built "
+            "the compiler's process replied with bytes that cannot be read, after it had built "
             "%s (ZEPI_COMPILER=process)",
             name);
         break;
@@ -239,37 +239,37 @@ static zepi_result_t provide_process(struct zepi_compiler_process *process,
     return delivery == ZEPI_DELIVERED ? ZEPI_SUCCESS : fail_to_come_up(process, delivery, compiled);
 }
 
-static zepi_result_t use_answer(const struct zepi_device *device,
-                                const struct zepi_compiler_answer *answer,
-                                struct zepi_compiled *compiled)
+static zepi_result_t use_reply(const struct zepi_device *device,
+                               const struct zepi_compiler_reply *reply,
+                               struct zepi_compiled *compiled)
 {
-    if (answer->refusal[0])
-        return zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE, "%s", answer->refusal);
-    compiled->ze = answer->ze;
-    if (answer->log_bytes > 0)
-        compiled->log = zepi_duplicate(answer->log, answer->log_bytes);
-    compiled->log_bytes = compiled->log ? answer->log_bytes : 0;
-    if (answer->native_bytes > 0) {
-        compiled->native = zepi_duplicate(answer->native, answer->native_bytes);
+    if (reply->refusal[0])
+        return zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE, "%s", reply->refusal);
+    compiled->ze = reply->ze;
+    if (reply->log_bytes > 0)
+        compiled->log = zepi_duplicate(reply->log, reply->log_bytes);
+    compiled->log_bytes = compiled->log ? reply->log_bytes : 0;
+    if (reply->native_bytes > 0) {
+        compiled->native = zepi_duplicate(reply->native, reply->native_bytes);
         if (!compiled->native)
             return zepi_fail_no_memory();
-        compiled->native_bytes = answer->native_bytes;
+        compiled->native_bytes = reply->native_bytes;
     }
-    if (answer->libraries)
-        zepi_compiler_identity_note(device->platform->compiler, answer->libraries);
+    if (reply->libraries)
+        zepi_compiler_identity_note(device->platform->compiler, reply->libraries);
     return ZEPI_SUCCESS;
 }
 
-// ZEPI_DELIVERED: an answer that is not empty, or a failure, in *out_result, to provide a process.
+// ZEPI_DELIVERED: a reply that is not empty, or a failure, in *out_result, to provide a process.
 static enum zepi_delivery ask(struct zepi_compiler_process *process,
                               const struct zepi_message *request, struct zepi_compiled *compiled,
-                              struct zepi_message *answer, zepi_result_t *out_result)
+                              struct zepi_message *reply, zepi_result_t *out_result)
 {
     enum zepi_delivery delivery = ZEPI_DELIVERED;
     while ((*out_result = provide_process(process, compiled)) == ZEPI_SUCCESS) {
         delivery = zepi_compiler_process_ask(
-            process, request, zepi_deadline_in(zepi_options()->compiler_seconds), answer);
-        if (delivery != ZEPI_DELIVERED || answer->size_bytes > 0)
+            process, request, zepi_deadline_in(zepi_options()->compiler_seconds), reply);
+        if (delivery != ZEPI_DELIVERED || reply->size_bytes > 0)
             break;
         // It had waited for too long, and ended as the request came.
         end_process(process);
@@ -283,15 +283,15 @@ static zepi_result_t compile_in(struct zepi_compiler_process *process,
                                 struct zepi_compiled *compiled)
 {
     struct zepi_message message = {0};
-    struct zepi_compiler_answer answer;
+    struct zepi_compiler_reply reply;
     zepi_result_t result;
     enum zepi_delivery delivery = ask(process, request, compiled, &message, &result);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (delivery == ZEPI_DELIVERED && !zepi_compiler_answer_take(&message, &answer))
+    if (delivery == ZEPI_DELIVERED && !zepi_compiler_reply_take(&message, &reply))
         delivery = ZEPI_DELIVERY_BAD;
-    result = delivery == ZEPI_DELIVERED ? use_answer(device, &answer, compiled)
-                                        : fail_without_answer(process, delivery, name, compiled);
+    result = delivery == ZEPI_DELIVERED ? use_reply(device, &reply, compiled)
+                                        : fail_without_reply(process, delivery, name, compiled);
     zepi_message_finish(&message);
     // The memory of a large build seldom serves the next one.
     if (process->id && zepi_compiler_process_memory_bytes(process) > zepi_options()->compiler_bytes)

@@ -22,12 +22,12 @@ struct zepi_compiled {
     ze_result_t ze;
     char *log; // owned; NULL: none
     size_t log_bytes;
-    void *native; // owned; NULL: the build failed, or the driver answers none
+    void *native; // owned; NULL: the build failed, or the driver returns none
     size_t native_bytes;
 };
 
 // zeModuleCreate with SPIR-V, one module or a program's, in a compiler process. `name` is its name
-// in errors. Success is an answer of the driver, which may be a failure.
+// in errors. Success is a result of the driver, which may be a failure.
 // ZEPI_ERROR_COMPILE_FAILURE: the process died of it, or the time was up (ZEPI_COMPILER_SECONDS).
 // ZEPI_ERROR_COMPILER_UNAVAILABLE: there is no process, or it was killed, which says nothing about
 // the module. A failure may have a log, too. To be finished in any case.

@@ -139,14 +139,14 @@ uint64_t zepi_compiler_process_memory_bytes(const struct zepi_compiler_process *
 
 enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process *process,
                                              const struct zepi_message *request,
-                                             uint64_t deadline_ns, struct zepi_message *answer)
+                                             uint64_t deadline_ns, struct zepi_message *reply)
 {
     if (ftruncate(process->output, 0) != 0)
         return ZEPI_DELIVERY_ENDED;
     const enum zepi_delivery delivery = zepi_message_send(request, process->socket, deadline_ns);
     // What a process sent before its end is still there.
     return delivery == ZEPI_DELIVERED || delivery == ZEPI_DELIVERY_ENDED
-               ? zepi_message_receive(answer, process->socket, deadline_ns)
+               ? zepi_message_receive(reply, process->socket, deadline_ns)
                : delivery;
 }
 

@@ -31,11 +31,11 @@ bool zepi_compiler_process_is_idle(const struct zepi_compiler_process *process);
 // The memory that is resident now; 0: it is not known.
 uint64_t zepi_compiler_process_memory_bytes(const struct zepi_compiler_process *process);
 
-// Sends a request and receives the answer. An empty one is that of a process that ends and has not
+// Sends a request and receives the reply. An empty one is that of a process that ends and has not
 // read the request. After that, and after anything but ZEPI_DELIVERED, the process is to be ended.
 enum zepi_delivery zepi_compiler_process_ask(const struct zepi_compiler_process *process,
                                              const struct zepi_message *request,
-                                             uint64_t deadline_ns, struct zepi_message *answer);
+                                             uint64_t deadline_ns, struct zepi_message *reply);
 
 // The end of the process' output since the request, owned; NULL: there is none.
 char *zepi_compiler_process_read_output(const struct zepi_compiler_process *process);

@@ -130,17 +130,16 @@ void zepi_compiler_request_finish(struct zepi_compiler_request *request)
     *request = (struct zepi_compiler_request){0};
 }
 
-// ---- Answers ----
+// ---- Replies ----
 
-void zepi_compiler_answer_put(struct zepi_message *message,
-                              const struct zepi_compiler_answer *answer)
+void zepi_compiler_reply_put(struct zepi_message *message, const struct zepi_compiler_reply *reply)
 {
-    zepi_message_put_text(message, answer->refusal);
-    zepi_message_put(message, answer->ze);
-    zepi_message_put_bytes(message, answer->log, answer->log_bytes);
-    zepi_message_put_bytes(message, answer->native, answer->native_bytes);
-    zepi_message_put_bytes(message, answer->libraries,
-                           answer->libraries ? sizeof(*answer->libraries) : 0);
+    zepi_message_put_text(message, reply->refusal);
+    zepi_message_put(message, reply->ze);
+    zepi_message_put_bytes(message, reply->log, reply->log_bytes);
+    zepi_message_put_bytes(message, reply->native, reply->native_bytes);
+    zepi_message_put_bytes(message, reply->libraries,
+                           reply->libraries ? sizeof(*reply->libraries) : 0);
 }
 
 static bool are_libraries(const struct zepi_compiler_libraries *libraries, size_t size_bytes)
@@ -151,18 +150,18 @@ static bool are_libraries(const struct zepi_compiler_libraries *libraries, size_
     return are;
 }
 
-bool zepi_compiler_answer_take(struct zepi_message *message, struct zepi_compiler_answer *answer)
+bool zepi_compiler_reply_take(struct zepi_message *message, struct zepi_compiler_reply *reply)
 {
     size_t libraries_bytes;
-    *answer = (struct zepi_compiler_answer){0};
-    answer->refusal = zepi_message_take_text(message);
-    answer->ze = (ze_result_t)zepi_message_take(message);
-    answer->log = zepi_message_take_bytes(message, &answer->log_bytes);
-    answer->native = zepi_message_take_bytes(message, &answer->native_bytes);
-    answer->libraries = zepi_message_take_bytes(message, &libraries_bytes);
+    *reply = (struct zepi_compiler_reply){0};
+    reply->refusal = zepi_message_take_text(message);
+    reply->ze = (ze_result_t)zepi_message_take(message);
+    reply->log = zepi_message_take_bytes(message, &reply->log_bytes);
+    reply->native = zepi_message_take_bytes(message, &reply->native_bytes);
+    reply->libraries = zepi_message_take_bytes(message, &libraries_bytes);
     if (libraries_bytes == 0)
-        answer->libraries = NULL;
+        reply->libraries = NULL;
     else
-        message->is_bad = message->is_bad || !are_libraries(answer->libraries, libraries_bytes);
+        message->is_bad = message->is_bad || !are_libraries(reply->libraries, libraries_bytes);
     return !message->is_bad;
 }

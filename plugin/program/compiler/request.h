@@ -8,7 +8,7 @@
 
 #include <level_zero/ze_api.h>
 
-// Requests to a compiler process, and its answers.
+// Requests to a compiler process, and its replies.
 
 // Descriptors of zeModuleCreate, which lie in the message that they were taken from.
 struct zepi_compiler_request {
@@ -37,20 +37,19 @@ bool zepi_compiler_request_take(struct zepi_message *message,
                                 struct zepi_compiler_request *request);
 void zepi_compiler_request_finish(struct zepi_compiler_request *request);
 
-struct zepi_compiler_answer {
+struct zepi_compiler_reply {
     const char *refusal; // borrowed; "": the driver was asked
     ze_result_t ze;      // of zeModuleCreate
     // Borrowed from the message, as all of these.
     const char *log;
     size_t log_bytes; // without the terminating zero
     const void *native;
-    size_t native_bytes;                             // 0: the driver answers none
+    size_t native_bytes;                             // 0: the driver returns none
     const struct zepi_compiler_libraries *libraries; // NULL: they are not known
 };
 
-void zepi_compiler_answer_put(struct zepi_message *message,
-                              const struct zepi_compiler_answer *answer);
+void zepi_compiler_reply_put(struct zepi_message *message, const struct zepi_compiler_reply *reply);
 // False: the message is bad.
-bool zepi_compiler_answer_take(struct zepi_message *message, struct zepi_compiler_answer *answer);
+bool zepi_compiler_reply_take(struct zepi_message *message, struct zepi_compiler_reply *reply);
 
 #endif

@@ -84,7 +84,7 @@ static char *take_log(ze_module_build_log_handle_t log, size_t *out_size_bytes)
     return text;
 }
 
-// Owned; none if the driver answers none. A failure is a lack of memory.
+// Owned; none if the driver returns none. A failure is a lack of memory.
 static ze_result_t take_native(ze_module_handle_t module, uint8_t **out_bytes,
                                size_t *out_size_bytes)
 {
@@ -106,33 +106,33 @@ static void build(ze_context_handle_t context, const struct zepi_device *device,
     const struct zepi_platform *platform = device->platform;
     ze_module_handle_t module = NULL;
     ze_module_build_log_handle_t ze_log = NULL;
-    struct zepi_compiler_answer answer = {.refusal = ""};
-    answer.ze = zepi_ze.zeModuleCreate(context, device->ze, &request->desc, &module, &ze_log);
-    char *log = take_log(ze_log, &answer.log_bytes);
+    struct zepi_compiler_reply reply = {.refusal = ""};
+    reply.ze = zepi_ze.zeModuleCreate(context, device->ze, &request->desc, &module, &ze_log);
+    char *log = take_log(ze_log, &reply.log_bytes);
     uint8_t *native = NULL;
-    if (answer.ze == ZE_RESULT_SUCCESS) {
-        answer.ze = take_native(module, &native, &answer.native_bytes);
+    if (reply.ze == ZE_RESULT_SUCCESS) {
+        reply.ze = take_native(module, &native, &reply.native_bytes);
         zepi_ze.zeModuleDestroy(module);
     }
     if (zepi_compiler_libraries_list(&libraries, platform->library,
                                      platform->is_ze_cpu ? ZEPI_COMPILER_OF_CPU
                                                          : ZEPI_COMPILER_OF_GPU))
-        answer.libraries = &libraries;
-    answer.log = log;
-    answer.native = native;
-    zepi_compiler_answer_put(message, &answer);
+        reply.libraries = &libraries;
+    reply.log = log;
+    reply.native = native;
+    zepi_compiler_reply_put(message, &reply);
     zepi_free(log);
     zepi_free(native);
 }
 
 static void refuse(struct zepi_message *message, const char *refusal)
 {
-    const struct zepi_compiler_answer answer = {.refusal = refusal};
-    zepi_compiler_answer_put(message, &answer);
+    const struct zepi_compiler_reply reply = {.refusal = refusal};
+    zepi_compiler_reply_put(message, &reply);
 }
 
-static void answer_request(struct compiler *compiler, const struct zepi_compiler_request *request,
-                           struct zepi_message *message)
+static void reply_to_request(struct compiler *compiler, const struct zepi_compiler_request *request,
+                             struct zepi_message *message)
 {
     char refusal[4608];
     uint32_t platform;
@@ -158,10 +158,10 @@ static void answer_request(struct compiler *compiler, const struct zepi_compiler
 
 static void put_no_memory(struct zepi_message *message)
 {
-    const struct zepi_compiler_answer answer = {.refusal = "",
-                                                .ze = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
+    const struct zepi_compiler_reply reply = {.refusal = "",
+                                              .ze = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
     zepi_message_finish(message);
-    zepi_compiler_answer_put(message, &answer);
+    zepi_compiler_reply_put(message, &reply);
 }
 
 // Until the other end is closed, or no request has come for a while. An empty message says that the
@@ -183,7 +183,7 @@ static void serve(struct compiler *compiler)
         if (delivery == ZEPI_DELIVERY_LATE)
             zepi_message_send(&empty, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE);
         if (goes_on && zepi_compiler_request_take(&received, &request))
-            answer_request(compiler, &request, &sent);
+            reply_to_request(compiler, &request, &sent);
         else
             sent.is_bad = true;
         if (goes_on && sent.is_bad)
@@ -251,7 +251,7 @@ int zepi_compiler_serve(int argument_count, char **arguments)
     // Reports and lines are the host's.
     unsetenv("ZEPI_STATS");
     unsetenv("ZEPI_LOG");
-    // Without drivers no device is found, which is the answer then.
+    // Without drivers no device is found, which is the result then.
     if (zepi_adapter_get(&compiler.platforms, &compiler.platform_count) != ZEPI_SUCCESS)
         return EXIT_FAILURE;
     compiler.contexts = zepi_allocate(compiler.platform_count, sizeof(ze_context_handle_t));

@@ -32,7 +32,7 @@ static const char *said; // by the server, to whatever it is asked
 static long pause_ms;    // before each byte of it
 static atomic_int connections;
 
-static void answer(int connection)
+static void reply(int connection)
 {
     char bytes[4096];
     // Until the other end closes, each command gets the same.
@@ -54,7 +54,7 @@ static void *serve(void *unused)
         const int connection = accept(listener, NULL, NULL);
         atomic_fetch_add(&connections, 1);
         if (said)
-            answer(connection);
+            reply(connection);
         else
             pause();
         close(connection);
@@ -103,7 +103,7 @@ Test(shared_server, that_says_nothing_costs_its_time_once_and_is_asked_again_lat
 {
     struct zepi_shared *shared = start(NULL);
     const uint64_t begin_ms = fixture_now_ms();
-    expect_left_alone(shared, OPERATION_MS, "no answer in time; it is left alone for 2 s");
+    expect_left_alone(shared, OPERATION_MS, "no reply in time; it is left alone for 2 s");
     cr_assert_geq(fixture_now_ms() - begin_ms, OPERATION_MS);
     fixture_sleep_ms(REST_MS);
     cr_assert_not(fixture_loads(shared, 1));
@@ -115,7 +115,7 @@ Test(shared_server, that_says_one_byte_at_a_time_costs_no_more)
 {
     pause_ms = 20;
     struct zepi_shared *shared = start("$100000\r\nx");
-    expect_left_alone(shared, OPERATION_MS, "no answer in time");
+    expect_left_alone(shared, OPERATION_MS, "no reply in time");
     zepi_shared_destroy(shared);
 }
 
@@ -203,7 +203,7 @@ Test(shared_server, that_does_not_take_connections_costs_its_time_once)
     }
     snprintf(address, sizeof(address), "redis://127.0.0.1:%u", ntohs(to.sin_port));
     struct zepi_shared *shared = store_at(address, 300);
-    expect_left_alone(shared, 300, "no answer in time");
+    expect_left_alone(shared, 300, "no reply in time");
     zepi_shared_destroy(shared);
 }
 
