@@ -186,7 +186,7 @@ typedef struct zepi_device_info {
 // ---- Memory ----
 
 typedef enum zepi_usm_kind {
-    ZEPI_USM_UNKNOWN = 0, // in answers: not memory of this context
+    ZEPI_USM_UNKNOWN = 0, // in results: not memory of this context
     ZEPI_USM_HOST = 1,
     ZEPI_USM_DEVICE = 2,
     ZEPI_USM_SHARED = 3,
@@ -651,7 +651,7 @@ typedef struct zepi_cache_counters {
     uint64_t builds;
     uint64_t failures;
     uint64_t evictions;
-    uint64_t store_hits; // misses that the next level (disk, shared store) answered
+    uint64_t store_hits; // misses that the next level (disk, shared store) had
     uint64_t store_misses;
     uint64_t build_ns; // spent building
     uint64_t bytes;    // kept now
@@ -892,7 +892,7 @@ typedef struct zepi_plugin {
                                           const char **out_log);
     // The device's native code: the driver's bytes unchanged if the module has one image, else a
     // container of zepi's, which module_create takes as a native image. *inout_size_bytes: room at
-    // out_bytes, then the size; with out_bytes NULL only the size is answered.
+    // out_bytes, then the size; with out_bytes NULL only the size is returned.
     zepi_result_t (*module_get_native_binary)(zepi_module_t module, zepi_device_t device,
                                               size_t *inout_size_bytes, void *out_bytes);
     // Equal context, state and images; the values of inputs do not count, those that objects and
@@ -957,7 +957,7 @@ typedef struct zepi_plugin {
     // An empty module if there are none. New reference.
     zepi_result_t (*unit_get_module)(zepi_unit_t unit, zepi_context_t context,
                                      zepi_module_state_t state, zepi_module_t *out_module);
-    // Whether unit_get_module's answer is not empty.
+    // Whether unit_get_module's module is not empty.
     zepi_result_t (*unit_has_module)(zepi_unit_t unit, zepi_context_t context,
                                      zepi_module_state_t state, bool *out_has);
     // Whether the unit has images in some state.

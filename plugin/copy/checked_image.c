@@ -33,7 +33,7 @@ static ze_image_format_layout_t layout_of(uint32_t channel_count, uint32_t chann
     return ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32;
 }
 
-// Of a layout that layout_of answers.
+// Of a layout that layout_of returns.
 static uint32_t pixel_bytes_of(const struct zepi_image *image)
 {
     static const uint32_t counts[] = {1, 2, 4}, sizes[] = {1, 2, 4};

@@ -31,7 +31,7 @@ struct zepi_type {
     // In place of `destroy`, for a type that keeps some of its objects for itself:
     // zepi_object_set_free, until zepi_object_reuse. NULL: their memory is given back when they are
     // destroyed.
-    // The answer is ZEPI_SUCCESS, so that this can be the last call of a release.
+    // Returns ZEPI_SUCCESS, so that this can be the last call of a release.
     zepi_result_t (*recycle)(void *object);
     struct zepi_type_pool *pool; // static, of this type alone
 };

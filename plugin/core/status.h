@@ -47,9 +47,9 @@ zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
 
 // For queries of properties that a driver may lack, which it reports in many ways: success unless
 // it could not tell (out of memory, device lost), since a later query may get further.
-zepi_result_t zepi_check_ze_answer(ze_result_t result, const char *function);
+zepi_result_t zepi_check_ze_query(ze_result_t result, const char *function);
 
-// Translates the answer of Level Zero's `function`, and notes it if it is a failure.
+// Translates the result of Level Zero's `function`, and notes it if it is a failure.
 static inline zepi_result_t zepi_check_ze(ze_result_t result, const char *function)
 {
     return __builtin_expect(result == ZE_RESULT_SUCCESS, 1) ? ZEPI_SUCCESS

@@ -75,11 +75,11 @@ const char *zepi_ze_result_name(ze_result_t ze)
 zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
 {
     zepi_stats_note_failure(function, zepi_ze_result_name(ze));
-    return zepi_fail(zepi_result_of_ze(ze), "%s answered %s (0x%x)", function,
+    return zepi_fail(zepi_result_of_ze(ze), "%s returned %s (0x%x)", function,
                      zepi_ze_result_name(ze), (unsigned)ze);
 }
 
-zepi_result_t zepi_check_ze_answer(ze_result_t ze, const char *function)
+zepi_result_t zepi_check_ze_query(ze_result_t ze, const char *function)
 {
     const zepi_result_t result = zepi_result_of_ze(ze);
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||

@@ -7,7 +7,7 @@
 
 #include <cpuid.h>
 
-// EBX of leaf 1 numbers the core that answers: it is left out.
+// EBX of leaf 1 numbers the core that runs this: it is left out.
 void zepi_cpu_features(uint32_t out_words[ZEPI_CPU_FEATURE_WORDS])
 {
     unsigned core;

@@ -157,7 +157,7 @@ static zepi_result_t query_image_limits(struct zepi_device *device)
     device->images.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
     const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &device->images);
     device->has_images = ze == ZE_RESULT_SUCCESS && device->images.maxImageDims2D > 0;
-    return zepi_check_ze_answer(ze, "zeDeviceGetImageProperties");
+    return zepi_check_ze_query(ze, "zeDeviceGetImageProperties");
 }
 
 struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
@@ -188,7 +188,7 @@ static zepi_result_t create_sub_devices(struct zepi_device *device)
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, handles);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        // The null driver answers itself as its sub-device, without end.
+        // The null driver returns itself as its sub-device, without end.
         if (handles[i] == device->ze || (device->parent && handles[i] == device->parent->ze))
             continue;
         result = device_create(device->platform, device, handles[i],

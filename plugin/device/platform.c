@@ -41,7 +41,7 @@ static void write_driver_version(struct zepi_platform *platform)
              (version >> 16) & 0xff, version & 0xffff);
 }
 
-// The driver's library is the one that has a function which only drivers answer. The loader's own
+// The driver's library is the one that has a function which only drivers have. The loader's own
 // functions say nothing.
 static zepi_result_t find_library(struct zepi_platform *platform)
 {

@@ -14,7 +14,7 @@
 
 // ---- Commands ----
 
-// The list that zepi_graph_open_list answers from now on; NULL: none. False: another function is
+// The list that zepi_graph_open_list returns from now on; NULL: none. False: another function is
 // recording.
 static bool graph_set_open_list(struct zepi_graph *graph, ze_command_list_handle_t list)
 {

@@ -13,7 +13,7 @@
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
                                  const struct zepi_launch *launch);
 
-// The launch was not made, but is to be captured: zepi_launch_kernel answered ZEPI_CAPTURED. The
+// The launch was not made, but is to be captured: zepi_launch_kernel returned ZEPI_CAPTURED. The
 // arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
                                   const struct zepi_launch *launch);

@@ -116,7 +116,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
             zepi_usm_pool_count(pool, size_bytes);
         break;
     case ZEPI_USM_NOT_ALONE:
-        // The driver answers for it.
+        // The driver knows it.
         zepi_usm_pool_unreserve(pool, driver_bytes);
         zepi_usm_region_give(region);
         break;

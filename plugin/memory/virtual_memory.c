@@ -162,7 +162,7 @@ zepi_result_t zepi_physical_memory_shares(const struct zepi_device *device, bool
     *out_shares = ze == ZE_RESULT_SUCCESS &&
                   (properties.memoryAllocationExportTypes & properties.memoryAllocationImportTypes &
                    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
-    return zepi_check_ze_answer(ze, "zeDeviceGetExternalMemoryProperties");
+    return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
 }
 
 zepi_result_t zepi_physical_memory_check_shares(const struct zepi_device *device)
@@ -333,7 +333,7 @@ zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *o
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     ze_context_handle_t context = NULL;
     size_t page_bytes = 0;
-    // Relaxed: nothing else comes with the answer, and threads that ask at once find the same.
+    // Relaxed: nothing else comes with the value, and threads that ask at once find the same.
     int known = atomic_load_explicit(&device->virtual_memory, memory_order_relaxed);
     if (known == UNKNOWN) {
         zepi_result_t result =
@@ -343,7 +343,7 @@ zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *o
         const ze_result_t ze =
             zepi_ze.zeVirtualMemQueryPageSize(context, device->ze, 1, &page_bytes);
         zepi_ze.zeContextDestroy(context);
-        result = zepi_check_ze_answer(ze, "zeVirtualMemQueryPageSize");
+        result = zepi_check_ze_query(ze, "zeVirtualMemQueryPageSize");
         if (result != ZEPI_SUCCESS)
             return result;
         known = ze == ZE_RESULT_SUCCESS && page_bytes > 0 ? YES : NO;

@@ -151,7 +151,7 @@ static zepi_result_t get_native_binary(struct zepi_device_image *image,
         result = zepi_device_module_get_native(zepi_device_module_of(image->build), image->state,
                                                &bytes, &size_bytes);
     if (result == ZEPI_ERROR_UNSUPPORTED) {
-        // A driver that answers no native code is no failure.
+        // a driver that returns no native code is no failure.
         zepi_error_restore(&before);
         result = ZEPI_SUCCESS;
     }

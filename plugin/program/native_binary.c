@@ -109,7 +109,7 @@ static zepi_result_t pieces_check(const struct pieces *pieces, const struct zepi
     for (uint32_t i = 0; i < pieces->count && pieces->count > 1; i++) {
         if (pieces->members[i].size_bytes == 0)
             return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                             "the driver answers no native code for a piece of the module");
+                             "the driver returns no native code for a piece of the module");
     }
     return ZEPI_SUCCESS;
 }

@@ -4,13 +4,13 @@
 
 #include "program/module.h"
 
-// Native code for a device as hosts get it: of one ze_module as the driver answers it, of several
+// Native code for a device as hosts get it: of one ze_module as the driver returns it, of several
 // in a container. Any thread.
 
 zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
                                             size_t *inout_size_bytes, void *out_bytes);
 
-// The same of a device module, owned; `state` is that of the module. No bytes if the driver answers
+// The same of a device module, owned; `state` is that of the module. No bytes if the driver returns
 // none.
 zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
                                             zepi_module_state_t state, void **out_bytes,

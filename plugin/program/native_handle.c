@@ -200,7 +200,7 @@ static zepi_result_t load_exported_unit(struct zepi_fresh_module *fresh,
     zepi_result_t result =
         unit->native ? ZEPI_SUCCESS : zepi_ze_module_get_native(unit->ze, &bytes, &size_bytes);
     if (result == ZEPI_SUCCESS && !unit->native && size_bytes == 0)
-        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver answers no native code, which a "
+        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, which a "
                                                    "ze_module of its own is made from");
     if (result == ZEPI_SUCCESS)
         result = zepi_fresh_module_load(fresh, device_module->context, device_module->device,

@@ -371,7 +371,7 @@ zepi_result_t zepi_unit_get_module(zepi_unit_t token, zepi_context_t context,
     return result;
 }
 
-// Whether get would answer with a module that is not empty: objects and executables that no device
+// Whether get would return a module that is not empty: objects and executables that no device
 // of the context takes are left out of it.
 static zepi_result_t unit_has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
                                      zepi_module_state_t state, bool *out_has)

@@ -17,7 +17,7 @@ struct zepi_queue;
 // has the graph (graph/capture/capture.h); queues and events know this part of it.
 //
 // A capture begins on one queue, and takes in every queue of the same device that is told to wait
-// for an event of it. The frame of a command (submit.h) finds out: it answers ZEPI_CAPTURED where a
+// for an event of it. The frame of a command (submit.h) finds out: it returns ZEPI_CAPTURED where a
 // command is to be captured, and its caller then describes the command to zepi_capture_command.
 #define ZEPI_CAPTURED ((zepi_result_t)0x7ffd)
 

@@ -64,7 +64,7 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
 }
 
-// The event that waits and questions are about: of a reusable event its last signal at this moment,
+// The event of waits and queries: of a reusable event its last signal at this moment,
 // NULL if there was none; of others the event itself. A new reference.
 struct zepi_event *zepi_event_take_signal(struct zepi_event *event);
 

@@ -12,7 +12,7 @@
 //   for them wait for the counter's value. Of those with times, a command that waits may read the
 //   times' memory: they may only be used again at once if no command waits.
 // - Others that are known to be complete, and that no command waits for, are reset.
-// - Those of an in-order queue are complete when a later one is, so that one query answers for
+// - Those of an in-order queue are complete when a later one is, so that one query is enough for
 //   a whole chain.
 // - All others are freed later (deferred_free.h), a whole chain at once, and then reset.
 

@@ -4,7 +4,7 @@
 
 #include "queue/queue.h"
 
-// Waits for a queue, and questions how far it is.
+// Waits for a queue, and queries of how far it is.
 
 // Waits until everything submitted before is complete, and lets the driver end its work: it prints
 // the output of kernels, and tells of commands that failed. Thread-safe. Other threads may go on

@@ -8,7 +8,7 @@
 
 // The result of a bounds-checked walk over a SPIR-V module: specialization constants, kernels with
 // their arguments, and linkage. Nothing that fails the walk may reach a driver: on truncated
-// modules drivers have been seen to exit, to crash, and to answer success.
+// modules drivers have been seen to exit, to crash, and to return success.
 //
 // The walk depends on nothing but the C library, so that the plugin and the CPU driver
 // (tools/ze_cpu) share one source. A filled `struct zepi_spirv` is immutable and may be read by any

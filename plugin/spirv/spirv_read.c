@@ -229,21 +229,21 @@ static enum zepi_spirv_status fill_kernels(struct zepi_spirv_walk *walk, const s
 struct kernel_names {
     const struct zepi_spirv_kernel *const *by_name; // borrowed
     uint32_t count;
-    unsigned char *answers; // owned; for each offset in `names`: 0 not asked, 1 no, 2 yes
+    unsigned char *looked_up; // owned; for each offset in `names`: 0 not looked up, 1 no, 2 yes
 };
 
 static bool is_kernel_name(const struct kernel_names *kernels, const char *name, uint32_t offset)
 {
     if (kernels->count == 0)
         return false;
-    if (kernels->answers[offset] == 0) {
+    if (kernels->looked_up[offset] == 0) {
         struct zepi_spirv_kernel key = {.name = name};
         const struct zepi_spirv_kernel *key_pointer = &key;
         bool found = bsearch(&key_pointer, kernels->by_name, kernels->count,
                              sizeof(*kernels->by_name), compare_kernel_names);
-        kernels->answers[offset] = found ? 2 : 1;
+        kernels->looked_up[offset] = found ? 2 : 1;
     }
-    return kernels->answers[offset] == 2;
+    return kernels->looked_up[offset] == 2;
 }
 
 static enum zepi_spirv_status write_symbols(struct zepi_spirv_walk *walk, const struct parts *parts,
@@ -284,12 +284,12 @@ static enum zepi_spirv_status fill_symbols(struct zepi_spirv_walk *walk, const s
     struct kernel_names kernels = {
         .by_name = by_name,
         .count = walk->entries.count,
-        .answers = calloc(walk->names.count + (size_t)1, sizeof(*kernels.answers)),
+        .looked_up = calloc(walk->names.count + (size_t)1, sizeof(*kernels.looked_up)),
     };
-    if (!kernels.answers)
+    if (!kernels.looked_up)
         return ZEPI_SPIRV_OUT_OF_MEMORY;
     enum zepi_spirv_status status = write_symbols(walk, parts, &kernels, out_count);
-    free(kernels.answers);
+    free(kernels.looked_up);
     return status;
 }
 

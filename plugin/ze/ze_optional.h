@@ -226,7 +226,7 @@ static inline bool zepi_ze_appends_lists(const struct zepi_ze_optional *optional
     return optional->append_command_lists || optional->append_lists_with_parameters;
 }
 
-// `api_version` is the driver's. A missing function is no failure; a driver that cannot answer for
+// `api_version` is the driver's. A missing function is no failure; a driver that cannot tell for
 // the moment (out of memory, device lost) is.
 zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
                                     uint32_t api_version);

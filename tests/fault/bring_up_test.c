@@ -62,8 +62,8 @@ int main(void)
     setenv("ZE_CPU_SUB_DEVICES", "2", 1);
     walk_begin();
     walk_in_children(true);
-    // The loader asks a driver once, and gives the same answer for ever.
-    walk_let_last("zeInit answered");
+    // The loader asks a driver once, and returns the same for ever.
+    walk_let_last("zeInit returned");
     walk_calls("calls, device lost", bring_up, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_calls("calls, out of memory", bring_up, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
     walk_allocations("allocations", bring_up);

@@ -16,7 +16,7 @@ zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *obj
                                          const struct zepi_buffer_part *part);
 ze_command_list_handle_t zepi_captured_command_get_list(struct zepi_capture *capture);
 
-// Has a function of the host's record to a command list, which zepi_queue_get_native answers
+// Has a function of the host's record to a command list, which zepi_queue_get_native returns
 // meanwhile. For a command that is to be captured.
 zepi_result_t zepi_captured_command_add_native(struct zepi_queue *queue,
                                                void (*function)(void *data), void *data,

@@ -101,7 +101,7 @@ zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
     const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
     *out_is_offered =
         ze == ZE_RESULT_SUCCESS && (properties.memoryAllocationImportTypes & type_of(kind));
-    return zepi_check_ze_answer(ze, "zeDeviceGetExternalMemoryProperties");
+    return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
 }
 
 static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,

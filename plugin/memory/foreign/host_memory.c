@@ -127,13 +127,13 @@ static zepi_result_t try_registration(struct zepi_device *device, bool *out_can)
     if (!trial.is_mapped || trial.is_undone)
         munmap(page, host_page_bytes());
     *out_can = trial.is_mapped && trial.is_undone;
-    return result == ZEPI_SUCCESS ? zepi_check_ze_answer(ze, "zeMemAllocHost") : result;
+    return result == ZEPI_SUCCESS ? zepi_check_ze_query(ze, "zeMemAllocHost") : result;
 }
 
 zepi_result_t zepi_host_memory_can_register(struct zepi_device *device, bool *out_can)
 {
     enum { UNKNOWN, NO, YES };
-    // Relaxed: nothing else comes with the answer, and threads that ask at once find the same.
+    // Relaxed: nothing else comes with the value, and threads that ask at once find the same.
     int known = atomic_load_explicit(&device->host_registration, memory_order_relaxed);
     *out_can = false;
     if (known == UNKNOWN && device->platform->optional.has_sysmem_mapping) {
@@ -281,7 +281,7 @@ zepi_result_t zepi_host_memory_import(struct zepi_context *context, void *memory
     const zepi_result_t result = zepi_usm_get_info(context, memory, &info);
     if (result != ZEPI_SUCCESS || info.kind != ZEPI_USM_UNKNOWN)
         return result;
-    return zepi_check_ze_answer(
+    return zepi_check_ze_query(
         platform->optional.import_host_pointer(
             zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory, size_bytes),
         "zexDriverImportExternalPointer");
@@ -292,7 +292,7 @@ zepi_result_t zepi_host_memory_release(struct zepi_context *context, void *memor
     const struct zepi_platform *platform = context->platform;
     if (!platform->optional.import_host_pointer || !platform->optional.release_host_pointer)
         return ZEPI_SUCCESS;
-    return zepi_check_ze_answer(platform->optional.release_host_pointer(
-                                    zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory),
-                                "zexDriverReleaseImportedPointer");
+    return zepi_check_ze_query(platform->optional.release_host_pointer(
+                                   zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory),
+                               "zexDriverReleaseImportedPointer");
 }

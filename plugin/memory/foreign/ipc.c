@@ -62,7 +62,7 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     zepi_free(shared);
 }
 
-// A driver may answer a second opening with the same memory: the last one closes it.
+// A driver may return the same memory for a second opening: the last one closes it.
 static void close_base_locked(const struct zepi_context *context, void *base)
 {
     const struct ipc_import *other = ipc_of(context)->imports;
@@ -110,7 +110,7 @@ zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *ou
     const ze_result_t ze = zepi_ze.zeDriverGetIpcProperties(platform->ze, &properties);
     *out_is_offered =
         ze == ZE_RESULT_SUCCESS && (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
-    return zepi_check_ze_answer(ze, "zeDriverGetIpcProperties");
+    return zepi_check_ze_query(ze, "zeDriverGetIpcProperties");
 }
 
 static zepi_result_t check_is_offered(const struct zepi_context *context)

@@ -22,7 +22,7 @@ struct zepi_binary_source {
 
 // A ze_module, owned, for the sealed key: loaded from the binary cache or the
 // disk, else made from the source, once in the process. Appends the maker's log, the same from
-// every level. *out_size_bytes is that of the native code, 0 if the driver answers none.
+// every level. *out_size_bytes is that of the native code, 0 if the driver returns none.
 zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
                               struct zepi_text *log, ze_module_handle_t *out_module,
                               uint64_t *out_size_bytes);

@@ -23,7 +23,7 @@ static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi
 // Gives up results in no use until at most `bytes` are kept.
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
 
-// Goes up with every change that the answer to a launch by name might depend on: a unit that comes
+// Goes up with every change that the kernel of a launch by name might depend on: a unit that comes
 // or goes, a value that is set on a unit's module, a cache that is trimmed.
 extern atomic_uint_fast64_t zepi_request_generation_count; // zepi_request_generation reads it
 static inline uint64_t zepi_request_generation(void)

@@ -164,7 +164,7 @@ static bool list_has_name(const char *const *names, uint32_t count, const char *
     return false;
 }
 
-// Drivers have answered success for builds that failed: the kernels tell.
+// Drivers have returned success for builds that failed: the kernels tell.
 static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     const char **names;
@@ -175,7 +175,7 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
     for (uint32_t i = 0; i < spirv->kernel_count && names && result == ZEPI_SUCCESS; i++) {
         if (!list_has_name(names, count, spirv->kernels[i].name))
             result = zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
-                               "zeModuleCreate answered success, but the module lacks kernel '%s'",
+                               "zeModuleCreate returned success, but the module lacks kernel '%s'",
                                spirv->kernels[i].name);
     }
     zepi_free(names);

@@ -17,7 +17,7 @@ enum zepi_imports {
 };
 
 // Compiles a SPIR-V image with the values in force (the image's own defaults are not sent), and
-// checks the answer: every entry point is there, and imports are resolved if they must be. If they
+// checks the result: every entry point is there, and imports are resolved if they must be. If they
 // need not be, the module can be linked with others. Appends the driver's log to `log` in any case.
 // The caller destroys *out_module.
 zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
@@ -48,12 +48,12 @@ zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zep
                                   const void *bytes, size_t size_bytes, struct zepi_text *log,
                                   ze_module_handle_t *out_module);
 
-// The native code of a module, owned. Drivers that answer none give 0 bytes and NULL.
+// The native code of a module, owned. Drivers that return none give 0 bytes and NULL.
 zepi_result_t zepi_ze_module_get_native(ze_module_handle_t module, void **out_bytes,
                                         size_t *out_size_bytes);
 
 // Names of the kernels, without those that drivers hide there: one owned block of memory. A driver
-// that does not answer names gives NULL and 0.
+// that returns no names gives NULL and 0.
 zepi_result_t zepi_ze_module_get_kernel_names(ze_module_handle_t module, const char ***out_names,
                                               uint32_t *out_count);
 

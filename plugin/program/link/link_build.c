@@ -116,7 +116,7 @@ static zepi_result_t make_fresh_modules(const struct zepi_link_set *set,
                                         &fresh->ze);
     else if (result == ZEPI_SUCCESS)
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                           "the driver answers no native code for object %u, which is to be linked",
+                           "the driver returns no native code for object %u, which is to be linked",
                            member->object_index);
     *size_bytes += size;
     zepi_free(bytes);

@@ -26,7 +26,7 @@ static zepi_result_t add_imported_symbols(struct zepi_key *key,
     zepi_free(bytes);
     return size_bytes > 0 ? ZEPI_SUCCESS
                           : zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                                      "the driver answers no native code for an imported object, "
+                                      "the driver returns no native code for an imported object, "
                                       "which linking needs");
 }
 

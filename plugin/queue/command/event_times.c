@@ -46,7 +46,7 @@ zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *ou
             return result;
         const uint64_t passed = zepi_device_ns_to_ticks(device, now_ns - event->submit_ns);
         const uint64_t found = passed < now_ticks ? now_ticks - passed : 1;
-        // Of several threads, the first one decides: every query gets the same answer.
+        // Of several threads, the first one decides: every query gets the same value.
         if (atomic_compare_exchange_strong_explicit(&event->submit_ticks, &ticks, found,
                                                     memory_order_relaxed, memory_order_relaxed))
             ticks = found;
