@@ -56,7 +56,7 @@ static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi
     if (ze == ZE_RESULT_SUCCESS)
         ze = sysman->driver_get(&count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_answer(ze, "zesInit");
+        return zepi_check_ze_query(ze, "zesInit");
     zes_driver_handle_t *drivers = zepi_allocate(count, sizeof(*drivers));
     if (!drivers)
         return zepi_fail_no_memory();
@@ -73,8 +73,8 @@ static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi
             *out_managed = found;
     }
     zepi_free(drivers);
-    return zepi_check_ze_answer(out_managed->zes ? ZE_RESULT_SUCCESS : ze,
-                                "zesDriverGetDeviceByUuidExp");
+    return zepi_check_ze_query(out_managed->zes ? ZE_RESULT_SUCCESS : ze,
+                               "zesDriverGetDeviceByUuidExp");
 }
 
 static zepi_result_t find_device(const struct sysman *sysman, const struct zepi_device *device,
@@ -95,20 +95,20 @@ static zepi_result_t find_device(const struct sysman *sysman, const struct zepi_
 
 // ---- Components ----
 
-struct answer {
+struct reading {
     uint64_t value;
     bool is_known;
 };
 
-static void add_value(struct answer *answer, uint64_t value)
+static void add_value(struct reading *reading, uint64_t value)
 {
-    answer->value += value;
-    answer->is_known = true;
+    reading->value += value;
+    reading->is_known = true;
 }
 
 // Free bytes of all memories together.
 static ze_result_t read_memory(const struct sysman *sysman, const struct managed_device *managed,
-                               void *component, struct answer *answer)
+                               void *component, struct reading *reading)
 {
     zes_mem_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_MEM_PROPERTIES};
     zes_mem_state_t state = {.stype = ZES_STRUCTURE_TYPE_MEM_STATE};
@@ -120,13 +120,13 @@ static ze_result_t read_memory(const struct sysman *sysman, const struct managed
         return ze;
     ze = get_state(component, &state);
     if (ze == ZE_RESULT_SUCCESS)
-        add_value(answer, state.free);
+        add_value(reading, state.free);
     return ze;
 }
 
 // The fastest fan.
 static ze_result_t read_fan(const struct sysman *sysman, const struct managed_device *managed,
-                            void *component, struct answer *answer)
+                            void *component, struct reading *reading)
 {
     zes_fan_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FAN_PROPERTIES};
     int32_t percent = -1;
@@ -138,8 +138,8 @@ static ze_result_t read_fan(const struct sysman *sysman, const struct managed_de
         return ze;
     ze = get_state(component, ZES_FAN_SPEED_UNITS_PERCENT, &percent);
     if (ze == ZE_RESULT_SUCCESS && percent >= 0 &&
-        (!answer->is_known || (uint64_t)percent > answer->value))
-        *answer = (struct answer){(uint64_t)percent, true};
+        (!reading->is_known || (uint64_t)percent > reading->value))
+        *reading = (struct reading){(uint64_t)percent, true};
     return ze;
 }
 
@@ -156,31 +156,31 @@ static ze_result_t read_power(const struct sysman *sysman, const struct managed_
 }
 
 static ze_result_t read_min_power(const struct sysman *sysman, const struct managed_device *managed,
-                                  void *component, struct answer *answer)
+                                  void *component, struct reading *reading)
 {
     zes_power_properties_t properties;
     const ze_result_t ze = read_power(sysman, managed, component, &properties);
     if (properties.minLimit >= 0 &&
-        (!answer->is_known || (uint64_t)properties.minLimit < answer->value))
-        *answer = (struct answer){(uint64_t)properties.minLimit, true};
+        (!reading->is_known || (uint64_t)properties.minLimit < reading->value))
+        *reading = (struct reading){(uint64_t)properties.minLimit, true};
     return ze;
 }
 
 static ze_result_t read_max_power(const struct sysman *sysman, const struct managed_device *managed,
-                                  void *component, struct answer *answer)
+                                  void *component, struct reading *reading)
 {
     zes_power_properties_t properties;
     const ze_result_t ze = read_power(sysman, managed, component, &properties);
     if (properties.maxLimit >= 0 &&
-        (!answer->is_known || (uint64_t)properties.maxLimit > answer->value))
-        *answer = (struct answer){(uint64_t)properties.maxLimit, true};
+        (!reading->is_known || (uint64_t)properties.maxLimit > reading->value))
+        *reading = (struct reading){(uint64_t)properties.maxLimit, true};
     return ze;
 }
 
 // The reasons of all clocks.
 static ze_result_t read_throttling(const struct sysman *sysman,
                                    const struct managed_device *managed, void *component,
-                                   struct answer *answer)
+                                   struct reading *reading)
 {
     zes_freq_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES};
     zes_freq_state_t state = {.stype = ZES_STRUCTURE_TYPE_FREQ_STATE};
@@ -192,7 +192,7 @@ static ze_result_t read_throttling(const struct sysman *sysman,
         return ze;
     ze = get_state(component, &state);
     if (ze == ZE_RESULT_SUCCESS)
-        *answer = (struct answer){answer->value | state.throttleReasons, true};
+        *reading = (struct reading){reading->value | state.throttleReasons, true};
     return ze;
 }
 
@@ -201,7 +201,7 @@ static const struct {
     const char *properties;
     const char *state; // NULL: the properties tell
     ze_result_t (*read)(const struct sysman *sysman, const struct managed_device *managed,
-                        void *component, struct answer *answer);
+                        void *component, struct reading *reading);
 } queries[] = {
     [ZEPI_SYSMAN_FREE_BYTES] = {"zesDeviceEnumMemoryModules", "zesMemoryGetProperties",
                                 "zesMemoryGetState", read_memory},
@@ -227,23 +227,23 @@ static void find_functions(struct sysman *sysman, enum zepi_sysman_query query)
 
 static zepi_result_t read_components(const struct sysman *sysman,
                                      const struct managed_device *managed,
-                                     enum zepi_sysman_query query, struct answer *answer)
+                                     enum zepi_sysman_query query, struct reading *reading)
 {
     uint32_t count = 0;
     ze_result_t ze = sysman->list(managed->zes, &count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_answer(ze, queries[query].list);
+        return zepi_check_ze_query(ze, queries[query].list);
     void **components = zepi_allocate(count, sizeof(*components));
     if (!components)
         return zepi_fail_no_memory();
     ze = sysman->list(managed->zes, &count, components);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = queries[query].read(sysman, managed, components[i], answer);
+        ze = queries[query].read(sysman, managed, components[i], reading);
     zepi_free(components);
-    // What some of the components tell would be no answer.
+    // A part of the components would be no reading.
     if (ze != ZE_RESULT_SUCCESS)
-        answer->is_known = false;
-    return zepi_check_ze_answer(ze, queries[query].properties);
+        reading->is_known = false;
+    return zepi_check_ze_query(ze, queries[query].properties);
 }
 
 zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman_query query,
@@ -251,7 +251,7 @@ zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman
 {
     struct sysman sysman;
     struct managed_device managed;
-    struct answer answer = {0};
+    struct reading reading = {0};
     *out_value = 0;
     *out_is_known = false;
     // The loader may be gone before its users at the end of the process.
@@ -262,9 +262,9 @@ zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman
         return ZEPI_SUCCESS;
     zepi_result_t result = find_device(&sysman, device, &managed);
     if (result == ZEPI_SUCCESS && managed.zes)
-        result = read_components(&sysman, &managed, query, &answer);
-    if (result == ZEPI_SUCCESS && answer.is_known) {
-        *out_value = answer.value;
+        result = read_components(&sysman, &managed, query, &reading);
+    if (result == ZEPI_SUCCESS && reading.is_known) {
+        *out_value = reading.value;
         *out_is_known = true;
     }
     return result;

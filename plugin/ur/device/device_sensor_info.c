@@ -59,7 +59,7 @@ ur_result_t zepi_ur_device_sensor_info(const struct zepi_device *device, ur_devi
         return result;
     if (!is_known)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    return zepi_ur_answer_u32(info, sensor == ZEPI_SYSMAN_THROTTLE_REASONS
-                                        ? throttle_reasons_of(value)
-                                        : (uint32_t)value);
+    return zepi_ur_info_return_u32(info, sensor == ZEPI_SYSMAN_THROTTLE_REASONS
+                                             ? throttle_reasons_of(value)
+                                             : (uint32_t)value);
 }
