@@ -183,26 +183,25 @@ zepi_result_t zepi_graph_finalize_checked(zepi_graph_t graph)
     }
 }
 
-static zepi_result_t add_graph_update(struct zepi_launch_update *all,
+static zepi_result_t add_graph_update(const struct zepi_graph *graph,
                                       const zepi_graph_update_t *update)
 {
     // The commands do not change any more.
-    const struct zepi_graph_commands *commands = &all->graph->commands;
+    const struct zepi_graph_commands *commands = &graph->commands;
     struct zepi_graph_launch *launch;
     if (update->number >= commands->count ||
         commands->list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "command %u of the graph is no launch",
                          update->number);
-    const zepi_result_t result = make_described_launch(all->graph, update->launch, &launch);
-    if (result == ZEPI_SUCCESS)
-        zepi_launch_update_replace(all, commands->list[update->number], launch);
-    return result;
+    const zepi_result_t result = make_described_launch(graph, update->launch, &launch);
+    return result == ZEPI_SUCCESS
+               ? zepi_launch_update_replace(commands->list[update->number], launch)
+               : result;
 }
 
 zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
                                          const zepi_graph_update_t *updates)
 {
-    struct zepi_launch_update all;
     zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -212,10 +211,10 @@ zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
                                              : "was not made to be updatable");
     if (count == 0 || !updates)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
-    zepi_launch_update_begin(&all, graph);
+    zepi_launch_update_begin(graph);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = add_graph_update(&all, &updates[i]);
-    zepi_launch_update_end(&all, result == ZEPI_SUCCESS);
+        result = add_graph_update(graph, &updates[i]);
+    zepi_launch_update_end(graph, result == ZEPI_SUCCESS);
     return result;
 }
 

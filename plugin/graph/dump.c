@@ -130,9 +130,11 @@ static char *dump_to_memory(struct zepi_graph *graph, size_t *out_size)
         return NULL;
     fprintf(file, "digraph zepi {\n    node [shape=box];\n");
     if (graph) {
+        zepi_mutex_lock(&graph->turn);
         zepi_mutex_lock(&graph->mutex);
         dump_commands(file, &graph->commands);
         zepi_mutex_unlock(&graph->mutex);
+        zepi_mutex_unlock(&graph->turn);
     }
     fprintf(file, "}\n");
     const bool is_whole = !ferror(file);

@@ -143,6 +143,7 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->outside_count; i++)
         zepi_release(graph->outside[i]);
     zepi_free(graph->outside);
+    zepi_free(graph->edits);
     zepi_release(graph->context);
 }
 
@@ -194,7 +195,9 @@ static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
     return changes;
 }
 
-struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uint64_t *out_version)
+// The launches of all commands, an owned list of new references; NULL for commands of other kinds.
+// With the turn.
+static struct zepi_graph_launch **graph_list_launches(const struct zepi_graph *graph)
 {
     const size_t count = graph->commands.count;
     struct zepi_graph_launch **launches = zepi_allocate(count, sizeof(launches[0]));
@@ -202,19 +205,15 @@ struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uin
         zepi_fail_no_memory();
         return NULL;
     }
-    zepi_mutex_lock(&graph->mutex);
     for (size_t i = 0; i < count; i++)
         launches[i] = zepi_graph_launch_retain(graph->commands.list[i]->launch);
-    *out_version = graph->version;
-    zepi_mutex_unlock(&graph->mutex);
     return launches;
 }
 
 static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
 {
-    uint64_t version;
-    struct zepi_graph_launch **launches = zepi_graph_get_launches(graph, &version);
-    return launches ? zepi_recording_record(recording, &graph->commands, launches, version)
+    struct zepi_graph_launch **launches = graph_list_launches(graph);
+    return launches ? zepi_recording_record(recording, &graph->commands, launches, graph->version)
                     : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 

@@ -38,7 +38,6 @@ struct zepi_graph {
     zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
     size_t outside_count;
     size_t outside_capacity;
-    uint64_t version;              // of the launches: the next one with each update
     ze_command_list_handle_t open; // borrowed; the list of a host's function
     // Guards the members below. Held while an execution is enqueued: the next one follows it, on
     // whatever queue.
@@ -47,6 +46,10 @@ struct zepi_graph {
     uint32_t recording_count;
     struct zepi_recording *last; // of the last execution; NULL: there was none
     uint64_t execution_count;
+    uint64_t version;              // of the launches: the next one with each update
+    struct zepi_graph_edit *edits; // owned list: of the update that is being made
+    size_t edit_count;
+    size_t edit_capacity;
 };
 
 extern const struct zepi_type zepi_graph_type;
@@ -94,10 +97,6 @@ void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_ev
 
 // Recordings that do not run follow the launches as they are. With the turn.
 void zepi_graph_update_recordings_locked(struct zepi_graph *graph);
-
-// The launches of a finalized graph at this moment, an owned list of new references by command;
-// NULL for commands of other kinds. NULL without memory (noted).
-struct zepi_graph_launch **zepi_graph_get_launches(struct zepi_graph *graph, uint64_t *out_version);
 
 // Enqueues an execution to a queue of the graph's context and device that is not in capture mode
 // (zepi_capture_execute). It follows the one before it.

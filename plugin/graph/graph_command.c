@@ -42,7 +42,6 @@ static void command_destroy(void *object)
 {
     struct zepi_graph_command *command = object;
     zepi_graph_launch_release(command->launch);
-    zepi_graph_launch_release(command->previous);
     for (uint32_t i = 0; i < command->kernel_count; i++)
         zepi_release(command->kernels[i]);
     zepi_free(command->kernels);

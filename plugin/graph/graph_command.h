@@ -46,14 +46,9 @@ struct zepi_graph_command {
     void *pattern;                      // owned
     size_t pattern_size_bytes;
     uint32_t advice; // a bit for each zepi_advice_t
-    // Launches. Replaced by updates, under the graph's turn and mutex: either is enough to read it.
+    // Launches. Changed and replaced by updates, under the graph's turn.
     struct zepi_graph_launch *launch; // one reference
-    // The launch before the last update, for the next one, or NULL. It uses no objects.
-    struct zepi_graph_launch *previous;
-    struct zepi_graph_launch
-        *edit; // one reference; of an update that is being made (launch_update.h)
-    struct zepi_graph_command *next_edited; // borrowed; in the same update
-    struct zepi_kernel **kernels;           // owned list of references: that an update may choose
+    struct zepi_kernel **kernels;     // owned list of references: that an update may choose
     uint32_t kernel_count;
     struct zepi_graph_native *native; // owned
     // Events of its own. Replaced by updates, under the graph's turn.
@@ -69,6 +64,28 @@ struct zepi_graph_native {
 };
 
 extern const struct zepi_type zepi_graph_command_type;
+
+// A change by an update that is being made, and how to undo it (launch_update.h).
+#define ZEPI_GRAPH_EDIT_BYTES 64
+struct zepi_graph_edit {
+    struct zepi_graph_command *command; // borrowed
+    uint64_t changes;                   // graph_launch.h
+    enum zepi_graph_edit_kind {
+        ZEPI_GRAPH_EDIT_OF_DRAFT, // goes with the draft
+        ZEPI_GRAPH_EDIT_LAUNCH,
+        ZEPI_GRAPH_EDIT_ARGUMENT,
+        ZEPI_GRAPH_EDIT_SIZES,
+    } kind;
+    uint32_t index; // of an argument
+    union {
+        struct zepi_graph_launch *launch; // one reference
+        struct {
+            zepi_argument_t argument;
+            unsigned char value[ZEPI_GRAPH_EDIT_BYTES]; // its bytes
+        };
+        zepi_launch_desc_t desc;
+    } old;
+};
 
 // The commands of a graph in the order in which they were added, and facts of all of them that
 // recordings need.

@@ -47,7 +47,6 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
         zepi_fail_no_memory();
         return NULL;
     }
-    launch->size_bytes = size_bytes;
     char *values = (char *)launch + fixed_bytes;
     values += VALUE_ALIGNMENT - (uintptr_t)values % VALUE_ALIGNMENT;
     atomic_init(&launch->references, 1);
@@ -72,11 +71,42 @@ struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
     return launch;
 }
 
+struct zepi_graph_launch *
+zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct zepi_kernel *kernel,
+                                 uint32_t count, uint32_t index, const zepi_argument_t *argument,
+                                 const struct zepi_graph_memory *argument_memory)
+{
+    struct zepi_graph_launch *launch = NULL;
+    zepi_launch_desc_t desc = from->desc;
+    zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
+    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
+    desc.kernel = kernel;
+    desc.arguments = arguments;
+    desc.argument_count = count;
+    for (uint32_t i = 0; i < count && arguments && memory; i++) {
+        if (i == index) {
+            arguments[i] = *argument;
+            memory[i] = argument_memory ? *argument_memory : (struct zepi_graph_memory){0};
+        } else if (i < from->desc.argument_count) {
+            arguments[i] = from->arguments[i];
+            memory[i] = from->memory[i];
+        }
+    }
+    if (arguments && memory)
+        launch = zepi_graph_launch_create(kernel, &desc, memory);
+    else
+        zepi_fail_no_memory();
+    zepi_free(arguments);
+    zepi_free(memory);
+    return launch;
+}
+
 // ---- Changes ----
 
-// Copies an argument, which has bytes if it is a value. False: there is no room for these.
-static inline bool graph_launch_fill_argument(zepi_argument_t *own, const zepi_argument_t *argument)
+bool zepi_graph_launch_set_argument(struct zepi_graph_launch *launch, uint32_t index,
+                                    const zepi_argument_t *argument)
 {
+    zepi_argument_t *own = &launch->arguments[index];
     if (argument->kind != ZEPI_ARGUMENT_VALUE) {
         *own = *argument;
         return true;
@@ -89,123 +119,8 @@ static inline bool graph_launch_fill_argument(zepi_argument_t *own, const zepi_a
     return true;
 }
 
-bool zepi_graph_launch_follow(struct zepi_graph_launch *old, const struct zepi_graph_launch *launch)
-{
-    // Acquire: others' reads are over. No thread can get a new reference.
-    if (!old || launch->has_objects || old->kernel != launch->kernel ||
-        old->desc.argument_count != launch->desc.argument_count ||
-        atomic_load_explicit(&old->references, memory_order_acquire) > 1)
-        return false;
-    for (uint32_t i = zepi_graph_next_changed(launch->changes, 0); i < launch->desc.argument_count;
-         i = zepi_graph_next_changed(launch->changes, i + 1)) {
-        if (!graph_launch_fill_argument(&old->arguments[i], &launch->arguments[i]))
-            return false;
-    }
-    if (launch->changes & ZEPI_GRAPH_CHANGED_SIZES) {
-        old->desc = launch->desc;
-        old->desc.arguments = old->arguments;
-    }
-    old->changes = 0;
-    return true;
-}
-
-struct zepi_graph_launch *zepi_graph_launch_copy(const struct zepi_graph_launch *from)
-{
-    // Other threads count their references meanwhile.
-    const size_t begin = offsetof(struct zepi_graph_launch, moves);
-    struct zepi_graph_launch *copy = zepi_sys_allocate(from->size_bytes);
-    if (!copy) {
-        zepi_fail_no_memory();
-        return NULL;
-    }
-    memcpy((char *)copy + begin, (const char *)from + begin, from->size_bytes - begin);
-    atomic_init(&copy->references, 1);
-    copy->changes = 0;
-    zepi_retain(copy->kernel);
-    copy->desc.arguments = copy->arguments;
-    copy->memory = (struct zepi_graph_memory *)&copy->arguments[copy->desc.argument_count];
-    for (uint32_t i = 0; i < copy->desc.argument_count; i++) {
-        zepi_argument_t *argument = &copy->arguments[i];
-        if (argument->kind == ZEPI_ARGUMENT_VALUE && argument->value)
-            argument->value = (char *)copy + ((const char *)argument->value - (const char *)from);
-        if (copy->has_objects && copy->memory[i].object)
-            zepi_retain(copy->memory[i].object);
-    }
-    return copy;
-}
-
-// The bytes of an address do not say enough: the memory there may be another one, of which the
-// driver has to know.
-static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                             const struct zepi_graph_launch *old_launch,
-                             const zepi_argument_t *argument,
-                             const struct zepi_graph_memory *memory)
-{
-    const zepi_argument_t *old = &old_launch->arguments[index];
-    if (old->kind != argument->kind || old->size_bytes != argument->size_bytes)
-        return false;
-    if (argument->kind == ZEPI_ARGUMENT_LOCAL)
-        return true;
-    // An image or a sampler, which both launches hold.
-    const bool is_same_object =
-        memory && memory->object && memory->object == old_launch->memory[index].object;
-    return argument->kind == ZEPI_ARGUMENT_VALUE && old->value && argument->value &&
-           (is_same_object || device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE) &&
-           memcmp(old->value, argument->value, argument->size_bytes) == 0;
-}
-
-// The same with another kernel, number of arguments, and argument, if `index` is below the number.
-static zepi_result_t graph_launch_remake(struct zepi_graph_launch **launch,
-                                         struct zepi_kernel *kernel, uint32_t count, uint32_t index,
-                                         const zepi_argument_t *argument,
-                                         const struct zepi_graph_memory *argument_memory)
-{
-    struct zepi_graph_launch *old = *launch;
-    struct zepi_graph_launch *made = NULL;
-    zepi_launch_desc_t desc = old->desc;
-    zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
-    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
-    desc.kernel = kernel;
-    desc.arguments = arguments;
-    desc.argument_count = count;
-    for (uint32_t i = 0; i < count && arguments && memory; i++) {
-        if (i == index) {
-            arguments[i] = *argument;
-            memory[i] = argument_memory ? *argument_memory : (struct zepi_graph_memory){0};
-        } else if (i < old->desc.argument_count) {
-            arguments[i] = old->arguments[i];
-            memory[i] = old->memory[i];
-        }
-    }
-    if (arguments && memory)
-        made = zepi_graph_launch_create(kernel, &desc, memory);
-    else
-        zepi_fail_no_memory();
-    zepi_free(arguments);
-    zepi_free(memory);
-    if (!made)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    made->changes = old->changes;
-    zepi_graph_launch_release(old);
-    *launch = made;
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_graph_launch_set_kernel(struct zepi_graph_launch **launch,
-                                           struct zepi_kernel *kernel,
-                                           const struct zepi_device_kernel *device_kernel)
-{
-    if (kernel == (*launch)->kernel)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        graph_launch_remake(launch, kernel, device_kernel->argument_count, UINT32_MAX, NULL, NULL);
-    if (result == ZEPI_SUCCESS)
-        (*launch)->changes |= ZEPI_GRAPH_CHANGED_KERNEL;
-    return result;
-}
-
-static void graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t index,
-                                    const struct zepi_graph_memory *memory)
+void zepi_graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t index,
+                                  const struct zepi_graph_memory *memory)
 {
     void *old = launch->memory[index].object;
     launch->memory[index] = memory ? *memory : (struct zepi_graph_memory){0};
@@ -220,50 +135,52 @@ static void graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t i
     }
 }
 
-zepi_result_t zepi_graph_launch_set_argument(struct zepi_graph_launch **launch_at,
-                                             const struct zepi_device_kernel *device_kernel,
-                                             uint32_t index, const zepi_argument_t *argument,
-                                             const struct zepi_graph_memory *memory)
+bool zepi_graph_launch_has_argument(const struct zepi_graph_launch *launch,
+                                    const struct zepi_device_kernel *device_kernel, uint32_t index,
+                                    const zepi_argument_t *argument,
+                                    const struct zepi_graph_memory *memory)
 {
-    struct zepi_graph_launch *launch = *launch_at;
-    // Emulated constants are an argument that comes with the launch.
-    const zepi_result_t result = launch->kernel->is_emulated
-                                     ? ZEPI_SUCCESS
-                                     : zepi_argument_check(device_kernel, index, argument);
-    if (result != ZEPI_SUCCESS || is_same_argument(device_kernel, index, launch, argument, memory))
-        return result;
-    launch->changes |= zepi_graph_changed_argument(index);
-    if (!graph_launch_fill_argument(&launch->arguments[index], argument))
-        return graph_launch_remake(launch_at, launch->kernel, launch->desc.argument_count, index,
-                                   argument, memory);
-    if (launch->has_objects || (memory && memory->object))
-        graph_launch_set_memory(launch, index, memory);
-    return ZEPI_SUCCESS;
+    const zepi_argument_t *own = &launch->arguments[index];
+    if (own->kind != argument->kind || own->size_bytes != argument->size_bytes)
+        return false;
+    if (argument->kind == ZEPI_ARGUMENT_LOCAL)
+        return true;
+    // An image or a sampler, which both launches hold.
+    const bool is_same_object =
+        memory && memory->object && memory->object == launch->memory[index].object;
+    return argument->kind == ZEPI_ARGUMENT_VALUE && own->value && argument->value &&
+           (is_same_object || device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE) &&
+           memcmp(own->value, argument->value, argument->size_bytes) == 0;
 }
 
-bool zepi_graph_launch_has_sizes(const struct zepi_graph_launch *launch,
-                                 const zepi_launch_desc_t *desc)
+uint64_t zepi_graph_compare_sizes(const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
 {
-    const zepi_launch_desc_t *own = &launch->desc;
-    return own->work_dim == desc->work_dim &&
-           memcmp(own->global_size, desc->global_size, sizeof(desc->global_size)) == 0 &&
-           memcmp(own->group_size, desc->group_size, sizeof(desc->group_size)) == 0 &&
-           memcmp(own->global_offset, desc->global_offset, sizeof(desc->global_offset)) == 0;
+    uint64_t changes = 0;
+    if (old->work_dim != desc->work_dim ||
+        memcmp(old->global_size, desc->global_size, sizeof(desc->global_size)) != 0 ||
+        memcmp(old->group_size, desc->group_size, sizeof(desc->group_size)) != 0)
+        changes |= ZEPI_GRAPH_CHANGED_SIZES;
+    if (memcmp(old->global_offset, desc->global_offset, sizeof(desc->global_offset)) != 0)
+        changes |= ZEPI_GRAPH_CHANGED_SIZES | ZEPI_GRAPH_CHANGED_OFFSET;
+    return changes;
 }
 
-void zepi_graph_launch_note_changes(struct zepi_graph_launch *launch,
-                                    const struct zepi_device_kernel *device_kernel,
-                                    const struct zepi_graph_launch *old)
+uint64_t zepi_graph_launch_compare(const struct zepi_graph_launch *old,
+                                   const struct zepi_graph_launch *launch,
+                                   const struct zepi_device_kernel *device_kernel)
 {
+    uint64_t changes = zepi_graph_compare_sizes(&old->desc, &launch->desc);
     if (launch->kernel != old->kernel)
-        launch->changes |= ZEPI_GRAPH_CHANGED_KERNEL;
-    if (!zepi_graph_launch_has_sizes(launch, &old->desc) || launch->desc.flags != old->desc.flags)
-        launch->changes |= ZEPI_GRAPH_CHANGED_SIZES;
+        changes |= ZEPI_GRAPH_CHANGED_KERNEL;
+    if (launch->desc.flags != old->desc.flags)
+        changes |= ZEPI_GRAPH_CHANGED_FOR_GOOD;
     for (uint32_t i = 0; i < launch->desc.argument_count; i++) {
         if (i >= old->desc.argument_count ||
-            !is_same_argument(device_kernel, i, old, &launch->arguments[i], &launch->memory[i]))
-            launch->changes |= zepi_graph_changed_argument(i);
+            !zepi_graph_launch_has_argument(old, device_kernel, i, &launch->arguments[i],
+                                            &launch->memory[i]))
+            changes |= zepi_graph_changed_argument(i);
     }
+    return changes;
 }
 
 // ---- Checked launches ----

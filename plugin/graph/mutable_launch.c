@@ -125,7 +125,8 @@ static void changes_link(struct zepi_mutable_changes *changes, const void *desc,
     changes->end = next;
 }
 
-bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes)
+// The driver gets those that are described.
+static bool changes_flush(struct zepi_mutable_changes *changes)
 {
     const struct zepi_device *device = changes->uses->device;
     if (changes->end == &changes->commands.next)
@@ -139,6 +140,12 @@ bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes)
                &changes->commands) == ZE_RESULT_SUCCESS;
 }
 
+bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes)
+{
+    return !changes->list || (changes_flush(changes) &&
+                              zepi_ze.zeCommandListClose(changes->list) == ZE_RESULT_SUCCESS);
+}
+
 static bool changes_add_argument(struct zepi_mutable_changes *changes, uint64_t id, uint32_t index,
                                  const struct zepi_graph_launch *launch)
 {
@@ -146,7 +153,7 @@ static bool changes_add_argument(struct zepi_mutable_changes *changes, uint64_t 
     // Objects that are no memory stand as values with a reference of their own: images, samplers.
     if (launch->has_objects && launch->memory[index].object && !launch->memory[index].part.buffer)
         return false;
-    if (changes->argument_count == ZEPI_MUTABLE_ARGUMENTS && !zepi_mutable_changes_end(changes))
+    if (changes->argument_count == ZEPI_MUTABLE_ARGUMENTS && !changes_flush(changes))
         return false;
     struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
     desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
@@ -177,7 +184,7 @@ static bool has_offset(const zepi_launch_desc_t *desc)
 
 static bool changes_add_offset(struct zepi_mutable_changes *changes,
                                struct zepi_ze_mutable_triple_desc *offset,
-                               const zepi_launch_desc_t *old, const zepi_launch_desc_t *desc)
+                               const zepi_launch_desc_t *desc, uint64_t changed)
 {
     for (uint32_t i = 0; i < desc->work_dim; i++) {
         if (desc->global_offset[i] > UINT32_MAX)
@@ -185,13 +192,13 @@ static bool changes_add_offset(struct zepi_mutable_changes *changes,
         offset->xyz[i] = (uint32_t)desc->global_offset[i];
     }
     if (!(changes->uses->device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
-        return !has_offset(old) && !has_offset(desc);
+        return !(changed & ZEPI_GRAPH_CHANGED_OFFSET) && !has_offset(desc);
     changes_link(changes, offset, &offset->next);
     return true;
 }
 
 static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
-                              const zepi_launch_desc_t *old, const struct zepi_graph_launch *launch)
+                              const struct zepi_graph_launch *launch, uint64_t changed)
 {
     struct zepi_work_size size;
     struct zepi_recorded_uses *uses = changes->uses;
@@ -204,7 +211,7 @@ static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
                             desc->global_size, desc->group_size) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
-    if (changes->size_count == ZEPI_MUTABLE_SIZES && !zepi_mutable_changes_end(changes))
+    if (changes->size_count == ZEPI_MUTABLE_SIZES && !changes_flush(changes))
         return false;
     __typeof__(&changes->sizes[0]) sizes = &changes->sizes[changes->size_count++];
     sizes->group = (struct zepi_ze_mutable_triple_desc){
@@ -219,18 +226,18 @@ static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
     changes_link(changes, &sizes->count, &sizes->count.next);
     sizes->offset = (struct zepi_ze_mutable_triple_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
-    return changes_add_offset(changes, &sizes->offset, old, desc);
+    return changes_add_offset(changes, &sizes->offset, desc, changed);
 }
 
 // To the launch's kernel, of as many arguments as that has. *changed becomes all that is to be set
 // with another one.
 static bool change_kernel(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
-                          uint64_t id, const struct zepi_graph_launch *old,
+                          uint64_t id, const struct zepi_kernel *old,
                           const struct zepi_graph_launch *launch, uint64_t *changed)
 {
     const struct zepi_device *device = uses->device;
     const struct zepi_build_result *to = launch->kernel->device_kernels[uses->device_index];
-    if (to == old->kernel->device_kernels[uses->device_index])
+    if (to == old->device_kernels[uses->device_index])
         return true;
     const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
     if (!instance || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
@@ -244,12 +251,12 @@ static bool change_kernel(struct zepi_recorded_uses *uses, ze_command_list_handl
 }
 
 bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_list_handle_t list,
-                              uint64_t id, const struct zepi_graph_launch *old,
+                              uint64_t id, const struct zepi_kernel *old,
                               const struct zepi_graph_launch *launch, uint64_t changed)
 {
     const uint32_t count = launch->desc.argument_count;
     // Buffers that move are brought to the device by the recording, which would have to know.
-    if (old->desc.flags != launch->desc.flags || old->moves || launch->moves)
+    if (launch->moves)
         return false;
     if (list != changes->list && !zepi_mutable_changes_end(changes))
         return false;
@@ -262,6 +269,5 @@ bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_l
         if (!changes_add_argument(changes, id, i, launch))
             return false;
     }
-    return !(changed & ZEPI_GRAPH_CHANGED_SIZES) ||
-           changes_add_sizes(changes, id, &old->desc, launch);
+    return !(changed & ZEPI_GRAPH_CHANGED_SIZES) || changes_add_sizes(changes, id, launch, changed);
 }

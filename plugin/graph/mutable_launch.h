@@ -26,7 +26,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
 #define ZEPI_MUTABLE_SIZES 4
 struct zepi_mutable_changes {
     struct zepi_recorded_uses *uses; // borrowed
-    ze_command_list_handle_t list;   // borrowed: of the changes that the driver does not have yet
+    ze_command_list_handle_t list;   // borrowed: of the changes at hand; NULL: none was open yet
     const void **end;                // of their chain, which begins in `commands`
     uint32_t argument_count;
     uint32_t size_count;
@@ -42,13 +42,13 @@ struct zepi_mutable_changes {
 
 void zepi_mutable_changes_begin(struct zepi_mutable_changes *changes,
                                 struct zepi_recorded_uses *uses);
-// Changes a command, which was recorded with `old`, to `launch`, which stays until the changes end;
-// `changed` has all differences (graph_launch.h). False: the list cannot be changed so, or the
-// driver failed; the state of the lists is not known then.
+// Changes a command, which was recorded with the kernel `old`, to `launch`, which stays until the
+// changes end; `changed` has all differences (graph_launch.h). False: the list cannot be changed
+// so, or the driver failed; the state of the lists is not known then.
 bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_list_handle_t list,
-                              uint64_t id, const struct zepi_graph_launch *old,
+                              uint64_t id, const struct zepi_kernel *old,
                               const struct zepi_graph_launch *launch, uint64_t changed);
-// False as above. The lists are to be closed again before they are executed.
+// False as above. All lists are closed again.
 bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes);
 
 #endif

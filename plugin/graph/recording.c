@@ -47,7 +47,7 @@ static zepi_result_t recording_wait_for_runs(struct zepi_recording *recording)
 static void recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
-        zepi_ze.zeCommandListDestroy(recording->own[i].ze);
+        zepi_ze.zeCommandListDestroy(recording->own[i]);
     recording->own_count = 0;
 }
 
@@ -118,7 +118,7 @@ void zepi_recording_clear(struct zepi_recording *recording)
     recording->behind_count = 0;
     is_reset = recording_wait_for_runs(recording) == ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
-        is_reset = zepi_ze.zeCommandListReset(recording->own[i].ze) == ZE_RESULT_SUCCESS;
+        is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
     if (!is_reset)
         recording_destroy_lists(recording);
     zepi_recorded_uses_release(&recording->uses);
@@ -212,16 +212,14 @@ static zepi_result_t recording_open_list(struct zepi_recording *recording, uint3
                                          ze_command_list_handle_t *out_list)
 {
     if (index == recording->own_count) {
-        struct zepi_recorded_list *own = &recording->own[index];
         const zepi_result_t result = zepi_closed_list_create(
             recording->uses.context, recording->uses.device,
-            recording->is_mutable ? &zepi_mutable_list_desc : NULL, &own->ze);
+            recording->is_mutable ? &zepi_mutable_list_desc : NULL, &recording->own[index]);
         if (result != ZEPI_SUCCESS)
             return result;
         recording->own_count++;
     }
-    recording->own[index].is_changed = false;
-    *out_list = recording->own[index].ze;
+    *out_list = recording->own[index];
     return ZEPI_SUCCESS;
 }
 
@@ -446,23 +444,21 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 
 // ---- Updates ----
 
-void zepi_recording_note_update(struct zepi_recording *recording,
-                                const struct zepi_graph_command *edited)
+void zepi_recording_note_edits(struct zepi_recording *recording,
+                               const struct zepi_graph_edit *edits, size_t count)
 {
-    if (recording->version == 0)
-        return;
-    for (; edited && !recording->is_unfit; edited = edited->next_edited) {
-        const uint64_t changes = edited->launch->changes;
-        if (changes == 0)
-            continue;
-        if (!recording->is_mutable || recording->commands[edited->number].id == 0) {
+    if (!recording->is_mutable)
+        recording->is_unfit = true;
+    for (size_t i = 0; i < count && recording->version != 0 && !recording->is_unfit; i++) {
+        const uint32_t number = edits[i].command->number;
+        struct zepi_recorded_command *command = &recording->commands[number];
+        if (command->id == 0 || (edits[i].changes & ZEPI_GRAPH_CHANGED_FOR_GOOD)) {
             recording->is_unfit = true;
             return;
         }
-        struct zepi_recorded_command *command = &recording->commands[edited->number];
         if (command->changes == 0)
-            recording->behind[recording->behind_count++] = edited->number;
-        command->changes |= changes;
+            recording->behind[recording->behind_count++] = number;
+        command->changes |= edits[i].changes;
     }
 }
 
@@ -476,15 +472,16 @@ static bool recording_change_launches(struct zepi_recording *recording,
         struct zepi_graph_launch *launch = commands->list[number]->launch;
         struct zepi_graph_launch *old = recording->uses.launches[number];
         struct zepi_recorded_command *command = &recording->commands[number];
-        struct zepi_recorded_list *list = &recording->own[command->list];
-        if (!zepi_mutable_changes_add(&changes, list->ze, command->id, old, launch,
-                                      command->changes))
+        if (!zepi_mutable_changes_add(&changes, recording->own[command->list], command->id,
+                                      old->kernel, launch, command->changes))
             return false;
-        list->is_changed = true;
         command->changes = 0;
+        if (launch == old)
+            continue;
         recording->uses.launches[number] = zepi_graph_launch_retain(launch);
         zepi_graph_launch_release(old);
     }
+    recording->behind_count = 0;
     return zepi_mutable_changes_end(&changes);
 }
 
@@ -495,13 +492,6 @@ bool zepi_recording_update(struct zepi_recording *recording,
         recording_wait_for_runs(recording) != ZEPI_SUCCESS ||
         !recording_change_launches(recording, commands))
         return false;
-    for (uint32_t i = 0; i < recording->own_count; i++) {
-        struct zepi_recorded_list *list = &recording->own[i];
-        if (list->is_changed && zepi_ze.zeCommandListClose(list->ze) != ZE_RESULT_SUCCESS)
-            return false;
-        list->is_changed = false;
-    }
-    recording->behind_count = 0;
     recording->version = version;
     return true;
 }

@@ -17,12 +17,6 @@ struct zepi_recording_move {
     enum zepi_buffer_access access;
 };
 
-// One of the recording's own lists.
-struct zepi_recorded_list {
-    ze_command_list_handle_t ze;
-    bool is_changed; // since it was closed
-};
-
 // Lists that an execution appends at once. Events of single commands stand between two of these:
 // they are signaled and awaited by commands of the queue.
 struct zepi_recorded_segment {
@@ -43,7 +37,7 @@ struct zepi_recording {
     uint64_t version;                // of the graph's launches that is recorded; 0: none
     zepi_event_t last;               // owned; of the last execution; NULL: it is over
     uint64_t number;                 // of that execution in the graph
-    struct zepi_recorded_list *own;  // owned list of owned lists
+    ze_command_list_handle_t *own;   // owned list of owned lists
     ze_command_list_handle_t *lists; // owned list: those of an execution, native commands' too
     uint32_t own_count;
     uint32_t list_count;
@@ -54,7 +48,7 @@ struct zepi_recording {
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     size_t event_count;          // that of commands, once `events` is there
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
-    bool is_unfit;               // of updates that the lists cannot follow
+    bool is_unfit;               // there were updates that the lists cannot follow
     struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
     uint32_t *behind;                       // owned list: numbers of commands with changes
     size_t behind_count;
@@ -86,9 +80,9 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands,
                                     struct zepi_graph_launch **launches, uint64_t version);
 
-// An update has replaced the launches of commands, a chain. The recording may run.
-void zepi_recording_note_update(struct zepi_recording *recording,
-                                const struct zepi_graph_command *edited);
+// An update has changed launches (graph_command.h). The recording may run.
+void zepi_recording_note_edits(struct zepi_recording *recording,
+                               const struct zepi_graph_edit *edits, size_t count);
 // Nothing of it runs: puts the launches of updates into mutable lists. False: it cannot, and the
 // state of its lists is not known: it has to be recorded anew.
 bool zepi_recording_update(struct zepi_recording *recording,

@@ -29,12 +29,20 @@ static zepi_result_t nested_graph_check(struct zepi_graph *graph)
                            "commands, cannot be captured");
 }
 
-static zepi_result_t nested_graph_copy_command(struct nested_graph *nested,
-                                               const struct zepi_capture_draft *draft, size_t index,
-                                               struct zepi_graph_launch *launch)
+// With the turn of the nested graph.
+static zepi_result_t nested_graph_copy_command_locked(struct nested_graph *nested,
+                                                      const struct zepi_capture_draft *draft,
+                                                      size_t index)
 {
     const struct zepi_graph_commands *commands = &nested->graph->commands;
     const struct zepi_graph_command *from = commands->list[index];
+    struct zepi_graph_launch *launch = NULL;
+    if (from->launch)
+        launch = zepi_graph_launch_create_changed(from->launch, from->launch->kernel,
+                                                  from->launch->desc.argument_count, UINT32_MAX,
+                                                  NULL, NULL);
+    if (!launch && from->launch)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     struct zepi_graph_command *command = zepi_graph_command_copy(draft->graph, from, launch);
     if (!command)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -62,23 +70,17 @@ static zepi_result_t nested_graph_copy_command(struct nested_graph *nested,
 static zepi_result_t nested_graph_init(struct nested_graph *nested,
                                        const struct zepi_capture_draft *draft)
 {
-    uint64_t version;
     const size_t count = nested->graph->commands.count;
     nested->commands = zepi_allocate(count, sizeof(nested->commands[0]));
     nested->ends = zepi_allocate(count + 1, sizeof(nested->ends[0]));
     if (!nested->commands || !nested->ends)
         return zepi_fail_no_memory();
-    struct zepi_graph_launch **launches = zepi_graph_get_launches(nested->graph, &version);
-    if (!launches)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_result_t result = ZEPI_SUCCESS;
-    for (size_t i = 0; i < count; i++) {
-        if (result == ZEPI_SUCCESS)
-            result = nested_graph_copy_command(nested, draft, i, launches[i]);
-        else
-            zepi_graph_launch_release(launches[i]);
-    }
-    zepi_free(launches);
+    // All of an update, or none.
+    zepi_mutex_lock(&nested->graph->turn);
+    for (size_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = nested_graph_copy_command_locked(nested, draft, i);
+    zepi_mutex_unlock(&nested->graph->turn);
     return result;
 }
 

@@ -7,14 +7,15 @@
 // One update of a call.
 struct draft {
     struct zepi_graph *graph;
-    struct zepi_graph_launch **launch;              // that its command is to have
-    const struct zepi_device_kernel *device_kernel; // of the launch's kernel
+    struct zepi_graph_command *command;
+    const struct zepi_device_kernel *device_kernel; // of its launch's kernel
     bool has_local;                                 // memory among the new arguments
+    bool is_reshaped;                               // there are another kernel, or other sizes
 };
 
-static ur_result_t choose_kernel(struct draft *draft, const struct zepi_graph_command *command,
-                                 ur_kernel_handle_t handle)
+static ur_result_t choose_kernel(struct draft *draft, ur_kernel_handle_t handle)
 {
+    const struct zepi_graph_command *command = draft->command;
     struct zepi_device_kernel *device_kernel;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
     uint32_t i = 0;
@@ -26,9 +27,10 @@ static ur_result_t choose_kernel(struct draft *draft, const struct zepi_graph_co
     zepi_result_t result =
         zepi_kernel_get_device_kernel(kernel, draft->graph->device_index, &device_kernel);
     if (result == ZEPI_SUCCESS)
-        result = zepi_graph_launch_set_kernel(draft->launch, kernel, device_kernel);
+        result = zepi_launch_update_set_kernel(draft->command, kernel, device_kernel);
     if (result == ZEPI_SUCCESS)
         draft->device_kernel = device_kernel;
+    draft->is_reshaped = true;
     return zepi_ur_result(result);
 }
 
@@ -36,13 +38,13 @@ static ur_result_t set_argument(struct draft *draft, uint32_t index,
                                 const zepi_argument_t *argument,
                                 const struct zepi_graph_memory *memory)
 {
-    const struct zepi_graph_launch *launch = *draft->launch;
+    const struct zepi_graph_launch *launch = draft->command->launch;
     if (index >= launch->desc.argument_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index,
                               launch->desc.argument_count);
-    const zepi_result_t result = zepi_graph_launch_set_argument(draft->launch, draft->device_kernel,
-                                                                index, argument, memory);
+    const zepi_result_t result = zepi_launch_update_set_argument(
+        draft->command, draft->device_kernel, index, argument, memory);
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
                                              : zepi_ur_result(result);
 }
@@ -108,31 +110,30 @@ set_value_arguments(struct draft *draft,
 }
 
 // They have been checked.
-static void replace_sizes(struct zepi_graph_launch *launch,
-                          const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t replace_sizes(struct draft *draft,
+                                 const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    zepi_launch_desc_t *desc = &launch->desc;
-    const zepi_launch_desc_t old = *desc;
-    desc->work_dim = update->newWorkDim;
-    for (uint32_t i = 0; i < desc->work_dim; i++) {
+    zepi_launch_desc_t desc = draft->command->launch->desc;
+    desc.work_dim = update->newWorkDim;
+    for (uint32_t i = 0; i < desc.work_dim; i++) {
         if (update->pNewGlobalWorkOffset)
-            desc->global_offset[i] = update->pNewGlobalWorkOffset[i];
+            desc.global_offset[i] = update->pNewGlobalWorkOffset[i];
         if (update->pNewGlobalWorkSize)
-            desc->global_size[i] = update->pNewGlobalWorkSize[i];
+            desc.global_size[i] = update->pNewGlobalWorkSize[i];
         // Suggested for a new global size, unless it is given.
         if (update->pNewLocalWorkSize)
-            desc->group_size[i] = update->pNewLocalWorkSize[i];
+            desc.group_size[i] = update->pNewLocalWorkSize[i];
         else if (update->pNewGlobalWorkSize)
-            desc->group_size[i] = 0;
+            desc.group_size[i] = 0;
     }
-    if (!zepi_graph_launch_has_sizes(launch, &old))
-        launch->changes |= ZEPI_GRAPH_CHANGED_SIZES;
+    draft->is_reshaped = true;
+    return zepi_ur_result(zepi_launch_update_set_sizes(draft->command, &desc));
 }
 
 static ur_result_t set_sizes(struct draft *draft,
                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    struct zepi_graph_launch *launch = *draft->launch;
+    const struct zepi_graph_launch *launch = draft->command->launch;
     const uint32_t dimensions = update->newWorkDim;
     if (dimensions == 0 || dimensions > 3)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
@@ -152,17 +153,16 @@ static ur_result_t set_sizes(struct draft *draft,
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
                                   "the local size of dimension %u is 0", i);
     }
-    if (update->pNewGlobalWorkSize || update->pNewLocalWorkSize || update->pNewGlobalWorkOffset)
-        replace_sizes(launch, update);
-    return UR_RESULT_SUCCESS;
+    return update->pNewGlobalWorkSize || update->pNewLocalWorkSize || update->pNewGlobalWorkOffset
+               ? replace_sizes(draft, update)
+               : UR_RESULT_SUCCESS;
 }
 
 // What depends on more than one argument.
 static ur_result_t check_whole(const struct draft *draft)
 {
-    const struct zepi_graph_launch *launch = *draft->launch;
-    if (launch->kernel->is_emulated ||
-        (launch->changes & (ZEPI_GRAPH_CHANGED_KERNEL | ZEPI_GRAPH_CHANGED_SIZES)))
+    const struct zepi_graph_launch *launch = draft->command->launch;
+    if (launch->kernel->is_emulated || draft->is_reshaped)
         return zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
     if (!draft->has_local)
         return UR_RESULT_SUCCESS;
@@ -174,13 +174,13 @@ static ur_result_t check_whole(const struct draft *draft)
                : UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
 }
 
-static ur_result_t draft_launch(struct draft *draft, const struct zepi_graph_command *command,
+static ur_result_t draft_launch(struct draft *draft,
                                 const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     ur_result_t result = UR_RESULT_SUCCESS;
-    draft->device_kernel = zepi_graph_device_kernel(draft->graph, (*draft->launch)->kernel);
+    draft->device_kernel = zepi_graph_device_kernel(draft->graph, draft->command->launch->kernel);
     if (update->hNewKernel)
-        result = choose_kernel(draft, command, update->hNewKernel);
+        result = choose_kernel(draft, update->hNewKernel);
     if (result == UR_RESULT_SUCCESS)
         result = set_mem_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
@@ -221,16 +221,12 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
 }
 
 // One update of a call, with the graph's turn.
-static ur_result_t add_update(struct zepi_launch_update *all,
+static ur_result_t add_update(struct zepi_graph *graph,
                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const ur_result_t result = check_command(all->graph, update->hCommand);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    struct zepi_graph_command *command = command_of(update->hCommand);
-    struct draft draft = {.graph = all->graph, .launch = zepi_launch_update_edit(all, command)};
-    return draft.launch ? draft_launch(&draft, command, update)
-                        : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const ur_result_t result = check_command(graph, update->hCommand);
+    struct draft draft = {.graph = graph, .command = command_of(update->hCommand)};
+    return result == UR_RESULT_SUCCESS ? draft_launch(&draft, update) : result;
 }
 
 // All updates or none. Executions under way are not concerned.
@@ -238,7 +234,7 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, uint32_t numKernelUpdates,
     const ur_exp_command_buffer_update_kernel_launch_desc_t *pUpdateKernelLaunch)
 {
-    struct zepi_launch_update all;
+    struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
     ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch");
@@ -246,12 +242,12 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_launch_update_begin(&all, zepi_ur_command_buffer(hCommandBuffer));
+    zepi_launch_update_begin(graph);
     // Written with the turn.
-    result = check_updatable(all.graph, all.graph->is_finalized);
+    result = check_updatable(graph, graph->is_finalized);
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
-        result = add_update(&all, &pUpdateKernelLaunch[i]);
-    zepi_launch_update_end(&all, result == UR_RESULT_SUCCESS);
+        result = add_update(graph, &pUpdateKernelLaunch[i]);
+    zepi_launch_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }
 

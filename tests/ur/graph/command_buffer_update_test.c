@@ -214,6 +214,66 @@ Test(command_buffer_update, takes_all_updates_of_a_call_or_none)
     ur_free(sum);
 }
 
+// Also in lists that are recorded later: the second execution needs some.
+Test(command_buffer_update, leaves_nothing_of_an_update_that_fails)
+{
+    ur_kernel_handle_t use_local = ur_kernel("launches", "use_local");
+    ur_kernel_handle_t count = ur_kernel("launches", "count_items");
+    int32_t *sums = ur_shared(2 * sizeof(int32_t)), *other = ur_shared(16 * sizeof(int32_t));
+    struct host_event host = host_event_make();
+    const int32_t length = 10, shorter = 3, nothing = 0;
+    const size_t items = 16, group = 8;
+    size_t fewer = 8, smaller = 4;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_LOCAL(0, 40), UR_VALUE(1, length),
+                                                        UR_POINTER(2, sums)};
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, use_local, 1, NULL, &items, &group,
+                                                       3, arguments, 1, &count, 0, NULL, 0, NULL,
+                                                       NULL, NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+
+    const ur_exp_command_buffer_update_value_arg_desc_t values[] = {
+        cb_new_value(0, 80, NULL), cb_new_value(1, sizeof(shorter), &shorter)};
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(2, &other),
+                                                          first = cb_new_pointer(0, &other);
+    ur_exp_command_buffer_update_kernel_launch_desc_t updates[] = {
+        cb_update(command), cb_update(command), cb_update(command)};
+    updates[0].numNewValueArgs = 2;
+    updates[0].pNewValueArgList = values;
+    updates[0].numNewPointerArgs = 1;
+    updates[0].pNewPointerArgList = &pointer;
+    updates[0].pNewGlobalWorkSize = &fewer;
+    updates[0].pNewLocalWorkSize = &smaller;
+    updates[1].hNewKernel = count;
+    updates[1].numNewPointerArgs = 1;
+    updates[1].pNewPointerArgList = &first;
+    updates[2].newWorkDim = 4;
+    for (uint32_t begin = 0; begin < 3; begin++)
+        UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 3 - begin, updates + begin),
+                 UR_RESULT_ERROR_INVALID_WORK_DIMENSION);
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 1, &host.event, NULL));
+    UR_OK(urEnqueueUSMFill(gear.queue, sums, sizeof(nothing), &nothing, 2 * sizeof(nothing), 0,
+                           NULL, NULL));
+    cb_run(gear.queue, buffer);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(sums[0] == 7045 && sums[1] == 7045, "%d, %d", sums[0], sums[1]);
+    cr_assert_eq(other[0], 0);
+    // All but the last of them are right.
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 2, updates));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(other[0] == 1 && other[7] == 1 && other[8] == 0);
+
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(use_local));
+    UR_OK(urKernelRelease(count));
+    host_event_release(&host);
+    ur_free(sums);
+    ur_free(other);
+}
+
 // More arguments and sizes than one call of the driver has room for.
 Test(command_buffer_update, takes_many_changes_at_once)
 {
