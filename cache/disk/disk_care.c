@@ -155,8 +155,32 @@ bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_byt
 
 struct verification {
     enum zepi_disk_verify_mode mode;
+    void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw); // NULL: nothing is told
+    void *user;
     struct zepi_disk_report report;
 };
+
+static void note_flaw(const struct verification *verification, const char *name,
+                      enum zepi_disk_flaw flaw)
+{
+    if (verification->note)
+        verification->note(verification->user, name, flaw);
+}
+
+static void verify_record(struct verification *verification, int folder,
+                          const struct zepi_disk_item *item)
+{
+    struct zepi_disk_report *report = &verification->report;
+    struct zepi_disk_tally *tally = tally_for_record(folder, item->name, report);
+    tally_add(tally, item->size_bytes);
+    if (tally == &report->unreadable)
+        note_flaw(verification, item->name, ZEPI_DISK_FLAW_UNREADABLE);
+    if (tally != &report->bad)
+        return;
+    note_flaw(verification, item->name, ZEPI_DISK_FLAW_BAD);
+    if (verification->mode == ZEPI_DISK_REMOVE_BAD)
+        (void)zepi_sys_unlink(folder, item->name);
+}
 
 static bool verify_files(int folder, void *user)
 {
@@ -169,24 +193,23 @@ static bool verify_files(int folder, void *user)
         const struct zepi_disk_item *item = &list.items[i];
         if (item->kind == ZEPI_DISK_FILE_OTHER_VERSION) {
             tally_add(&report->other_version, item->size_bytes);
+            note_flaw(verification, item->name, ZEPI_DISK_FLAW_OTHER_VERSION);
         } else if (item->kind == ZEPI_DISK_FILE_TEMPORARY) {
             tally_add(&report->temporary, item->size_bytes);
         } else {
-            struct zepi_disk_tally *tally = tally_for_record(folder, item->name, report);
-            tally_add(tally, item->size_bytes);
-            if (tally == &report->bad && verification->mode == ZEPI_DISK_REMOVE_BAD)
-                (void)zepi_sys_unlink(folder, item->name);
+            verify_record(verification, folder, item);
         }
     }
     zepi_disk_list_finish(&list);
     return true;
 }
 
-enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
-                                              enum zepi_disk_verify_mode mode,
-                                              struct zepi_disk_report *out_report)
+enum zepi_cache_folder_state
+zepi_disk_verify(struct zepi_disk *disk, enum zepi_disk_verify_mode mode,
+                 void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw), void *user,
+                 struct zepi_disk_report *out_report)
 {
-    struct verification verification = {.mode = mode};
+    struct verification verification = {.mode = mode, .note = note, .user = user};
     enum zepi_cache_folder_state state = with_disk_folder(disk, verify_files, &verification);
     *out_report = verification.report;
     return state;

@@ -29,14 +29,24 @@ struct zepi_disk_report {
     struct zepi_disk_tally unreadable; // for now: no permission, no descriptors, ...
 };
 
-// Reads and verifies every file of this format version.
+// Why a file is not used.
+enum zepi_disk_flaw {
+    ZEPI_DISK_FLAW_BAD,
+    ZEPI_DISK_FLAW_OTHER_VERSION,
+    ZEPI_DISK_FLAW_UNREADABLE,
+};
+
 enum zepi_disk_verify_mode {
     ZEPI_DISK_KEEP_BAD,
     ZEPI_DISK_REMOVE_BAD,
 };
-enum zepi_cache_folder_state zepi_disk_verify(struct zepi_disk *disk,
-                                              enum zepi_disk_verify_mode mode,
-                                              struct zepi_disk_report *out_report);
+
+// Reads and verifies every file of this format version. Calls `note`, unless it is NULL, for each
+// file with a flaw; the name is borrowed for the call.
+enum zepi_cache_folder_state
+zepi_disk_verify(struct zepi_disk *disk, enum zepi_disk_verify_mode mode,
+                 void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw), void *user,
+                 struct zepi_disk_report *out_report);
 
 // A file that was found sound.
 struct zepi_disk_sound_file {

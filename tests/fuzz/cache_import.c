@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
         fuzz_require(size_bytes < MAGIC_BYTES);
         return 0;
     }
-    (void)zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    (void)zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
     fuzz_require(report.bad.files == 0 && report.good.files <= imported.good.files &&
                  (report.good.files > 0) == (imported.good.files > 0));
     fuzz_require(cache_export(disk, "/dev/null", &state, &exported) &&

@@ -76,6 +76,10 @@ ZEPI_CACHE_DIR=$scratch/cache
 expect 0 'compared_with: ' "$zepi" cache verify --cpu
 "$zepi" cache verify --cpu 2>/dev/null | grep -q '^unused' && fail 'something is not used'
 expect 0 'with other settings of it' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu
+# Another path of the same driver.
+driver=$(dirname "$zepi")/../lib/libze_cpu.so.1
+mkdir "$scratch/elsewhere" && cp "$driver" "$scratch/elsewhere/libze_cpu.so.1"
+expect 0 'of a driver at another path' env ZEPI_ZE_CPU="$scratch/elsewhere/libze_cpu.so.1" "$zepi" cache verify --cpu
 expect 0 '"reason":' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu --json
 
 [ $failures -eq 0 ]

@@ -104,6 +104,12 @@ json "$zepi" cache verify --json
 victim=$(find "$ZEPI_CACHE_DIR" -name '*.zepi1' | head -n 1)
 printf 'x' | dd of="$victim" bs=1 seek=70 conv=notrunc 2>/dev/null
 expect 1 'bad: 1 files' "$zepi" cache verify --keep
+expect 1 "unused: $(basename "$victim"): damaged" "$zepi" cache verify --keep
+# A file of another version of the format is named, too.
+other=${victim%1}9999
+cp "$victim" "$other"
+expect 1 "unused: $(basename "$other"): of another version of the file format" "$zepi" cache verify --keep --cpu
+rm "$other"
 expect 1 'bad_and_removed: 1 files' "$zepi" cache verify
 expect 0 'bad_and_removed: 0 files' "$zepi" cache verify
 expect 2 'expected a number' "$zepi" cache trim
@@ -117,6 +123,7 @@ json "$zepi" cache clear --json
 expect 0 'not there yet' "$zepi" cache show --folder "$scratch/none"
 mkdir "$scratch/open" && chmod 777 "$scratch/open"
 expect 1 'writable by group or others' "$zepi" cache clear --folder "$scratch/open"
+expect 1 'writable by group or others' "$zepi" cache verify --folder "$scratch/open"
 expect 1 'there is no folder' env -u ZEPI_CACHE_DIR -u XDG_CACHE_HOME -u HOME "$zepi" cache show
 # Objects: compiled, linked, joined, shown.
 expect 0 'import: function triple' "$zepi" build "$data/importer.spv" --cpu --show

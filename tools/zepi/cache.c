@@ -149,35 +149,51 @@ struct unused {
     cJSON *list;
 };
 
+static void add_unused_file(cJSON *list, const char *name, const char *reason)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "file", name);
+    cJSON_AddStringToObject(item, "reason", reason);
+    cJSON_AddItemToArray(list, item);
+}
+
+static void note_flaw(void *user, const char *name, enum zepi_disk_flaw flaw)
+{
+    static const char *const reasons[] = {[ZEPI_DISK_FLAW_BAD] = "damaged",
+                                          [ZEPI_DISK_FLAW_OTHER_VERSION] =
+                                              "of another version of the file format",
+                                          [ZEPI_DISK_FLAW_UNREADABLE] = "cannot be read now"};
+    add_unused_file(user, name, reasons[flaw]);
+}
+
 static bool note_if_unused(void *user, const struct zepi_disk_sound_file *file)
 {
     const struct unused *unused = user;
     const char *refusal = cache_use_refusal(unused->use, file->key, file->key_size);
-    if (refusal) {
-        cJSON *item = cJSON_CreateObject();
-        cJSON_AddStringToObject(item, "file", file->name);
-        cJSON_AddStringToObject(item, "reason", refusal);
-        cJSON_AddItemToArray(unused->list, item);
-    }
+    if (refusal)
+        add_unused_file(unused->list, file->name, refusal);
     return true;
 }
 
 // Adds the files that the device would not use.
-static void add_unused(const struct care *care, const struct cache_use *use)
+static void add_unused(const struct care *care, const struct cache_use *use, cJSON *list)
 {
-    struct unused unused = {use, NULL};
+    struct unused unused = {use, list};
     cJSON_AddStringToObject(care->document, "compared_with", use->device.name);
-    unused.list = cJSON_AddArrayToObject(care->document, "unused");
     zepi_disk_for_each_sound(care->disk, note_if_unused, &unused);
 }
 
 static int verify(const struct care *care)
 {
     struct zepi_disk_report report;
-    const enum zepi_cache_folder_state state = zepi_disk_verify(
-        care->disk, care->keeps_bad ? ZEPI_DISK_KEEP_BAD : ZEPI_DISK_REMOVE_BAD, &report);
-    if (!can_go_on(care, state))
+    cJSON *list = cJSON_CreateArray();
+    const enum zepi_cache_folder_state state =
+        zepi_disk_verify(care->disk, care->keeps_bad ? ZEPI_DISK_KEEP_BAD : ZEPI_DISK_REMOVE_BAD,
+                         note_flaw, list, &report);
+    if (!can_go_on(care, state)) {
+        cJSON_Delete(list);
         return EXIT_FAILED;
+    }
     add_tally(care->document, "good", &report.good);
     add_tally(care->document, care->keeps_bad ? "bad" : "bad_and_removed", &report.bad);
     add_tally(care->document, "other_version", &report.other_version);
@@ -186,7 +202,8 @@ static int verify(const struct care *care)
     struct cache_use use;
     int code = cache_use_init(&use, care->driver);
     if (code == EXIT_OK)
-        add_unused(care, &use);
+        add_unused(care, &use, list);
+    cJSON_AddItemToObject(care->document, "unused", list);
     cache_use_finish(&use);
     // Without a device there is nothing to compare with.
     if (code == EXIT_NO_DEVICE && care->driver == HOST_DRIVER_AUTO)
@@ -276,7 +293,7 @@ static int import(const struct care *care)
     if (code == EXIT_OK && !cache_copy(use.disk, care->disk))
         code = EXIT_FAILED;
     if (code == EXIT_OK)
-        add_unused(care, &use);
+        add_unused(care, &use, cJSON_AddArrayToObject(care->document, "unused"));
     cache_use_finish(&use);
     return is_read && imported.bad.files == 0 ? code : EXIT_FAILED;
 }

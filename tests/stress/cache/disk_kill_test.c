@@ -148,9 +148,9 @@ static bool sweep_leaves_only_good_files(void)
     struct zepi_disk_report before;
     struct zepi_disk_report after;
     struct zepi_disk_tally removed;
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &before);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &before);
     zepi_disk_trim(disk, UINT64_MAX, &removed);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &after);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &after);
     zepi_disk_destroy(disk);
     printf("good %llu, bad %llu, leftovers %llu, after a sweep %llu\n",
            (unsigned long long)after.good.files, (unsigned long long)before.bad.files,

@@ -97,12 +97,39 @@ Test(disk_care, shows_every_file)
     close(writer);
 }
 
+struct flaws {
+    unsigned of[3];
+    char bad[ZEPI_DISK_NAME_BYTES];
+};
+
+static void note_flaw(void *user, const char *name, enum zepi_disk_flaw flaw)
+{
+    struct flaws *flaws = user;
+    flaws->of[flaw]++;
+    if (flaw == ZEPI_DISK_FLAW_BAD)
+        snprintf(flaws->bad, sizeof(flaws->bad), "%s", name);
+}
+
+Test(disk_care, names_each_file_with_a_flaw)
+{
+    struct zepi_disk_report report;
+    struct flaws flaws = {0};
+    int writer = fill();
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, note_flaw, &flaws, &report);
+    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_BAD], 1);
+    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_OTHER_VERSION], 1);
+    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_UNREADABLE], 0);
+    cr_assert_gt(strlen(flaws.bad), 0);
+    close(writer);
+}
+
 Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
 {
     struct zepi_disk_report report;
     int writer = fill();
     for (int round = 0; round < 2; round++) {
-        cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report), ZEPI_CACHE_FOLDER_USABLE);
+        cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report),
+                     ZEPI_CACHE_FOLDER_USABLE);
         cr_assert_eq(report.good.files, 2);
         cr_assert_gt(report.good.bytes, UINT64_C(2) * PAYLOAD_BYTES);
         cr_assert_eq(report.bad.files, 1);
@@ -111,9 +138,9 @@ Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
         cr_assert_eq(report.temporary.files, 2);
         cr_assert_eq(report.unreadable.files, 0);
     }
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
     cr_assert_eq(report.bad.files, 1);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
     cr_assert_eq(report.bad.files, 0);
     cr_assert_eq(report.good.files, 2);
     close(writer);
@@ -122,14 +149,16 @@ Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
 Test(disk_care, does_not_condemn_what_it_cannot_read_now)
 {
     struct zepi_disk_report report;
+    struct flaws flaws = {0};
     store(1);
     // The folder and the list succeed, the file does not open.
     fixture_fault(1u << ZEPI_SYS_OPEN, 2, EMFILE, FIXTURE_FAULT_FOREVER);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, note_flaw, &flaws, &report);
     cr_assert(fixture_fault_end());
     cr_assert_eq(report.unreadable.files, 1);
+    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_UNREADABLE], 1);
     cr_assert_eq(report.bad.files, 0);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
     cr_assert_eq(report.good.files, 1);
 }
 
@@ -146,7 +175,7 @@ Test(disk_care, is_no_use_of_a_file)
     int64_t after_ns = 0;
     store(1);
     zepi_disk_for_each(disk, note_last_use, &before_ns);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
     zepi_disk_for_each(disk, note_last_use, &after_ns);
     cr_assert_gt(before_ns, 0);
     cr_assert_eq(before_ns, after_ns);
@@ -162,7 +191,7 @@ Test(disk_care, trims_oldest_first_and_sweeps_what_the_dead_left)
     cr_assert_eq(removed.bytes, 5);
     store(10);
     cr_assert_eq(zepi_disk_trim(disk, PAYLOAD_BYTES + 200, &removed), ZEPI_CACHE_FOLDER_USABLE);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
     cr_assert_eq(report.good.files, 1);
     cr_assert_eq(report.temporary.files, 1, "its writer is alive");
     close(writer);
@@ -234,7 +263,8 @@ Test(disk_care, says_why_a_folder_is_not_used)
     struct seen seen = {0};
     const char *path = test_env_scratch_path("cache");
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_MISSING);
-    cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report), ZEPI_CACHE_FOLDER_MISSING);
+    cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report),
+                 ZEPI_CACHE_FOLDER_MISSING);
     store(1);
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(chmod(path, 0777), 0);

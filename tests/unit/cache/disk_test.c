@@ -168,7 +168,7 @@ Test(disk, stays_within_its_limit_over_many_stores)
     zepi_disk_set_limit_bytes(disk, LIMIT);
     for (uint64_t i = 0; i < 100; i++) {
         store_bytes(i, bytes, SIZE);
-        zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+        zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
         cr_assert_leq(report.good.bytes, LIMIT);
         cr_assert(has(i), "the newest is there");
     }
@@ -190,7 +190,7 @@ Test(disk, notices_in_time_what_another_process_stored)
     disk = mine;
     for (uint64_t i = 1; i <= 64; i++)
         store_bytes(i, bytes, SIZE);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, &report);
+    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
     cr_assert_leq(report.good.bytes, LIMIT);
 }
 
