@@ -347,7 +347,7 @@ static zepi_result_t images(void)
     return with_gear(use_images);
 }
 
-// The diamond of tests/data/link_top.cl.
+// The diamond of tests/data/link/link_top.cl.
 static zepi_result_t use_links(void)
 {
     const ur_specialization_constant_info_t value = {1, sizeof(constant), &constant};

@@ -6,8 +6,8 @@ set -u
 zepi=$1 python=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# shellcheck source=tests/integration/expect.sh
-. "$(dirname "$0")/../integration/expect.sh"
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
 export HOME=$scratch
 unset PYTHONPATH LD_LIBRARY_PATH LD_PRELOAD UR_ADAPTERS_FORCE_LOAD UR_ADAPTERS_SEARCH_PATH ZE_ENABLE_ALT_DRIVERS
 packages=$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')

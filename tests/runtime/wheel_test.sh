@@ -14,8 +14,8 @@ if [ ! -x "$venv/bin/auditwheel" ] || [ ! -e "$build/lib/libur_adapter_zepi.so" 
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# shellcheck source=tests/integration/expect.sh
-. "$root/tests/integration/expect.sh"
+# shellcheck source=tests/support/expect.sh
+. "$root/tests/support/expect.sh"
 unset ZEPI_PLUGIN ZEPI_ZE_CPU ZEPI_UR_ADAPTER ZE_CPU_OPENCL ZE_ENABLE_ALT_DRIVERS
 export ZEPI_CACHE_DIR=$scratch/cache
 environment=$scratch/environment

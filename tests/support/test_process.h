@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs cache_process (tests/integration/cache_process.c), a process that builds one module, and
-// reads its output.
+// Runs cache_process (tests/integration/cache/cache_process.c), a process that builds one module,
+// and reads its output.
 #ifndef ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
 #define ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # How to add a test.
 #
-#   1. Write tests/<tier>/<name>_test.c: Criterion tests, or a plain main() that returns 0 for passed,
+#   1. Write tests/<tier>/<folder>/<name>_test.c: Criterion tests, or a plain main() that returns 0 for passed,
 #      77 for skipped (after printing the reason) and anything else for failed. Race tests are plain
 #      programs: Criterion's worker processes do not start under ThreadSanitizer.
 #   2. In tests/<tier>/CMakeLists.txt say

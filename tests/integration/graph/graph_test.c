@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// Graphs of the function table: commands are added or captured, then executed often.
+#include "queue/queue_fixture.h"
+#include "test_env.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static zepi_module_t module;
+static zepi_kernel_t add; // sum[i] = a[i] + b[i]
+static float *memory;     // four vectors
+
+static void set_up(void)
+{
+    gear_set_up();
+    module = test_executable(gear.context, "vector_add");
+    TEST_OK(zepi.module_get_kernel(module, "vector_add", &add));
+    memory = queue_allocate(4 * ITEMS);
+}
+
+static void tear_down(void)
+{
+    queue_free(memory);
+    TEST_OK(zepi.release(add));
+    TEST_OK(zepi.release(module));
+    gear_tear_down();
+}
+
+TestSuite(graph, .init = set_up, .fini = tear_down);
+
+#define AFTER(...)                                                                                 \
+    ((zepi_graph_wait_list_t){(const uint32_t[]){__VA_ARGS__},                                     \
+                              sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)})
+#define AT_ONCE ((zepi_graph_wait_list_t){NULL, 0})
+
+static zepi_graph_t make(zepi_graph_flags_t flags)
+{
+    zepi_graph_t graph;
+    TEST_OK(zepi.graph_create(gear.context, gear.device, flags, &graph));
+    return graph;
+}
+
+static float *vector(int index)
+{
+    return memory + (size_t)index * ITEMS;
+}
+
+static void expect(int index, float value)
+{
+    for (int i = 0; i < ITEMS; i++)
+        cr_assert_eq(vector(index)[i], value, "vector %d, item %d: %g", index, i,
+                     (double)vector(index)[i]);
+}
+
+struct sum {
+    zepi_argument_t arguments[3];
+    zepi_launch_desc_t desc;
+};
+
+static void make_sum(struct sum *sum, int a, int b, int to)
+{
+    sum->arguments[0] = TEST_POINTER(vector(a));
+    sum->arguments[1] = TEST_POINTER(vector(b));
+    sum->arguments[2] = TEST_POINTER(vector(to));
+    sum->desc = test_launch(add, 3, sum->arguments, ITEMS);
+}
+
+static uint32_t add_sum(zepi_graph_t graph, int a, int b, int to, zepi_graph_wait_list_t wait)
+{
+    struct sum sum;
+    uint32_t number;
+    make_sum(&sum, a, b, to);
+    TEST_OK(zepi.graph_add_launch(graph, &sum.desc, wait, &number));
+    return number;
+}
+
+static void run(zepi_graph_t graph)
+{
+    TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+}
+
+static zepi_graph_info_t info_of(zepi_graph_t graph)
+{
+    zepi_graph_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.graph_get_info(graph, &info));
+    return info;
+}
+
+// 0 = 1, 1 = 0, 2 = 0 + 1, 3 = 3 + 2.
+Test(graph, commands_are_added_and_executed_after_what_they_wait_for)
+{
+    const float one = 1;
+    uint32_t filled, copied;
+    zepi_graph_t graph = make(0);
+    TEST_OK(zepi.graph_add_fill(graph, vector(0), &one, sizeof(one), ITEMS * sizeof(float), AT_ONCE,
+                                &filled));
+    TEST_OK(zepi.graph_add_copy(graph, vector(1), vector(0), ITEMS * sizeof(float), AFTER(filled),
+                                &copied));
+    const uint32_t added = add_sum(graph, 0, 1, 2, AFTER(filled, copied));
+    add_sum(graph, 3, 2, 3, AFTER(added));
+    TEST_OK(zepi.graph_finalize(graph));
+    expect(0, 0);
+    for (int i = 1; i <= 3; i++) {
+        run(graph);
+        expect(2, 2);
+        expect(3, 2 * (float)i);
+    }
+    const zepi_graph_info_t info = info_of(graph);
+    cr_assert(info.is_finalized && !info.is_capturing);
+    cr_assert_eq(info.command_count, 4);
+    cr_assert_eq(info.context, gear.context);
+    cr_assert_eq(info.device, gear.device);
+    TEST_OK(zepi.release(graph));
+}
+
+Test(graph, commands_of_queues_are_captured)
+{
+    const float one = 1;
+    struct sum sum;
+    zepi_event_t filled, added;
+    zepi_queue_t other;
+    zepi_graph_t graph = make(0);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, graph));
+    cr_assert(info_of(graph).is_capturing);
+    TEST_OK(zepi.queue_fill(gear.queue, vector(0), &one, sizeof(one), ITEMS * sizeof(float),
+                            TEST_NO_WAIT, &filled));
+    make_sum(&sum, 0, 0, 1);
+    TEST_OK(zepi.queue_launch(other, &sum.desc, WAIT_FOR(filled), &added));
+    make_sum(&sum, 1, 2, 2);
+    TEST_FAILS(zepi.queue_finish(gear.queue), ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_OK(zepi.queue_launch(gear.queue, &sum.desc, WAIT_FOR(added), NULL));
+    TEST_OK(zepi.queue_end_capture(gear.queue));
+    expect(0, 0);
+    TEST_OK(zepi.graph_finalize(graph));
+    for (int i = 1; i <= 3; i++) {
+        run(graph);
+        expect(2, 2 * (float)i);
+    }
+    TEST_OK(zepi.release(filled));
+    TEST_OK(zepi.release(added));
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.release(other));
+}
+
+// Of graphs with added and with captured commands.
+static void check_updates(bool is_captured)
+{
+    struct sum sum;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    zepi_graph_update_t update = {.number = 0, .launch = &sum.desc};
+    make_sum(&sum, 0, 0, 3);
+    if (is_captured) {
+        TEST_OK(zepi.queue_begin_capture(gear.queue, graph));
+        TEST_OK(zepi.queue_launch(gear.queue, &sum.desc, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_end_capture(gear.queue));
+    } else {
+        TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
+    }
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 1;
+    TEST_FAILS(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_WRONG_STATE);
+    TEST_OK(zepi.graph_finalize(graph));
+    run(graph);
+    expect(3, 2);
+    make_sum(&sum, 3, 3, 2);
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    run(graph);
+    expect(2, 4);
+    expect(3, 2);
+    make_sum(&sum, 2, 3, 1);
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    run(graph);
+    expect(1, 6);
+    // A wrong one changes nothing.
+    update.number = 1;
+    TEST_FAILS(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_INVALID_VALUE);
+    update.number = 0;
+    sum.desc.argument_count = 2;
+    TEST_FAILS(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_INVALID_SIZE);
+    memset(vector(1), 0, ITEMS * sizeof(float));
+    run(graph);
+    expect(1, 6);
+    TEST_OK(zepi.release(graph));
+}
+
+Test(graph, launches_are_updated)
+{
+    check_updates(false);
+    check_updates(true);
+}
+
+Test(graph, an_execution_has_a_wait_list_and_an_event)
+{
+    zepi_event_t begun, done;
+    zepi_event_status_t status;
+    zepi_graph_t graph = make(0);
+    add_sum(graph, 0, 0, 1, AT_ONCE);
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.event_create(gear.context, &begun));
+    TEST_OK(zepi.queue_execute(gear.queue, graph, WAIT_FOR(begun), &done));
+    TEST_OK(zepi.event_get_status(done, &status));
+    cr_assert_eq(status, ZEPI_EVENT_SUBMITTED);
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 4;
+    TEST_OK(zepi.event_signal(begun));
+    TEST_OK(zepi.event_wait(1, &done, UINT64_MAX));
+    expect(1, 8);
+    TEST_OK(zepi.release(begun));
+    TEST_OK(zepi.release(done));
+    TEST_OK(zepi.release(graph));
+}
+
+// The graph is released while it runs, the kernel and a buffer before it does.
+Test(graph, keeps_what_its_commands_use)
+{
+    const size_t bytes = ITEMS * sizeof(float);
+    zepi_buffer_t buffer;
+    zepi_kernel_t kernel;
+    zepi_graph_t graph = make(0);
+    float twos[ITEMS];
+    for (int i = 0; i < ITEMS; i++)
+        twos[i] = 2;
+    TEST_OK(zepi.buffer_create(gear.context, bytes, twos, &buffer));
+    TEST_OK(zepi.module_get_kernel(module, "vector_add", &kernel));
+    const zepi_argument_t arguments[] = {{.kind = ZEPI_ARGUMENT_BUFFER, .value = buffer},
+                                         {.kind = ZEPI_ARGUMENT_BUFFER, .value = buffer},
+                                         TEST_POINTER(vector(1))};
+    const zepi_launch_desc_t desc = test_launch(kernel, 3, arguments, ITEMS);
+    TEST_OK(zepi.graph_add_launch(graph, &desc, AT_ONCE, NULL));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(buffer));
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    expect(1, 4);
+}
+
+Test(graph, what_is_wrong_leaves_the_graph_as_it_was)
+{
+    const float one = 1;
+    const size_t bytes = ITEMS * sizeof(float);
+    zepi_graph_t graph = make(0), other;
+    zepi_launch_desc_t named = {.size = sizeof(named), .kernel_name = "vector_add", .work_dim = 1};
+    struct sum sum;
+    zepi_graph_update_t update = {.number = 0, .launch = &sum.desc};
+    make_sum(&sum, 0, 0, 1);
+    TEST_FAILS(zepi.graph_create(NULL, gear.device, 0, &other), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.graph_create(gear.context, gear.device, 2, &other), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_create(gear.context, gear.device, 0, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_finalize((zepi_graph_t)gear.queue), ZEPI_ERROR_INVALID_OBJECT);
+    TEST_FAILS(zepi.graph_add_fill(graph, vector(0), &one, 3, bytes, AT_ONCE, NULL),
+               ZEPI_ERROR_INVALID_SIZE);
+    TEST_FAILS(zepi.graph_add_fill(graph, vector(0), NULL, 4, bytes, AT_ONCE, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_add_copy(graph, vector(0), vector(1), 1 << 20, AT_ONCE, NULL),
+               ZEPI_ERROR_INVALID_SIZE);
+    TEST_FAILS(zepi.graph_add_copy(graph, vector(0), NULL, bytes, AT_ONCE, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_add_copy(graph, vector(0), vector(1), bytes, AFTER(0), NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_add_launch(graph, NULL, AT_ONCE, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_add_launch(graph, &named, AT_ONCE, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.queue_end_capture(gear.queue), ZEPI_ERROR_NOT_CAPTURING);
+    cr_assert_eq(info_of(graph).command_count, 0);
+    TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
+    TEST_FAILS(zepi.queue_begin_capture(gear.queue, graph), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_FAILS(zepi.graph_finalize(graph), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_WRONG_STATE);
+    run(graph);
+    TEST_OK(zepi.release(graph));
+}
+
+Test(graph, a_capture_that_fails_cannot_be_executed)
+{
+    zepi_event_t marked;
+    zepi_queue_t other;
+    zepi_graph_t graph = make(0);
+    uint32_t number;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, graph));
+    TEST_FAILS(zepi.graph_finalize(graph), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(
+        zepi.graph_add_copy(graph, vector(0), vector(1), ITEMS * sizeof(float), AT_ONCE, &number),
+        ZEPI_ERROR_WRONG_STATE);
+    TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &marked));
+    TEST_OK(zepi.queue_marker(other, WAIT_FOR(marked), NULL));
+    TEST_FAILS(zepi.queue_end_capture(other), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.queue_end_capture(gear.queue), ZEPI_ERROR_CAPTURE_UNJOINED);
+    TEST_FAILS(zepi.graph_finalize(graph), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.queue_marker(other, WAIT_FOR(marked), NULL), ZEPI_ERROR_CAPTURED_EVENT);
+    TEST_OK(zepi.release(marked));
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.release(other));
+}
+
+Test(graph, is_written_for_graphviz)
+{
+    zepi_graph_t graph = make(0);
+    add_sum(graph, 0, 1, 2, AT_ONCE);
+    add_sum(graph, 2, 1, 3, AFTER(0));
+    const char *path = test_env_scratch_path("graph.dot");
+    TEST_OK(zepi.graph_dump(graph, path));
+    struct test_bytes bytes = test_env_read_file(path);
+    char *text = strndup((const char *)bytes.data, bytes.size_bytes);
+    cr_assert(strstr(text, "launch vector_add") && strstr(text, "c0 -> c1"));
+    free(text);
+    free(bytes.data);
+    TEST_FAILS(zepi.graph_dump(graph, "/no/such/folder/graph.dot"), ZEPI_ERROR_UNKNOWN);
+    TEST_FAILS(zepi.graph_dump(graph, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(graph));
+}

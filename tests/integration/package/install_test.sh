@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# zepi is installed, the folder is moved, and docs/first-kernel.md is done there step by step: its files,
+# its commands, with CMake and with pkg-config, without a GPU. Then the command, its page and completion.
+# Arguments: the build folder, the document, version of clang and llvm-spirv.
+set -u
+build=$1 document=$2 version=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../../support/expect.sh"
+export HOME=$scratch XDG_CACHE_HOME=$scratch/cache
+unset ZEPI_CACHE_DIR ZEPI_PLUGIN ZEPI_ZE_CPU ZEPI_UR_ADAPTER
+
+# block KIND NUMBER: the text of the document's NUMBERth block of this kind.
+block()
+{
+    awk -v kind="\`\`\`$1" -v number="$2" '
+        $0 == kind { inside = ++count == number; next }
+        /^```/ { inside = 0 }
+        inside' "$document"
+}
+
+# do_block NUMBER WORDS: its commands succeed and print WORDS.
+do_block()
+{
+    block sh "$1" | sed "s/^version=.*/version=$version/" >"$scratch/commands"
+    expect 0 "$2" bash -e "$scratch/commands"
+}
+
+cmake --install "$build" --prefix "$scratch/before" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+mv "$scratch/before" "$scratch/zepi"
+mkdir "$scratch/work" && cd "$scratch/work" || exit 1
+block opencl 1 >scale.cl
+block c 1 >first.c
+block cmake 1 >CMakeLists.txt
+eval "$(block sh 1 | grep '^export')"
+eval "$(block sh 5 | grep '^export')"
+
+[ "$(wc -l <first.c)" -le 60 ] || fail 'the program has more than 60 lines'
+do_block 2 'scale'
+do_block 3 '1000 numbers are right'
+rm -rf build
+do_block 4 '1000 numbers are right'
+do_block 3 '1000 numbers are right'
+do_block 5 '1000 numbers are right'
+# The program can fail: another factor is not in the document.
+sed 's/factor = 3;/factor = 4;/' first.c >wrong.c
+# shellcheck disable=SC2046 # flags
+cc wrong.c $(PKG_CONFIG_PATH=$HOME/zepi/lib/pkgconfig pkg-config --cflags --libs zepi) -o wrong
+expect 1 'out[1] is 4' env LD_LIBRARY_PATH="$HOME/zepi/lib" ./wrong
+expect 1 'ZE_ENABLE_ALT_DRIVERS' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
+expect 1 'ze_cpu' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
+
+expect 3 'pip install intel-opencl-rt' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
+
+# An empty file in place of the loader, which the dynamic linker finds first.
+mkdir "$scratch/empty" && : >"$scratch/empty/libze_loader.so.1"
+expect 1 'install libze1' env LD_LIBRARY_PATH="$scratch/empty" build/first
+for command in 'info' 'demo' 'exec -- true'; do
+    # shellcheck disable=SC2086
+    expect 3 'install libze1' env LD_LIBRARY_PATH="$scratch/empty" "$HOME/zepi/bin/zepi" $command
+done
+
+[ "$(command -v zepi)" = "$HOME/zepi/bin/zepi" ] || fail 'the command is not the installed one'
+expect 0 'right' zepi demo --cpu
+expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off zepi demo --cpu
+expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" zepi exec --cpu -- env
+expect 0 "UR_ADAPTERS_SEARCH_PATH=$HOME/zepi/bin/../lib/zepi/adapters" zepi exec --cpu -- env
+# Nothing of the folder that it was built in.
+if grep -r -l -F -e "$build" -e "$scratch/before" "$HOME/zepi/lib/cmake" "$HOME/zepi/lib/pkgconfig"; then
+    fail 'a file names the folder that zepi was built in'
+fi
+
+page=$HOME/zepi/share/man/man1/zepi.1
+for command in $(zepi --help | sed -n 's/^  \([a-z][a-z]*\)  *[a-zA-Z].*/\1/p'); do
+    grep -q "^\.B $command\>" "$page" || fail "zepi.1 has no command $command"
+done
+! type groff >/dev/null 2>&1 || expect 0 'SYNOPSIS' groff -man -ww -P-cbou -Tascii "$page"
+
+# complete WORD...: completions of the last word.
+complete_words()
+{
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _zepi; echo "${COMPREPLY[*]}"' - \
+        "$HOME/zepi/share/bash-completion/completions/zepi" "$@"
+}
+expect 0 'compare' complete_words zepi com
+expect 0 '--intel-driver' complete_words zepi demo --i
+expect 0 'verify' complete_words zepi cache v
+
+[ $failures -eq 0 ] && echo 'install: everything is right'

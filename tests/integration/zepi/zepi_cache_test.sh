@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# zepi cache warm, export, import and verify. Arguments: the program, a folder of SPIR-V files (tests/data).
+set -u
+zepi=$1 data=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../../support/expect.sh"
+unset ZEPI_CACHE ZEPI_CACHE_DISK
+unset ZEPI_COMPILER # processes count their compiles
+export ZEPI_CACHE_DIR=$scratch/cache ZE_CPU_COUNT=1
+
+files() { find "$1" -name '*.zepi1' | wc -l; }
+options=(--cpu --options '-ze-opt-level=2')
+# The number of compiles from SPIR-V in a process.
+compiles() { "$zepi" build "$@" 2>&1 | sed -n 's/.*count: compile:spirv //p'; }
+
+# An executable is read as bytes with modules among them; one of them is there twice.
+{
+    head -c 4096 "$zepi"
+    cat "$data/vector_add.spv" "$data/negate.spv" "$data/vector_add.spv" "$data/importer.spv"
+    head -c 100 /dev/zero
+} >"$scratch/program"
+expect 0 'modules: 2' "$zepi" cache warm "$scratch/program" --cpu --processes 2
+expect 0 'linked_with_others: 1' "$zepi" cache warm "$scratch/program" --cpu
+[ "$(compiles "$data/vector_add.spv" "${options[@]}")" = 0 ] || fail 'what is warm is compiled'
+[ "$(compiles "$data/negate.spv" "${options[@]}")" = 0 ] || fail 'what is warm is compiled'
+[ "$(compiles "$data/vector_add.spv" --cpu --options '-cl-opt-disable')" = 1 ] || fail 'other options are no other build'
+expect 0 'built: 1' "$zepi" cache warm "$scratch/program" "$data/spin.spv" --cpu --kernels 'sp?n'
+[ "$(compiles "$data/spin.spv" "${options[@]}")" = 0 ] || fail 'a .spv file is not warm'
+expect 0 'modules: 0' "$zepi" cache warm "$scratch/program" --cpu --kernels 'nothing*'
+expect 0 '"modules":' "$zepi" cache warm "$scratch/program" --cpu --json
+expect 1 'No such file' "$zepi" cache warm "$scratch/none" --cpu
+expect 2 'expected a FILE' "$zepi" cache warm
+expect 2 'expected a number' "$zepi" cache warm "$scratch/program" --processes none
+# One module that is not built leaves the others.
+# A terminal gets a progress bar.
+expect 0 'of 2 modules' script -qec "'$zepi' cache warm '$scratch/program' --cpu --folder '$scratch/drawn'" /dev/null
+# A process that dies takes one module with it.
+ZE_CPU_BUILD_MS=1000 "$zepi" cache warm "$scratch/program" --cpu --processes 1 --folder "$scratch/killed" >"$scratch/said" 2>&1 &
+warming=$!
+until child=$(pgrep -P $warming) || ! kill -0 $warming 2>/dev/null; do sleep 0.02; done
+kill -SEGV "$child"
+wait $warming && fail 'a process that died is no failure'
+expect 0 'ended with signal 11' cat "$scratch/said"
+grep -q -E '^built: +0|not_built: 2' "$scratch/said" && fail 'no process took the place of one that died'
+expect 1 'not_built: 2' "$zepi" cache warm "$scratch/program" --cpu --options '-no-such-option' --folder "$scratch/refused"
+
+# To another machine: files, and the record of the compiler for processes there.
+expect 0 'exported: ' "$zepi" cache export "$scratch/exported"
+expect 0 'unused' "$zepi" cache import "$scratch/exported" --folder "$scratch/there" --cpu --json
+[ "$(files "$scratch/there")" -ge "$(files "$scratch/cache")" ] || fail 'import left files out'
+ZEPI_CACHE_DIR=$scratch/there
+[ "$(compiles "$data/negate.spv" "${options[@]}")" = 0 ] || fail 'what was imported is compiled'
+"$zepi" cache export - --folder "$scratch/cache" | cmp -s - "$scratch/exported" || fail 'export to standard output differs'
+# shellcheck disable=SC2016 # the inner shell expands them
+expect 0 'imported: ' sh -c '"$1" cache import - --folder "$2/piped" --cpu <"$2/exported"' - "$zepi" "$scratch"
+expect 2 'expected a FILE' "$zepi" cache export
+expect 2 'expected a FILE' "$zepi" cache import
+expect 1 'No such file' "$zepi" cache import "$scratch/none"
+expect 1 'is no exported cache' "$zepi" cache import "$data/negate.spv"
+expect 1 'No space left' "$zepi" cache export /dev/full --folder "$scratch/cache"
+[ -c /dev/full ] || fail 'export removes a device'
+# shellcheck disable=SC2016
+expect 1 'File too large' sh -c 'ulimit -f 1; trap "" XFSZ; "$1" cache export "$2/large" --folder "$2/cache"' - "$zepi" "$scratch"
+[ ! -e "$scratch/large" ] || fail 'what is half an export stays'
+# Bytes that are damaged or missing cost what they are part of.
+head -c -1 "$scratch/exported" >"$scratch/short"
+expect 1 'bad: 1 files' "$zepi" cache import "$scratch/short" --folder "$scratch/short.there" --cpu
+{ cat "$scratch/exported"; printf '\001\000\000\000\000\000\000\000x'; } >"$scratch/long"
+expect 1 'bad: 1 files' "$zepi" cache import "$scratch/long" --folder "$scratch/long.there" --cpu
+
+# Files that would not be used are named, with the reason.
+ZEPI_CACHE_DIR=$scratch/cache
+expect 0 'compared_with: ' "$zepi" cache verify --cpu
+"$zepi" cache verify --cpu 2>/dev/null | grep -q '^unused' && fail 'something is not used'
+expect 0 'with other settings of it' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu
+# Another path of the same driver.
+driver=$(dirname "$zepi")/../lib/libze_cpu.so.1
+mkdir "$scratch/elsewhere" && cp "$driver" "$scratch/elsewhere/libze_cpu.so.1"
+expect 0 'of a driver at another path' env ZEPI_ZE_CPU="$scratch/elsewhere/libze_cpu.so.1" "$zepi" cache verify --cpu
+expect 0 '"reason":' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu --json
+
+[ $failures -eq 0 ]

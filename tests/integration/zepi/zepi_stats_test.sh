@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The text that ZEPI_STATS writes at the end of a process. Arguments: the program, a folder of SPIR-V files
+# (tests/data).
+set -u
+zepi=$1 data=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export ZEPI_CACHE_DIR=$scratch/cache
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../../support/expect.sh"
+
+# run COUNT [NAME=VALUE...]: launches a kernel so often, built with the count as a constant.
+run()
+{
+    env "${@:2}" "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 \
+        --spec 7="$1":i32 --repeat "$1" --arg buffer:i32:4,ramp=0:1 --arg buffer:i32:4,out
+}
+
+# tells LINE PYTHON: line number LINE of the JSON, as `it`, satisfies a condition.
+tells()
+{
+    expect 0 '' python3 -c "
+import json, sys
+it = json.loads(open('$scratch/it.json').read().splitlines()[$1])
+print(it)
+sys.exit(not ($2))"
+}
+
+json=ZEPI_STATS=$scratch/it.json
+expect 0 'argument 1: 0 3 6 9' run 3 "$json"
+expect 0 'argument 1: 0 3 6 9' run 3 "$json"
+expect 0 'argument 1: 0 2 4 6' run 2 "$json"
+expect 1 'MODULE_BUILD_FAILURE' run 1 "$json" ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
+kernels="'scaled_copy_int' in it['compiler']['slowest'][0]['kernels']"
+tells 0 "it['programs']['compiled'] == 1 and it['compiler']['seconds'] > 0 and $kernels"
+tells 0 "it['launches'] == 3 and it['program'] == 'zepi' and it['failed_calls']['count'] == 0"
+tells 1 "it['programs']['compiled'] == 0 and it['programs']['disk'] > 0 and it['launches'] == 3"
+tells 1 "it['compiler'] == {'seconds': 0, 'builds': 0, 'failures': 0, 'slowest': []}"
+tells 2 "it['launches'] == 2 and it['programs']['compiled'] == 1"
+tells 3 "it['compiler']['failures'] == 1 and it['compiler']['slowest'][0]['failed'] and $kernels"
+tells 3 "it['failed_calls']['last'] == 'zeModuleCreate' and it['launches'] == 0"
+
+expect 0 'launches       3' run 3 ZEPI_STATS=stderr
+expect 0 'ZEPI_STATS=/nowhere/it: No such file' run 3 ZEPI_STATS=/nowhere/it
+expect 1 ' s failed: scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
+    ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
+cd "$scratch" || exit 1
+expect 0 '' run 3 ZEPI_STATS=text
+expect 0 'from disk, 0 from the shared store, 0 compiled' cat "$scratch/text"
+expect 1 '' grep -F statistics <(run 3 ZEPI_STATS=off 2>&1)
+
+# In programs that exec starts, too, where there is an adapter.
+if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
+    expect 0 'launches       2' "$zepi" exec --cpu --stats -- \
+        "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \
+        --arg buffer:i32:4 --arg buffer:i32:4
+fi
+
+expect 0 ' s: scaled_copy_int, ' run 1 ZEPI_LOG=info ZEPI_CACHE_DISK=off ZE_CPU_BUILD_MS=1200
+[ "$failures" -eq 0 ]
