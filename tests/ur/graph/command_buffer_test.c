@@ -502,3 +502,147 @@ Test(command_buffer, gets_lists_from_what_the_context_gives_back)
     UR_OK(urCommandBufferReleaseExp(buffer));
     ur_free(a);
 }
+
+// ---- Odd numbers and lifetimes ----
+
+// A command that waits for many others, each of which has an event of its own.
+Test(command_buffer, takes_thousands_of_commands_and_waits)
+{
+    enum { COMMANDS = 2000 };
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    uint32_t *memory = ur_shared(2 * COMMANDS * sizeof(uint32_t));
+    sync_point_t *points = calloc(COMMANDS, sizeof(points[0]));
+    buffer_t buffer = cb_make(FREE);
+    for (uint32_t i = 0; i < COMMANDS; i++)
+        UR_OK(urCommandBufferAppendUSMFillExp(buffer, memory + i, &i, sizeof(i), sizeof(i), 0, NULL,
+                                              0, NULL, &points[i], NULL, NULL));
+    UR_OK(urCommandBufferAppendUSMMemcpyExp(buffer, memory + COMMANDS, memory,
+                                            COMMANDS * sizeof(uint32_t), COMMANDS, points, 0, NULL,
+                                            NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    for (int run = 0; run < 2; run++) {
+        memset(memory, 0, 2 * COMMANDS * sizeof(uint32_t));
+        cb_run(queue, buffer);
+        UR_OK(urQueueFinish(queue));
+        for (uint32_t i = 0; i < COMMANDS; i++)
+            cr_assert_eq(memory[COMMANDS + i], i);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    free(points);
+    ur_free(memory);
+}
+
+// More events than any list inside has room for; the last one is signalled last. The execution
+// behind it waits for the one before it, too.
+Test(command_buffer, waits_for_many_events)
+{
+    enum { EVENTS = 65 };
+    ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    ur_event_handle_t events[EVENTS];
+    struct host_event host = host_event_make();
+    float *a = cb_floats(ITEMS);
+    buffer_t buffer = cb_make(FREE);
+    cb_append_fill(buffer, a, 3, AT_ONCE);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    for (int i = 0; i < EVENTS; i++)
+        UR_OK(urEnqueueEventsWait(queue, i + 1 == EVENTS, i + 1 == EVENTS ? &host.event : NULL,
+                                  &events[i]));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, EVENTS, events, NULL));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, EVENTS, events, NULL));
+    UR_OK(urQueueFlush(queue));
+    cb_expect(a, 0);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(queue));
+    cb_expect(a, 3);
+    for (int i = 0; i < EVENTS; i++)
+        UR_OK(urEventRelease(events[i]));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    host_event_release(&host);
+    ur_free(a);
+}
+
+Test(command_buffer, waits_for_events_of_another_context)
+{
+    ur_context_handle_t context;
+    ur_queue_handle_t queue;
+    ur_event_handle_t event;
+    struct host_event host = host_event_make();
+    float *a = cb_floats(ITEMS);
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC};
+    buffer_t buffer = cb_make(FREE), other;
+    cb_append_fill(buffer, a, 3, AT_ONCE);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urContextCreate(1, &gear.device, NULL, &context));
+    UR_OK(urQueueCreate(context, gear.device, NULL, &queue));
+    UR_OK(urCommandBufferCreateExp(context, gear.device, &desc, &other));
+    UR_OK(urCommandBufferFinalizeExp(other));
+    // The other context's execution waits for an event of this one's, and this one's for that.
+    UR_OK(urEnqueueCommandBufferExp(queue, other, 1, &host.event, &event));
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 1, &event, NULL));
+    UR_FAILS(urEnqueueCommandBufferExp(gear.queue, other, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_QUEUE);
+    cb_expect(a, 0);
+    host_event_signal(&host);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(a, 3);
+    UR_OK(urEventRelease(event));
+    UR_OK(urCommandBufferReleaseExp(other));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urContextRelease(context));
+    host_event_release(&host);
+    ur_free(a);
+}
+
+Test(command_buffer, has_no_times_in_a_queue_without_profiling)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .enableProfiling = true};
+    ur_queue_handle_t queue = ur_queue(gear.device, 0);
+    float *a = cb_floats(ITEMS);
+    ur_event_handle_t event;
+    uint64_t time;
+    buffer_t buffer;
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &buffer));
+    cb_append_fill(buffer, a, 3, AT_ONCE);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, 0, NULL, &event));
+    UR_OK(urEventWait(1, &event));
+    UR_FAILS(
+        urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_START, sizeof(time), &time, NULL),
+        UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE);
+    UR_OK(urEventRelease(event));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urQueueRelease(queue));
+    ur_free(a);
+}
+
+// Whatever the host releases first, the event is good as long as the host has it.
+Test(command_buffer, leaves_its_event_behind)
+{
+    struct host_event host = host_event_make();
+    ur_kernel_handle_t kernel = ur_kernel("vector_add", "vector_add");
+    ur_queue_handle_t queue = ur_queue(gear.device, 0);
+    ur_event_handle_t event;
+    float *a = cb_floats(ITEMS);
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    buffer_t buffer = cb_make(UPDATABLE);
+    command_t command;
+    a[0] = 2;
+    cb_append_launch(buffer, kernel, ITEMS, 3, arguments, AT_ONCE, &command);
+    UR_OK(urKernelRelease(kernel));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urEnqueueCommandBufferExp(queue, buffer, 1, &host.event, &event));
+    UR_OK(urQueueRelease(queue));
+    host_event_signal(&host);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urEventWait(1, &event));
+    cr_assert_eq(ur_event_status(event), UR_EVENT_STATUS_COMPLETE);
+    cr_assert_eq(a[0], 4);
+    UR_OK(urEventRelease(event));
+    host_event_release(&host);
+    ur_free(a);
+}

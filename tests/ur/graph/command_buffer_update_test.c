@@ -274,6 +274,35 @@ Test(command_buffer_update, leaves_nothing_of_an_update_that_fails)
     ur_free(other);
 }
 
+// Nothing changes, or nothing is given: the launch is as it was.
+Test(command_buffer_update, may_change_nothing)
+{
+    float *a = cb_floats(ITEMS), *sum = cb_floats(ITEMS);
+    size_t items = ITEMS;
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 2;
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sum)};
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(0, &a);
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    cb_append_launch(buffer, cb_add, ITEMS, 3, arguments, AT_ONCE, &command);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    update_and_run(buffer, &update);
+    cb_expect(sum, 4);
+    memset(sum, 0, ITEMS * sizeof(sum[0]));
+    update.hNewKernel = cb_add;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    update.pNewGlobalWorkSize = &items;
+    update_and_run(buffer, &update);
+    cb_expect(sum, 4);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+    ur_free(sum);
+}
+
 // More arguments and sizes than one call of the driver has room for.
 Test(command_buffer_update, takes_many_changes_at_once)
 {
