@@ -539,6 +539,7 @@ Test(command_buffer, waits_for_many_events)
 {
     enum { EVENTS = 65 };
     ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    ur_queue_handle_t second = ur_queue(gear.device, 0);
     ur_event_handle_t events[EVENTS];
     struct host_event host = host_event_make();
     float *a = cb_floats(ITEMS);
@@ -548,17 +549,18 @@ Test(command_buffer, waits_for_many_events)
     for (int i = 0; i < EVENTS; i++)
         UR_OK(urEnqueueEventsWait(queue, i + 1 == EVENTS, i + 1 == EVENTS ? &host.event : NULL,
                                   &events[i]));
-    UR_OK(urEnqueueCommandBufferExp(queue, buffer, EVENTS, events, NULL));
-    UR_OK(urEnqueueCommandBufferExp(queue, buffer, EVENTS, events, NULL));
-    UR_OK(urQueueFlush(queue));
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, EVENTS, events, NULL));
+    UR_OK(urEnqueueCommandBufferExp(second, buffer, EVENTS, events, NULL));
     cb_expect(a, 0);
     host_event_signal(&host);
-    UR_OK(urQueueFinish(queue));
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urQueueFinish(second));
     cb_expect(a, 3);
     for (int i = 0; i < EVENTS; i++)
         UR_OK(urEventRelease(events[i]));
     UR_OK(urCommandBufferReleaseExp(buffer));
     UR_OK(urQueueRelease(queue));
+    UR_OK(urQueueRelease(second));
     host_event_release(&host);
     ur_free(a);
 }
