@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads that capture at the same time, each with two queues, while one graph is executed by all
-// of them and updated by another thread.
+// of them, captured, dumped, and updated by another thread.
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 
@@ -34,7 +34,10 @@ static void capture_once(zepi_queue_t queue, zepi_queue_t other, float *to)
     TEST_OK(zepi.queue_marker(queue, TEST_NO_WAIT, &begun));
     launch(other, to, (zepi_wait_list_t){&begun, 1}, &joined);
     TEST_OK(zepi.queue_marker(queue, (zepi_wait_list_t){&joined, 1}, NULL));
+    // A copy of its launches, which may be updated meanwhile.
+    TEST_OK(zepi.queue_execute(queue, shared, TEST_NO_WAIT, NULL));
     TEST_OK(zepi.queue_end_capture(queue));
+    TEST_OK(zepi.graph_dump(shared, "/dev/null"));
     TEST_OK(zepi.release(begun));
     TEST_OK(zepi.release(joined));
     TEST_OK(zepi.graph_finalize(graph));
