@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-// The UUID of ze_cpu's driver (tools/ze_cpu/driver.h).
+// The UUID of ze_cpu's driver (tools/ze_cpu/driver/driver.h).
 static const char ze_cpu_uuid[ZE_MAX_DRIVER_UUID_SIZE] = "zepi-cpu-driver";
 
 static void platform_destroy(void *object)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_COMMAND_H
+#define ZE_CPU_COMMAND_H
+
+#include "event/event.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpu_program_kernel;
+struct cpu_list;
+struct cpu_fence;
+
+enum cpu_command_kind {
+    CPU_COMMAND_BARRIER, // nothing but its waits and its signal
+    CPU_COMMAND_LAUNCH,
+    CPU_COMMAND_LAUNCH_INDIRECT,
+    CPU_COMMAND_COPY,
+    CPU_COMMAND_FILL,
+    CPU_COMMAND_COPY_REGION,
+    CPU_COMMAND_RESET_EVENT,
+    CPU_COMMAND_WRITE_TIMESTAMP,
+    CPU_COMMAND_QUERY_TIMESTAMPS,
+    CPU_COMMAND_IMAGE_COPY,
+    CPU_COMMAND_HOST_FUNCTION,
+    CPU_COMMAND_EXECUTE, // a closed list: queues and append-command-lists only
+    // Around closed lists that an immediate one executes: the waits, and the signal, whose times
+    // are those of all the lists.
+    CPU_COMMAND_BEGIN_LISTS,
+    CPU_COMMAND_END_LISTS,
+};
+
+struct cpu_wait {
+    struct cpu_event *event; // borrowed: the application keeps it until the command is done; NULL:
+    uint64_t goal;           // nothing to wait for, only in mutable lists
+};
+
+// Whether each execution of a recorded wait has a goal of its own.
+static inline bool cpu_wait_counts(const struct cpu_wait *wait)
+{
+    return wait->event != NULL && wait->event->is_counter_based;
+}
+
+struct cpu_copy_region {
+    size_t width_bytes, height, depth;
+    size_t source_row_bytes, source_slice_bytes;
+    size_t target_row_bytes, target_slice_bytes;
+};
+
+struct cpu_launch {
+    struct cpu_program_kernel *kernel; // retained
+    uint32_t group_size[3];
+    uint32_t group_count[3];
+    uint32_t offset[3];
+    uint32_t argument_bytes;
+    unsigned char *arguments;       // in the command's own memory; laid out as in kernel.h
+    const ze_group_count_t *counts; // indirect: borrowed, read on execution
+    const uint32_t *limit;          // several indirect launches: borrowed; the launch counts if its
+    uint32_t position;              // position is below *limit
+};
+
+struct cpu_image_copy {
+    struct cpu_image *source, *target; // borrowed; NULL: `pointer` stands in
+    void *pointer;
+    size_t source_origin[3], target_origin[3], region[3];
+    size_t row_bytes, slice_bytes;
+};
+
+// One thing for a worker to do. Made by cpu_command_create, filled by the append function, then
+// owned by the list that recorded it or by the worker, and immutable.
+struct cpu_command {
+    struct cpu_command *next;
+    enum cpu_command_kind kind;
+    bool is_last_of_submission; // the submission count goes up when it is done
+    uint32_t wait_count;
+    struct cpu_wait *waits;   // in the command's own memory
+    struct cpu_event *signal; // borrowed, may be NULL
+    size_t capacity_bytes;
+    size_t used_bytes;
+    union {
+        struct cpu_launch launch;
+        struct {
+            const void *source;
+            void *target;
+            size_t size_bytes;
+            size_t pattern_bytes; // fill: `source` is in the command's own memory
+            struct cpu_copy_region region;
+        } copy;
+        struct {
+            struct cpu_event *event;
+        } reset;
+        struct {
+            struct cpu_event **events; // in the command's own memory
+            uint32_t count;
+            void *target;
+            const size_t *offsets; // in the command's own memory, or NULL
+        } timestamps;
+        struct cpu_image_copy image;
+        struct {
+            void (*function)(void *user);
+            void *user;
+        } host;
+        struct {
+            struct cpu_list *list; // borrowed; its count of uses was raised
+            uint64_t *goals;       // for the counter-based waits in the list, in order; own memory
+            struct cpu_fence *fence; // borrowed, may be NULL
+        } execute;
+    } u;
+    _Alignas(16) unsigned char memory[];
+};
+
+// A command with room for `extra_bytes` behind its waits. NULL without memory.
+struct cpu_command *cpu_command_create(enum cpu_command_kind kind, uint32_t wait_count,
+                                       size_t extra_bytes);
+
+// A piece of the command's own memory, aligned to 16 bytes; the sum may not exceed what was asked
+// for, each piece rounded up.
+void *cpu_command_take(struct cpu_command *command, size_t size_bytes);
+
+// Releases the objects that it holds. NULL is fine.
+void cpu_command_destroy(struct cpu_command *command);
+
+// Frees the spare commands that are kept for reuse.
+void cpu_commands_finish(void);
+
+#endif

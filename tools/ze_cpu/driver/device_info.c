@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "chain.h"
+#include "device/device.h"
+#include "driver.h"
+#include "entry.h"
+#include "opencl.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DOT_PRODUCT_PACKED 1u // 4 x 8 bits
+
+#define FP_ATOMICS                                                                                 \
+    (uint32_t)(                                                                                    \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD | \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX |                                              \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD |   \
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX)
+
+static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
+{
+    uint32_t parent = device->parent != NULL ? device->parent->index + 1 : 0;
+    memset(uuid, 0, ZE_MAX_DEVICE_UUID_SIZE);
+    memcpy(uuid, "zepi-cpu-dev", 12);
+    uuid[13] = (uint8_t)parent;
+    uuid[14] = (uint8_t)device->index;
+}
+
+const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid)
+{
+    uint8_t own[ZE_MAX_DEVICE_UUID_SIZE];
+    for (uint32_t i = 0; i < cpu_device_count(); i++) {
+        for (uint32_t j = 0; j <= cpu_options()->sub_devices; j++) {
+            const struct cpu_device *device =
+                j == 0 ? cpu_device_at(i) : cpu_device_part_at(i, j - 1);
+            fill_uuid(device, own);
+            if (memcmp(own, uuid, sizeof(own)) == 0)
+                return device;
+        }
+    }
+    return NULL;
+}
+
+// Bytes that the system could give to new allocations now; all memory if the system does not report
+// them.
+uint64_t cpu_device_usable_bytes(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kib == 0 && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+            kib = 0;
+    if (file != NULL)
+        fclose(file);
+    return kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
+}
+
+uint64_t cpu_device_allocation_limit(ze_device_handle_t device)
+{
+    const bool is_limited =
+        device == NULL || cpu_device_root(device)->index < cpu_options()->limited_devices;
+    return is_limited ? cpu_opencl()->maximum_allocation_bytes : cpu_opencl()->global_memory_bytes;
+}
+
+static void describe_extensions(void *chain)
+{
+    ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
+    if (eus != NULL)
+        eus->numTotalEUs = cpu_opencl()->compute_units;
+    // The architecture of the processor as OpenCL tells it; no GPU has such a small number.
+    ze_device_ip_version_ext_t *ip =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
+    if (ip != NULL)
+        ip->ipVersion = cpu_opencl()->ip_version;
+    ze_device_usablemem_size_ext_properties_t *usable =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
+    if (usable != NULL)
+        usable->currUsableMemSize = cpu_device_usable_bytes();
+    ze_mutable_command_list_exp_properties_t *mutability =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
+    if (mutability != NULL) {
+        mutability->mutableCommandListFlags = 0;
+        mutability->mutableCommandFlags = CPU_MUTABLE_COMMAND_FLAGS_OFFERED;
+    }
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
+                                                 ze_device_properties_t *pDeviceProperties)
+{
+    const struct cpu_device *device = (const struct cpu_device *)hDevice;
+    const struct cpu_opencl *cl = cpu_opencl();
+    if (pDeviceProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const bool has_parts = device->parent == NULL && cpu_options()->sub_devices > 0;
+    ze_device_properties_t properties = {
+        .stype = pDeviceProperties->stype,
+        .pNext = pDeviceProperties->pNext,
+        .type = cpu_options()->reports_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
+        .vendorId = cl->vendor_id,
+        .deviceId = cl->device_id,
+        .flags = cpu_options()->is_integrated
+                     ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
+                     : 0,
+        .coreClockRate = cl->clock_mhz,
+        .maxMemAllocSize = cpu_device_allocation_limit(hDevice),
+        .maxHardwareContexts = 64,
+        .numThreadsPerEU = 1,
+        .physicalEUSimdWidth = cl->native_widths.of_float,
+        .numEUsPerSubslice = cl->compute_units,
+        .numSubslicesPerSlice = 1,
+        // A device with parts has what all of them have.
+        .numSlices = has_parts ? cpu_options()->sub_devices : 1,
+        .timerResolution = 1,
+        .timestampValidBits = cpu_options()->timestamp_bits,
+        .kernelTimestampValidBits = cpu_options()->timestamp_bits,
+    };
+    // Since 1.2 a caller may ask for cycles a second in place of nanoseconds a cycle.
+    if (properties.stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2)
+        properties.timerResolution = CPU_TIMER_HZ;
+    if (device->parent != NULL) {
+        properties.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+        properties.subdeviceId = device->index;
+    }
+    fill_uuid(device, properties.uuid.id);
+    snprintf(properties.name, sizeof(properties.name), "zepi CPU driver: %s", cl->device_name);
+    *pDeviceProperties = properties;
+
+    describe_extensions(properties.pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetComputeProperties(
+    ze_device_handle_t hDevice, ze_device_compute_properties_t *pComputeProperties)
+{
+    (void)hDevice;
+    const struct cpu_opencl *cl = cpu_opencl();
+    if (pComputeProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_compute_properties_t properties = {
+        .stype = pComputeProperties->stype,
+        .pNext = pComputeProperties->pNext,
+        .maxTotalGroupSize = (uint32_t)cl->maximum_group_size,
+        .maxGroupSizeX = (uint32_t)cl->maximum_group_size,
+        .maxGroupSizeY = (uint32_t)cl->maximum_group_size,
+        .maxGroupSizeZ = (uint32_t)cl->maximum_group_size,
+        .maxGroupCountX = UINT32_MAX,
+        .maxGroupCountY = UINT32_MAX,
+        .maxGroupCountZ = UINT32_MAX,
+        .maxSharedLocalMemory = (uint32_t)cl->local_memory_bytes,
+        .numSubGroupSizes = cl->sub_group_size_count,
+    };
+    memcpy(properties.subGroupSizes, cl->sub_group_sizes, sizeof(cl->sub_group_sizes));
+    *pComputeProperties = properties;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_device_fp_flags_t fp_flags(cl_device_fp_config config)
+{
+    static const struct {
+        cl_device_fp_config from;
+        ze_device_fp_flags_t to;
+    } pairs[] = {
+        {CL_FP_DENORM, ZE_DEVICE_FP_FLAG_DENORM},
+        {CL_FP_INF_NAN, ZE_DEVICE_FP_FLAG_INF_NAN},
+        {CL_FP_ROUND_TO_NEAREST, ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST},
+        {CL_FP_ROUND_TO_ZERO, ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO},
+        {CL_FP_ROUND_TO_INF, ZE_DEVICE_FP_FLAG_ROUND_TO_INF},
+        {CL_FP_FMA, ZE_DEVICE_FP_FLAG_FMA},
+        {CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT},
+        {CL_FP_SOFT_FLOAT, ZE_DEVICE_FP_FLAG_SOFT_FLOAT},
+    };
+    ze_device_fp_flags_t flags = 0;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (config & pairs[i].from)
+            flags |= pairs[i].to;
+    return flags;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
+    ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
+{
+    (void)hDevice;
+    const struct cpu_opencl *cl = cpu_opencl();
+    if (pModuleProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_module_properties_t properties = {
+        .stype = pModuleProperties->stype,
+        .pNext = pModuleProperties->pNext,
+        .spirvVersionSupported = ZE_MAKE_VERSION(1, 4),
+        .flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS,
+        .fp16flags = fp_flags(cl->half_config),
+        .fp32flags = fp_flags(cl->single_config),
+        .fp64flags = fp_flags(cl->double_config),
+        .maxArgumentsSize = (uint32_t)cl->maximum_argument_bytes,
+        .printfBufferSize = (uint32_t)cl->printf_buffer_bytes,
+    };
+    if (cl->half_config != 0)
+        properties.flags |= ZE_DEVICE_MODULE_FLAG_FP16;
+    if (cl->double_config != 0)
+        properties.flags |= ZE_DEVICE_MODULE_FLAG_FP64;
+    if (cl->dot_products & DOT_PRODUCT_PACKED)
+        properties.flags |= ZE_DEVICE_MODULE_FLAG_DP4A;
+    memcpy(properties.nativeKernelSupported.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
+    *pModuleProperties = properties;
+
+    ze_float_atomic_ext_properties_t *atomics =
+        cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+    if (atomics != NULL) {
+        // The bits of both specifications agree. For fp16 the runtime promises more than its
+        // compiler knows: even a load does not link.
+        atomics->fp16Flags = 0;
+        atomics->fp32Flags = (ze_device_fp_atomic_ext_flags_t)cl->single_atomics & FP_ATOMICS;
+        atomics->fp64Flags = (ze_device_fp_atomic_ext_flags_t)cl->double_atomics & FP_ATOMICS;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
+    ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
+{
+    (void)hDevice;
+    const struct cpu_vector_widths *native = &cpu_opencl()->native_widths;
+    const struct cpu_vector_widths *preferred = &cpu_opencl()->preferred_widths;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pVectorWidthProperties != NULL && *pCount != 0)
+        *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
+            .stype = pVectorWidthProperties->stype,
+            .pNext = pVectorWidthProperties->pNext,
+            .vector_width_size = native->of_float,
+            .preferred_vector_width_char = preferred->of_char,
+            .preferred_vector_width_short = preferred->of_short,
+            .preferred_vector_width_int = preferred->of_int,
+            .preferred_vector_width_long = preferred->of_long,
+            .preferred_vector_width_float = preferred->of_float,
+            .preferred_vector_width_double = preferred->of_double,
+            .preferred_vector_width_half = preferred->of_half,
+            .native_vector_width_char = native->of_char,
+            .native_vector_width_short = native->of_short,
+            .native_vector_width_int = native->of_int,
+            .native_vector_width_long = native->of_long,
+            .native_vector_width_float = native->of_float,
+            .native_vector_width_double = native->of_double,
+            .native_vector_width_half = native->of_half,
+        };
+    *pCount = 1;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "chain.h"
+#include "device/device.h"
+#include "entry.h"
+#include "opencl.h"
+#include "options.h"
+
+#include <stdio.h>
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
+    ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
+{
+    (void)hDevice;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pCommandQueueGroupProperties == NULL || *pCount == 0) {
+        *pCount = CPU_GROUP_COUNT;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (*pCount > CPU_GROUP_COUNT)
+        *pCount = CPU_GROUP_COUNT;
+    for (uint32_t i = 0; i < *pCount; i++) {
+        ze_command_queue_group_properties_t *group = &pCommandQueueGroupProperties[i];
+        group->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+        if (i == CPU_GROUP_COMPUTE)
+            group->flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                            ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+        group->maxMemoryFillPatternSize = 1 << 16;
+        group->numQueues = CPU_GROUP_QUEUES;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
+    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
+{
+    (void)hDevice;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pMemProperties == NULL || *pCount == 0) {
+        *pCount = 1;
+        return ZE_RESULT_SUCCESS;
+    }
+    *pCount = 1;
+    pMemProperties->flags = 0;
+    pMemProperties->maxClockRate = 0;
+    pMemProperties->maxBusWidth = 64;
+    pMemProperties->totalSize = cpu_opencl()->global_memory_bytes;
+    snprintf(pMemProperties->name, sizeof(pMemProperties->name), "%s",
+             cpu_options()->is_integrated ? "host memory" : "device memory");
+    // Its exact type and bandwidth cannot be told without privileges; zeros mean unknown.
+    ze_device_memory_ext_properties_t *extension =
+        cpu_chain_find(pMemProperties->pNext, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES);
+    if (extension != NULL) {
+        extension->type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR;
+        extension->physicalSize = 0;
+        extension->readBandwidth = 0;
+        extension->writeBandwidth = 0;
+        extension->bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
+    ze_device_handle_t hDevice, ze_device_memory_access_properties_t *pMemAccessProperties)
+{
+    (void)hDevice;
+    const bool is_integrated = cpu_options()->is_integrated;
+    ze_memory_access_cap_flags_t own =
+        ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
+    // Intel's discrete devices do not migrate shared memory under a running kernel, and do not
+    // reach memory that the driver did not allocate.
+    if (is_integrated)
+        own |= ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+    if (pMemAccessProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pMemAccessProperties->hostAllocCapabilities = own;
+    pMemAccessProperties->deviceAllocCapabilities = own;
+    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = own;
+    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = own;
+    pMemAccessProperties->sharedSystemAllocCapabilities = is_integrated ? own : 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
+    ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
+{
+    (void)hDevice;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pCacheProperties == NULL || *pCount == 0) {
+        *pCount = 1;
+        return ZE_RESULT_SUCCESS;
+    }
+    *pCount = 1;
+    pCacheProperties->flags = 0;
+    pCacheProperties->cacheSize = cpu_opencl()->cache_bytes;
+    ze_device_cache_line_size_ext_t *line =
+        cpu_chain_find(pCacheProperties->pNext, CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT);
+    if (line != NULL)
+        line->cacheLineSize = cpu_opencl()->cache_line_bytes;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
+    ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
+{
+    (void)hDevice;
+    if (pImageProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const struct cpu_opencl *cl = cpu_opencl();
+    *pImageProperties = (ze_device_image_properties_t){
+        .stype = pImageProperties->stype,
+        .pNext = pImageProperties->pNext,
+        .maxImageDims1D = (uint32_t)cl->image_2d_width,
+        .maxImageDims2D = (uint32_t)cl->image_2d_width,
+        .maxImageDims3D = (uint32_t)cl->image_3d_width,
+        .maxImageArraySlices = (uint32_t)cl->image_array_size,
+        .maxSamplers = cl->samplers,
+        .maxReadImageArgs = cl->read_images,
+        .maxWriteImageArgs = cl->write_images,
+    };
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
+    ze_device_handle_t hDevice, ze_device_external_memory_properties_t *pExternalMemoryProperties)
+{
+    (void)hDevice;
+    if (pExternalMemoryProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pExternalMemoryProperties->memoryAllocationImportTypes =
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    pExternalMemoryProperties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+    pExternalMemoryProperties->imageImportTypes = 0;
+    pExternalMemoryProperties->imageExportTypes = 0;
+    return ZE_RESULT_SUCCESS;
+}

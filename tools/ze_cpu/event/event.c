@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "event.h"
+
+#include "device/device.h"
+#include "device/timeout.h"
+#include "entry.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#define SPINS 200
+#define SHARDS 64
+#define QUERY_TIMEOUT_NS 5000000000u // of Intel's driver, for events whose query waits
+
+// Where waiters sleep: shared by many events and never destroyed, because a signaller still touches
+// it when a waiter that saw the event early may already have destroyed the event.
+struct shard {
+    _Alignas(64) _Atomic uint32_t waiters;
+    pthread_mutex_t mutex; // guards nothing but the sleep on `changed`
+    pthread_cond_t changed;
+};
+
+static struct shard shards[SHARDS];
+_Atomic uint32_t cpu_event_waiters;
+static pthread_once_t shards_once = PTHREAD_ONCE_INIT;
+
+static void make_shards(void)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        pthread_mutex_init(&shards[i].mutex, NULL);
+        cpu_condition_init(&shards[i].changed);
+    }
+}
+
+void cpu_events_init(void)
+{
+    pthread_once(&shards_once, make_shards);
+}
+
+static struct shard *shard_of(const struct cpu_event *event)
+{
+    return &shards[((uintptr_t)event >> 6) % SHARDS];
+}
+
+uint64_t cpu_event_goal(struct cpu_event *event)
+{
+    return event->is_counter_based ? atomic_load_explicit(&event->target, memory_order_relaxed) : 1;
+}
+
+void cpu_event_submit(struct cpu_event *event)
+{
+    if (event->is_counter_based)
+        atomic_fetch_add_explicit(&event->target, 1, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void wake_all(struct shard *shard)
+{
+    pthread_mutex_lock(&shard->mutex);
+    pthread_cond_broadcast(&shard->changed);
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end)
+{
+    struct shard *shard = shard_of(event);
+    atomic_store_explicit(&event->start, start, memory_order_relaxed);
+    atomic_store_explicit(&event->end, end, memory_order_relaxed);
+    // Release: publishes the command's work. Sequentially consistent with the waiter's count, so
+    // that either the waiter sees the new value or we see the waiter.
+    if (event->is_counter_based)
+        atomic_fetch_add(&event->done, 1);
+    else
+        atomic_store(&event->done, 1);
+    if (atomic_load(&shard->waiters) > 0)
+        wake_all(shard);
+}
+
+void cpu_event_wake(struct cpu_event *event)
+{
+    wake_all(shard_of(event));
+}
+
+void cpu_event_reset(struct cpu_event *event)
+{
+    if (!event->is_counter_based)
+        atomic_store_explicit(&event->done, 0, memory_order_relaxed);
+}
+
+// The list's address, and its serial number in the bits that no address has.
+static uint64_t list_key(const struct cpu_signaller *list)
+{
+    return (uint64_t)(uintptr_t)list |
+           (uint64_t)atomic_load_explicit(&list->serial, memory_order_relaxed) << 48;
+}
+
+void cpu_event_note_list(struct cpu_event *event, const struct cpu_signaller *list,
+                         enum cpu_signal signal)
+{
+    atomic_store_explicit(&event->list, list_key(list), memory_order_relaxed);
+    atomic_store_explicit(&event->query_waits,
+                          event->has_timestamps && signal == CPU_SIGNAL_OF_LAUNCH,
+                          memory_order_relaxed);
+}
+
+// Not inlined: an event of no list costs a query the less.
+__attribute__((noinline)) ze_result_t cpu_event_let_go_of_list(struct cpu_event *event,
+                                                               const char *function)
+{
+    const uint64_t key = atomic_exchange_explicit(&event->list, 0, memory_order_relaxed);
+    const struct cpu_signaller *list =
+        (const struct cpu_signaller *)(uintptr_t)(key & ((UINT64_C(1) << 48) - 1));
+    if (key == 0 ||
+        (list_key(list) == key &&
+         atomic_load_explicit(&list->object.magic, memory_order_relaxed) == CPU_MAGIC(CPU_LIST)))
+        return ZE_RESULT_SUCCESS;
+    cpu_report(function, "list %p, which signalled event %p, has been destroyed",
+               (const void *)list, (void *)event);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
+{
+    if (timeout_ns == 0)
+        return cpu_event_has_reached(event, goal);
+    const uint64_t deadline_ns = cpu_deadline(timeout_ns);
+    for (int i = 0; i < SPINS; i++)
+        if (cpu_event_has_reached(event, goal))
+            return true;
+    bool is_in_time = true;
+    struct shard *shard = shard_of(event);
+    pthread_mutex_lock(&shard->mutex);
+    atomic_fetch_add(&shard->waiters, 1);
+    atomic_fetch_add(&cpu_event_waiters, 1);
+    while (atomic_load(&event->done) < goal && is_in_time)
+        is_in_time = cpu_condition_wait(&shard->changed, &shard->mutex, deadline_ns);
+    atomic_fetch_sub(&cpu_event_waiters, 1);
+    atomic_fetch_sub(&shard->waiters, 1);
+    pthread_mutex_unlock(&shard->mutex);
+    return cpu_event_has_reached(event, goal);
+}
+
+static struct cpu_event *create(struct cpu_event_pool *pool)
+{
+    cpu_events_init();
+    struct cpu_event *event = cpu_object_create(CPU_EVENT, sizeof(*event));
+    if (event != NULL)
+        event->pool = pool;
+    return event;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventCreate(ze_event_pool_handle_t hEventPool,
+                                         const ze_event_desc_t *desc, ze_event_handle_t *phEvent)
+{
+    struct cpu_event_pool *pool = (struct cpu_event_pool *)hEventPool;
+    if (desc == NULL || phEvent == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (((desc->signal | desc->wait) & ~0x7u) != 0)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (desc->index >= pool->count) {
+        cpu_report(__func__, "index %u is not below the pool's count %u", desc->index, pool->count);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    struct cpu_event *event = create(pool);
+    if (event == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    event->is_counter_based = pool->is_counter_based;
+    event->has_timestamps = pool->has_timestamps;
+    event->signal_scope = desc->signal;
+    event->wait_scope = desc->wait;
+    *phEvent = (ze_event_handle_t)event;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventCounterBasedCreate(ze_context_handle_t hContext,
+                                                     ze_device_handle_t hDevice,
+                                                     const ze_event_counter_based_desc_t *desc,
+                                                     ze_event_handle_t *phEvent)
+{
+    (void)hContext;
+    (void)hDevice;
+    if (desc == NULL || phEvent == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (desc->flags & CPU_EVENT_COUNTER_BASED_FLAG_IPC)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    struct cpu_event *event = create(NULL);
+    if (event == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    event->is_counter_based = true;
+    event->has_timestamps = (desc->flags & (CPU_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP |
+                                            CPU_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP)) != 0;
+    event->signal_scope = desc->signal;
+    event->wait_scope = desc->wait;
+    *phEvent = (ze_event_handle_t)event;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zexCounterBasedEventCreate2(ze_context_handle_t hContext,
+                                                       ze_device_handle_t hDevice,
+                                                       const ze_event_counter_based_desc_t *desc,
+                                                       ze_event_handle_t *phEvent)
+{
+    return cpu_zeEventCounterBasedCreate(hContext, hDevice, desc, phEvent);
+}
+
+ze_result_t ZE_APICALL cpu_zeEventDestroy(ze_event_handle_t hEvent)
+{
+    cpu_object_destroy(hEvent);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventHostSignal(ze_event_handle_t hEvent)
+{
+    struct cpu_event *event = (struct cpu_event *)hEvent;
+    if (event->is_counter_based) {
+        cpu_report(__func__, "counter-based events cannot be signalled by the host");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    uint64_t now = cpu_device_clock();
+    cpu_event_complete(event, now, now);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventHostReset(ze_event_handle_t hEvent)
+{
+    struct cpu_event *event = (struct cpu_event *)hEvent;
+    if (event->is_counter_based) {
+        cpu_report(__func__, "counter-based events cannot be reset");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    cpu_event_reset(event);
+    return cpu_event_let_go(event, __func__);
+}
+
+ze_result_t ZE_APICALL cpu_zeEventQueryStatus(ze_event_handle_t hEvent)
+{
+    struct cpu_event *event = (struct cpu_event *)hEvent;
+    const uint64_t goal = cpu_event_goal(event);
+    if (!cpu_event_has_reached(event, goal) &&
+        !(atomic_load_explicit(&event->query_waits, memory_order_relaxed) &&
+          cpu_event_wait(event, goal, QUERY_TIMEOUT_NS)))
+        return ZE_RESULT_NOT_READY;
+    return cpu_event_let_go(event, __func__);
+}
+
+ze_result_t ZE_APICALL cpu_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout)
+{
+    struct cpu_event *event = (struct cpu_event *)hEvent;
+    uint64_t goal = cpu_event_goal(event);
+    return cpu_event_has_reached(event, goal) || cpu_event_wait(event, goal, timeout)
+               ? cpu_event_let_go(event, __func__)
+               : ZE_RESULT_NOT_READY;
+}
+
+void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t *out_result)
+{
+    ze_kernel_timestamp_data_t data = {
+        .kernelStart = cpu_device_ticks(atomic_load_explicit(&event->start, memory_order_relaxed)),
+        .kernelEnd = cpu_device_ticks(atomic_load_explicit(&event->end, memory_order_relaxed)),
+    };
+    out_result->global = data;
+    out_result->context = data;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
+                                                       ze_kernel_timestamp_result_t *dstptr)
+{
+    struct cpu_event *event = (struct cpu_event *)hEvent;
+    if (dstptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (!event->has_timestamps) {
+        cpu_report(__func__, "the event was not made for timestamps");
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    if (!cpu_event_has_reached(event, cpu_event_goal(event)))
+        return ZE_RESULT_NOT_READY;
+    cpu_event_timestamps(event, dstptr);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
+                                                     ze_device_handle_t hDevice, uint32_t *pCount,
+                                                     ze_kernel_timestamp_result_t *pTimestamps)
+{
+    (void)hDevice;
+    if (pCount == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (*pCount == 0 || pTimestamps == NULL) {
+        *pCount = 1;
+        return ZE_RESULT_SUCCESS;
+    }
+    *pCount = 1;
+    return cpu_zeEventQueryKernelTimestamp(hEvent, pTimestamps);
+}
+
+ze_result_t ZE_APICALL cpu_zeEventGetEventPool(ze_event_handle_t hEvent,
+                                               ze_event_pool_handle_t *phEventPool)
+{
+    if (phEventPool == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *phEventPool = (ze_event_pool_handle_t)((struct cpu_event *)hEvent)->pool;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventGetSignalScope(ze_event_handle_t hEvent,
+                                                 ze_event_scope_flags_t *pSignalScope)
+{
+    if (pSignalScope == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pSignalScope = ((struct cpu_event *)hEvent)->signal_scope;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeEventGetWaitScope(ze_event_handle_t hEvent,
+                                               ze_event_scope_flags_t *pWaitScope)
+{
+    if (pWaitScope == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pWaitScope = ((struct cpu_event *)hEvent)->wait_scope;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Device memory of one process in another one.
+#include "device/device.h"
+#include "entry.h"
+#include "memory.h"
+#include "options.h"
+#include "shared_file.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAGIC 0x75706369u
+
+// The contents of a ze_ipc_mem_handle_t. As with Intel's driver it begins with a file descriptor:
+// of the process that has the memory, or, if the receiver put another one in its place, the
+// receiver's.
+struct shared_memory {
+    int file;
+    int their_file;
+    uint32_t process;
+    uint32_t magic;
+    uint64_t offset;
+    uint64_t size_bytes;
+};
+
+ze_result_t ZE_APICALL cpu_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
+                                             ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct shared_memory shared = {.process = (uint32_t)getpid(), .magic = MAGIC};
+    if (!cpu_options()->shares_memory)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (ptr == NULL || pIpcHandle == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (!cpu_memory_find_shared(hContext, ptr, &shared.offset, &shared.size_bytes)) {
+        cpu_report(__func__, "%p is not where device memory of the context begins", ptr);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    shared.file = shared.their_file = cpu_shared_file();
+    memset(pIpcHandle, 0, sizeof(*pIpcHandle));
+    memcpy(pIpcHandle->data, &shared, sizeof(shared));
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t read_handle(const ze_ipc_mem_handle_t *handle, struct shared_memory *out_shared)
+{
+    memcpy(out_shared, handle->data, sizeof(*out_shared));
+    return out_shared->magic == MAGIC ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemPutIpcHandle(ze_context_handle_t hContext,
+                                             ze_ipc_mem_handle_t handle)
+{
+    struct shared_memory shared;
+    (void)hContext;
+    return cpu_options()->shares_memory ? read_handle(&handle, &shared)
+                                        : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+// The file of the handle, as a descriptor of this process; negative: there is none.
+static int open_file(const struct shared_memory *shared)
+{
+    if (shared->file != shared->their_file || shared->process == (uint32_t)getpid())
+        return fcntl(shared->file, F_DUPFD_CLOEXEC, 0);
+    const int process = (int)syscall(SYS_pidfd_open, (pid_t)shared->process, 0);
+    const int own = process >= 0 ? (int)syscall(SYS_pidfd_getfd, process, shared->file, 0) : -1;
+    if (process >= 0)
+        close(process);
+    return own;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
+                                              ze_device_handle_t hDevice,
+                                              ze_ipc_mem_handle_t handle,
+                                              ze_ipc_memory_flags_t flags, void **pptr)
+{
+    struct shared_memory shared;
+    struct stat status;
+    if (!cpu_options()->shares_memory)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if ((flags & ~(uint32_t)(ZE_IPC_MEMORY_FLAG_BIAS_CACHED | ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED)))
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    ze_result_t result = read_handle(&handle, &shared);
+    const int opened = result == ZE_RESULT_SUCCESS ? open_file(&shared) : -1;
+    if (opened < 0)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    // Only a file that such memory is in has this length.
+    if (fstat(opened, &status) != 0 || (uint64_t)status.st_size != CPU_SHARED_FILE_BYTES ||
+        shared.offset % CPU_PAGE_BYTES != 0 || shared.size_bytes > CPU_SHARED_FILE_BYTES ||
+        shared.offset > CPU_SHARED_FILE_BYTES - shared.size_bytes)
+        result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    else
+        result = cpu_memory_map_file(hContext, hDevice, CPU_IMPORTED, opened, shared.offset,
+                                     shared.size_bytes, pptr);
+    close(opened);
+    return result;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
+{
+    (void)hContext;
+    if (!cpu_options()->shares_memory)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (ptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_memory_close(ptr))
+        return ZE_RESULT_SUCCESS;
+    cpu_report(__func__, "%p is no memory that was opened", ptr);
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+#include "memory.h"
+
+#include "chain.h"
+#include "device/device.h"
+#include "device/device_access.h"
+#include "entry.h"
+#include "opencl.h"
+#include "options.h"
+#include "shared_file.h"
+#include "ze_newer.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Guards the variables below; nothing is called under it but realloc and mprotect.
+static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct cpu_allocation *table; // owned, ascending by address
+static size_t table_count;
+static size_t table_capacity;
+
+static _Atomic uint64_t last_id;
+
+uint64_t cpu_memory_new_id(void)
+{
+    return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+}
+
+// Index of the first allocation above `address`.
+static size_t upper_bound_locked(uintptr_t address)
+{
+    size_t low = 0;
+    size_t high = table_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct cpu_allocation *find_locked(const void *pointer)
+{
+    size_t index = upper_bound_locked((uintptr_t)pointer);
+    if (index == 0)
+        return NULL;
+    const struct cpu_allocation *found = &table[index - 1];
+    return (uintptr_t)pointer - found->address < found->size_bytes ? found : NULL;
+}
+
+static bool insert(struct cpu_allocation allocation)
+{
+    bool done = false;
+    pthread_rwlock_wrlock(&table_lock);
+    if (table_count == table_capacity) {
+        size_t capacity = table_capacity != 0 ? table_capacity * 2 : 32;
+        struct cpu_allocation *grown = realloc(table, capacity * sizeof(*grown));
+        if (grown == NULL)
+            goto out;
+        table = grown;
+        table_capacity = capacity;
+    }
+    size_t index = upper_bound_locked(allocation.address);
+    memmove(&table[index + 1], &table[index], (table_count - index) * sizeof(table[0]));
+    table[index] = allocation;
+    table_count++;
+    done = true;
+out:
+    pthread_rwlock_unlock(&table_lock);
+    return done;
+}
+
+bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased)
+{
+    pthread_rwlock_wrlock(&table_lock);
+    size_t index = upper_bound_locked((uintptr_t)pointer);
+    bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer &&
+                 (table[index - 1].origin == CPU_IMPORTED) == is_imported;
+    if (found) {
+        *out_erased = table[index - 1];
+        memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
+        table_count--;
+    }
+    if (table_count == 0) {
+        free(table);
+        table = NULL;
+        table_capacity = 0;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return found;
+}
+
+static int rights_of(ze_device_handle_t device)
+{
+    return cpu_device_access_is_open(device) ? PROT_READ | PROT_WRITE : PROT_NONE;
+}
+
+void cpu_memory_apply_access(void)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    for (size_t i = 0; i < table_count; i++)
+        if (table[i].mapped_bytes != 0)
+            mprotect((void *)table[i].address, table[i].mapped_bytes, rights_of(table[i].device));
+    pthread_rwlock_unlock(&table_lock);
+}
+
+// Pages of their own for a discrete device. More is mapped than needed where the alignment asks for
+// it, and the rest given back.
+static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
+{
+    const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
+    const size_t bytes =
+        (allocation->size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    const bool is_shared = cpu_options()->shares_memory;
+    const uint64_t offset = is_shared ? cpu_shared_file_take(bytes + slack) : CPU_NO_FILE;
+    if (is_shared && offset == CPU_NO_FILE)
+        return false;
+    unsigned char *pages = mmap(NULL, bytes + slack, rights_of(allocation->device),
+                                is_shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+                                is_shared ? cpu_shared_file() : -1, is_shared ? (off_t)offset : 0);
+    if (pages == MAP_FAILED)
+        return false;
+    const size_t before = slack != 0 ? -(uintptr_t)pages & (alignment - 1) : 0;
+    if (before != 0)
+        munmap(pages, before);
+    if (slack - before != 0)
+        munmap(pages + before + bytes, slack - before);
+    allocation->address = (uintptr_t)(pages + before);
+    allocation->mapped_bytes = bytes;
+    allocation->offset = is_shared ? offset + before : CPU_NO_FILE;
+    return true;
+}
+
+static bool make_memory(struct cpu_allocation *allocation, size_t alignment)
+{
+    void *memory = NULL;
+    if (allocation->type == ZE_MEMORY_TYPE_DEVICE &&
+        (!cpu_options()->is_integrated || cpu_options()->shares_memory))
+        return map_pages(allocation, alignment);
+    if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES,
+                       allocation->size_bytes) != 0)
+        return false;
+    allocation->address = (uintptr_t)memory;
+    return true;
+}
+
+static _Atomic uint64_t taken_bytes;
+
+bool cpu_memory_take(uint64_t bytes)
+{
+    const uint64_t limit = (uint64_t)cpu_options()->memory_mib << 20;
+    // Relaxed: only the number matters.
+    const uint64_t before = atomic_fetch_add_explicit(&taken_bytes, bytes, memory_order_relaxed);
+    if (limit == 0 || (before <= limit && bytes <= limit - before))
+        return true;
+    cpu_memory_give(bytes);
+    return false;
+}
+
+void cpu_memory_give(uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&taken_bytes, bytes, memory_order_relaxed);
+}
+
+// Of the devices' memory; the host's is theirs if they are integrated.
+static uint64_t device_bytes_of(const struct cpu_allocation *allocation)
+{
+    return allocation->type != ZE_MEMORY_TYPE_HOST || cpu_options()->is_integrated
+               ? allocation->size_bytes
+               : 0;
+}
+
+void cpu_memory_free(const struct cpu_allocation *allocation)
+{
+    if (allocation->origin == CPU_OF_HOST)
+        return;
+    if (allocation->origin == CPU_ALLOCATED)
+        cpu_memory_give(device_bytes_of(allocation));
+    if (allocation->mapped_bytes != 0)
+        munmap((void *)allocation->address, allocation->mapped_bytes);
+    if (allocation->mapped_bytes != 0 && allocation->offset != CPU_NO_FILE &&
+        allocation->origin == CPU_ALLOCATED)
+        cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
+    if (allocation->mapped_bytes == 0)
+        free((void *)allocation->address);
+}
+
+// The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
+static int find_imported_file(const ze_external_memory_import_fd_t *import, size_t size)
+{
+    struct stat status;
+    const ze_external_memory_type_flags_t flags = import->flags;
+    if ((flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
+         flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) &&
+        size > 0 && fstat(import->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        size <= (uint64_t)status.st_size)
+        return import->fd;
+    cpu_report("zeMemAllocDevice", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
+               import->fd, flags, size);
+    return -1;
+}
+
+// The descriptor is the driver's after success.
+static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t device,
+                               const ze_external_memory_import_fd_t *import, size_t size,
+                               void **pptr)
+{
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const int file = find_imported_file(import, size);
+    if (file < 0)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    const ze_result_t result =
+        cpu_memory_map_file(context, device, CPU_EXTERNAL, file, 0, size, pptr);
+    if (result == ZE_RESULT_SUCCESS)
+        close(file);
+    return result;
+}
+
+static bool overlaps(uintptr_t start, size_t size)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const size_t index = upper_bound_locked(start + size - 1);
+    const bool does = index > 0 && start < table[index - 1].address + table[index - 1].size_bytes;
+    pthread_rwlock_unlock(&table_lock);
+    return does;
+}
+
+// The host's pages become host memory, at their address.
+static ze_result_t map_host_pages(ze_context_handle_t context,
+                                  const ze_external_memmap_sysmem_ext_desc_t *sysmem, size_t size,
+                                  void **pptr)
+{
+    const uintptr_t start = (uintptr_t)sysmem->pSystemMemory;
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (start == 0 || start % CPU_PAGE_BYTES != 0 || size == 0 || size % CPU_PAGE_BYTES != 0 ||
+        sysmem->size != size || overlaps(start, size)) {
+        cpu_report("zeMemAllocHost", "%zu bytes at %p are no pages of the host, or allocated", size,
+                   sysmem->pSystemMemory);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    const struct cpu_allocation allocation = {.address = start,
+                                              .size_bytes = size,
+                                              .offset = CPU_NO_FILE,
+                                              .origin = CPU_OF_HOST,
+                                              .type = ZE_MEMORY_TYPE_HOST,
+                                              .context = context,
+                                              .id = cpu_memory_new_id()};
+    if (!insert(allocation))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *pptr = sysmem->pSystemMemory;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, const void *chain,
+                            ze_device_handle_t device, size_t size, size_t alignment, void **pptr)
+{
+    if (pptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(chain))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    bool is_relaxed =
+        cpu_chain_find(chain, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) != NULL;
+    size_t limit = is_relaxed ? (size_t)cpu_opencl()->global_memory_bytes
+                              : (size_t)cpu_device_allocation_limit(device);
+    if (size == 0 || size > limit)
+        return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
+    struct cpu_allocation allocation = {.size_bytes = size,
+                                        .type = type,
+                                        .context = context,
+                                        .device = device,
+                                        .id = cpu_memory_new_id()};
+    if (!cpu_memory_take(device_bytes_of(&allocation)))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    // From its rights to its place in the table no command begins or ends.
+    cpu_device_access_lock();
+    bool is_made = make_memory(&allocation, alignment);
+    bool is_known = is_made && insert(allocation);
+    cpu_device_access_unlock();
+    if (is_made && !is_known)
+        cpu_memory_free(&allocation);
+    else if (!is_made)
+        cpu_memory_give(device_bytes_of(&allocation));
+    if (!is_known)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *pptr = (void *)allocation.address;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocShared(ze_context_handle_t hContext,
+                                            const ze_device_mem_alloc_desc_t *device_desc,
+                                            const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                            size_t alignment, ze_device_handle_t hDevice,
+                                            void **pptr)
+{
+    if (device_desc == NULL || host_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(host_desc->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return allocate(hContext, ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment,
+                    pptr);
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
+                                            const ze_device_mem_alloc_desc_t *device_desc,
+                                            size_t size, size_t alignment,
+                                            ze_device_handle_t hDevice, void **pptr)
+{
+    if (device_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ze_external_memory_import_fd_t *import =
+        cpu_chain_find(device_desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+    if (import != NULL)
+        return import_file(hContext, hDevice, import, size, pptr);
+    return allocate(hContext, ZE_MEMORY_TYPE_DEVICE, device_desc->pNext, hDevice, size, alignment,
+                    pptr);
+}
+
+ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
+                                          const ze_host_mem_alloc_desc_t *host_desc, size_t size,
+                                          size_t alignment, void **pptr)
+{
+    if (host_desc == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ze_external_memmap_sysmem_ext_desc_t *sysmem =
+        cpu_chain_find(host_desc->pNext, CPU_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC);
+    if (sysmem != NULL)
+        return map_host_pages(hContext, sysmem, size, pptr);
+    return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
+}
+
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, uint64_t *out_offset,
+                            uint64_t *out_size_bytes)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const struct cpu_allocation *found = find_locked(pointer);
+    const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
+                           found->context == context && found->mapped_bytes != 0 &&
+                           found->origin == CPU_ALLOCATED && found->offset != CPU_NO_FILE;
+    if (is_shared) {
+        *out_offset = found->offset;
+        *out_size_bytes = found->size_bytes;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return is_shared;
+}
+
+ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
+                                enum cpu_origin origin, int file, uint64_t offset,
+                                uint64_t size_bytes, void **out_memory)
+{
+    const size_t bytes = (size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    struct cpu_allocation allocation = {.size_bytes = size_bytes,
+                                        .mapped_bytes = bytes,
+                                        .type = ZE_MEMORY_TYPE_DEVICE,
+                                        .context = context,
+                                        .device = device,
+                                        .id = cpu_memory_new_id(),
+                                        .offset = offset,
+                                        .origin = origin};
+    cpu_device_access_lock();
+    void *pages = mmap(NULL, bytes, rights_of(device), MAP_SHARED, file, (off_t)offset);
+    allocation.address = (uintptr_t)pages;
+    const bool is_known = pages != MAP_FAILED && insert(allocation);
+    cpu_device_access_unlock();
+    if (pages != MAP_FAILED && !is_known)
+        munmap(pages, bytes);
+    if (!is_known)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *out_memory = pages;
+    return ZE_RESULT_SUCCESS;
+}
+
+bool cpu_memory_close(const void *pointer)
+{
+    struct cpu_allocation erased;
+    const bool is_known = cpu_memory_erase(pointer, true, &erased);
+    if (is_known)
+        cpu_memory_free(&erased);
+    return is_known;
+}
+
+uint64_t cpu_memory_live(void)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    uint64_t count = table_count;
+    pthread_rwlock_unlock(&table_lock);
+    return count;
+}
+
+uint64_t cpu_memory_live_bytes(void)
+{
+    uint64_t bytes = 0;
+    pthread_rwlock_rdlock(&table_lock);
+    for (size_t i = 0; i < table_count; i++)
+        bytes += table[i].size_bytes;
+    pthread_rwlock_unlock(&table_lock);
+    return bytes;
+}
+
+bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info)
+{
+    pthread_rwlock_rdlock(&table_lock);
+    const struct cpu_allocation *found = find_locked(pointer);
+    if (found != NULL)
+        *out_info = (struct cpu_memory_info){.context = found->context,
+                                             .device = found->device,
+                                             .type = found->type,
+                                             .id = found->id,
+                                             .base = (void *)found->address,
+                                             .size_bytes = found->size_bytes};
+    pthread_rwlock_unlock(&table_lock);
+    return found != NULL;
+}

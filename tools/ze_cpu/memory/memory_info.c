@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "chain.h"
+#include "device/device.h"
+#include "entry.h"
+#include "memory.h"
+#include "virtual_memory.h"
+#include "ze_newer.h"
+
+// Any memory of the context, allocated or mapped. False for other memory.
+static bool find(ze_context_handle_t context, const void *pointer,
+                 struct cpu_memory_info *out_memory)
+{
+    return (cpu_memory_find(pointer, out_memory) || cpu_virtual_memory_find(pointer, out_memory)) &&
+           out_memory->context == context;
+}
+
+// No allocation is made of several.
+static void describe_sub_allocations(void *chain)
+{
+    ze_memory_sub_allocations_exp_properties_t *sub_allocations =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES);
+    if (sub_allocations != NULL && sub_allocations->pCount != NULL)
+        *sub_allocations->pCount = 0;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
+    ze_context_handle_t hContext, const void *ptr,
+    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
+{
+    if (ptr == NULL || pMemAllocProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    struct cpu_memory_info memory;
+    bool is_found = find(hContext, ptr, &memory);
+    pMemAllocProperties->type = is_found ? memory.type : ZE_MEMORY_TYPE_UNKNOWN;
+    pMemAllocProperties->id = is_found ? memory.id : 0;
+    pMemAllocProperties->pageSize = is_found ? CPU_PAGE_BYTES : 0;
+    if (phDevice != NULL)
+        *phDevice = is_found ? memory.device : NULL;
+    describe_sub_allocations(pMemAllocProperties->pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
+                                                void **pBase, size_t *pSize)
+{
+    if (ptr == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    struct cpu_memory_info memory;
+    if (!find(hContext, ptr, &memory))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (pBase != NULL)
+        *pBase = memory.base;
+    if (pSize != NULL)
+        *pSize = memory.size_bytes;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "command/command_list.h"
+#include "device/device.h"
+#include "entry.h"
+#include "event/fence.h"
+#include "options.h"
+#include "worker.h"
+
+struct cpu_queue {
+    struct cpu_object object;
+    struct cpu_place place;
+    uint32_t index;
+    bool is_synchronous;
+    struct cpu_worker *worker; // owned
+};
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
+                                                ze_device_handle_t hDevice,
+                                                const ze_command_queue_desc_t *desc,
+                                                ze_command_queue_handle_t *phCommandQueue)
+{
+    if (desc == NULL || phCommandQueue == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (desc->ordinal >= CPU_GROUP_COUNT || desc->index >= CPU_GROUP_QUEUES)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if ((desc->flags & ~0x7u) != 0 || (uint32_t)desc->mode > 2 || (uint32_t)desc->priority > 2)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    struct cpu_queue *queue = cpu_object_create(CPU_QUEUE, sizeof(*queue));
+    if (queue == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    queue->place = (struct cpu_place){hContext, hDevice, desc->ordinal};
+    queue->index = desc->index;
+    queue->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    if (cpu_options()->executes) {
+        queue->worker = cpu_worker_create(hDevice);
+        if (queue->worker == NULL) {
+            cpu_object_destroy(queue);
+            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    *phCommandQueue = (ze_command_queue_handle_t)queue;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
+{
+    struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
+    cpu_worker_destroy(queue->worker);
+    cpu_object_destroy(queue);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueExecuteCommandLists(
+    ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists,
+    ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
+{
+    struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
+    if (phCommandLists == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (numCommandLists == 0)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    struct cpu_command *first, *last;
+    ze_result_t result =
+        cpu_list_make_executions(&queue->place, (struct cpu_list *const *)phCommandLists,
+                                 numCommandLists, __func__, &first, &last);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    last->u.execute.fence = (struct cpu_fence *)hFence;
+    cpu_worker_submit(queue->worker, first, last);
+    return queue->is_synchronous ? cpu_worker_synchronize(queue->worker, UINT64_MAX)
+                                 : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueSynchronize(ze_command_queue_handle_t hCommandQueue,
+                                                     uint64_t timeout)
+{
+    struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
+    return queue->worker != NULL ? cpu_worker_synchronize(queue->worker, timeout)
+                                 : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue,
+                                                    uint32_t *pOrdinal)
+{
+    if (pOrdinal == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pOrdinal = ((struct cpu_queue *)hCommandQueue)->place.ordinal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue,
+                                                  uint32_t *pIndex)
+{
+    if (pIndex == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    *pIndex = ((struct cpu_queue *)hCommandQueue)->index;
+    return ZE_RESULT_SUCCESS;
+}

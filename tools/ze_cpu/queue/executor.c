@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: MIT
+#include "executor.h"
+
+#include "command/command_list.h"
+#include "command/copy.h"
+#include "device/device.h"
+#include "device/device_access.h"
+#include "event/fence.h"
+#include "image/image.h"
+#include "memory/memory.h"
+#include "memory/virtual_memory.h"
+#include "module/program.h"
+#include "opencl.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+// Up to this time a launch costs less in the calling thread than the way to other cores and back.
+#define SMALL_NS 60000
+// A kernel that was never measured is tried in the calling thread up to this many work-items.
+#define SMALL_WORK_ITEMS 16384
+// Below this the launch itself would be measured.
+#define MEASURED_WORK_ITEMS 64
+#define SAMPLES 2
+#define LARGE_LIMIT 16
+#define LARGE_LIMIT_MAXIMUM (1u << 20)
+#define CACHE_MAXIMUM 256
+
+// OpenCL kernels carry their arguments, so every executor has its own, and sets only what differs
+// from the launch before.
+struct cached_kernel {
+    struct cpu_program_kernel *key; // retained
+    cl_kernel kernel;               // owned
+    bool has_arguments;
+    unsigned char *arguments; // owned
+    uint64_t item_ps;     // picoseconds a work-item takes in the calling thread; 0: not measured
+    uint32_t samples;     // how often that was measured
+    uint32_t large_count; // launches that went to all cores since it was measured last
+    uint32_t large_limit; // after so many it is measured again
+    UT_hash_handle hh;
+};
+
+struct cpu_executor {
+    ze_device_handle_t device;     // borrowed
+    bool has_access;               // to the memory of discrete devices
+    cl_command_queue small, large; // owned, may be NULL
+    cl_command_queue running;      // borrowed: the one with launches that were not waited for
+    struct cached_kernel *kernels; // owned
+    struct cached_kernel *last;    // borrowed
+    _Atomic uint32_t is_waiting;   // for an event, outside of the OpenCL runtime
+    uint64_t lists_start;          // of the closed lists that are executed
+};
+
+struct cpu_executor *cpu_executor_create(ze_device_handle_t device)
+{
+    struct cpu_executor *executor = calloc(1, sizeof(*executor));
+    if (executor != NULL)
+        executor->device = device;
+    return executor;
+}
+
+static void drop_kernel(struct cpu_executor *executor, struct cached_kernel *cached)
+{
+    HASH_DEL(executor->kernels, cached);
+    cpu_opencl()->api->clReleaseKernel(cached->kernel);
+    cpu_program_kernel_release(cached->key);
+    free(cached->arguments);
+    free(cached);
+}
+
+static void drop_kernels(struct cpu_executor *executor)
+{
+    struct cached_kernel *cached, *next;
+    HASH_ITER(hh, executor->kernels, cached, next)
+    drop_kernel(executor, cached);
+    executor->last = NULL;
+}
+
+void cpu_executor_destroy(struct cpu_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    cpu_executor_finish(executor);
+    drop_kernels(executor);
+    if (executor->small != NULL)
+        cpu_opencl()->api->clReleaseCommandQueue(executor->small);
+    if (executor->large != NULL)
+        cpu_opencl()->api->clReleaseCommandQueue(executor->large);
+    free(executor);
+}
+
+static ze_result_t finish_launches(struct cpu_executor *executor)
+{
+    if (executor->running == NULL)
+        return ZE_RESULT_SUCCESS;
+    cl_int code = cpu_opencl()->api->clFinish(executor->running);
+    executor->running = NULL;
+    return cpu_opencl_result(code);
+}
+
+static void apply_access(void)
+{
+    cpu_memory_apply_access();
+    cpu_virtual_memory_apply_access();
+}
+
+ze_result_t cpu_executor_finish(struct cpu_executor *executor)
+{
+    ze_result_t result = finish_launches(executor);
+    if (executor->has_access)
+        cpu_device_access_end(executor->device, apply_access);
+    executor->has_access = false;
+    return result;
+}
+
+static void begin_access(struct cpu_executor *executor, enum cpu_command_kind kind)
+{
+    if (cpu_options()->is_integrated || executor->has_access || kind == CPU_COMMAND_BARRIER ||
+        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE ||
+        kind == CPU_COMMAND_BEGIN_LISTS || kind == CPU_COMMAND_END_LISTS)
+        return;
+    cpu_device_access_begin(executor->device, apply_access);
+    executor->has_access = true;
+}
+
+_Atomic bool cpu_executors_are_over;
+
+static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_command_queue *out)
+{
+    cl_command_queue *queue = for_small ? &executor->small : &executor->large;
+    if (*queue == NULL) {
+        const cl_queue_properties properties[] = {
+            CL_QUEUE_PROPERTIES, for_small ? CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL : 0, 0};
+        cl_int code;
+        *queue = cpu_opencl()->api->clCreateCommandQueueWithProperties(
+            cpu_opencl()->context, cpu_opencl()->device, properties, &code);
+        if (*queue == NULL)
+            return cpu_opencl_result(code);
+    }
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (executor->running != NULL && executor->running != *queue)
+        result = finish_launches(executor);
+    *out = *queue;
+    return result;
+}
+
+// Kernels whose module and handles are gone are only held by executors.
+static void drop_unused_kernels(struct cpu_executor *executor)
+{
+    struct cached_kernel *cached, *next;
+    HASH_ITER(hh, executor->kernels, cached, next)
+    if (cpu_program_is_abandoned(cached->key))
+        drop_kernel(executor, cached);
+    if (HASH_COUNT(executor->kernels) >= CACHE_MAXIMUM)
+        drop_kernels(executor);
+}
+
+static struct cached_kernel *find_or_create_kernel(struct cpu_executor *executor,
+                                                   struct cpu_program_kernel *kernel)
+{
+    struct cached_kernel *cached = executor->last;
+    if (cached != NULL && cached->key == kernel)
+        return cached;
+    HASH_FIND_PTR(executor->kernels, &kernel, cached);
+    if (cached != NULL) {
+        executor->last = cached;
+        return cached;
+    }
+    finish_launches(executor);
+    executor->last = NULL;
+    drop_unused_kernels(executor);
+    cached = calloc(1, sizeof(*cached));
+    if (cached == NULL)
+        return NULL;
+    cached->arguments = malloc(kernel->argument_bytes != 0 ? kernel->argument_bytes : 1);
+    cached->kernel = cpu_program_kernel_make(kernel);
+    if (cached->arguments == NULL || cached->kernel == NULL) {
+        if (cached->kernel != NULL)
+            cpu_opencl()->api->clReleaseKernel(cached->kernel);
+        free(cached->arguments);
+        free(cached);
+        return NULL;
+    }
+    cpu_program_kernel_retain(kernel);
+    cached->key = kernel;
+    cached->large_limit = LARGE_LIMIT;
+    HASH_ADD_PTR(executor->kernels, key, cached);
+    executor->last = cached;
+    return cached;
+}
+
+static cl_int set_argument(const struct cached_kernel *cached, uint32_t index,
+                           const struct cpu_argument *argument, const unsigned char *value)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    size_t size_bytes = argument->size_bytes;
+    void *pointer;
+    switch (argument->kind) {
+    case ZEPI_SPIRV_ARGUMENT_LOCAL:
+        memcpy(&size_bytes, value, sizeof(size_bytes));
+        return cl->api->clSetKernelArg(cached->kernel, index, size_bytes, NULL);
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        memcpy(&pointer, value, sizeof(pointer));
+        return cl->set_kernel_arg_mem_pointer(cached->kernel, index, pointer);
+    case ZEPI_SPIRV_ARGUMENT_IMAGE:
+        memcpy(&pointer, value, sizeof(pointer));
+        return cl->api->clSetKernelArg(cached->kernel, index, sizeof(cl_mem),
+                                       &((const struct cpu_image *)pointer)->memory);
+    default:
+        if (size_bytes == 0) {
+            memcpy(&size_bytes, value, sizeof(size_bytes));
+            value += sizeof(size_bytes);
+        }
+        return cl->api->clSetKernelArg(cached->kernel, index, size_bytes, value);
+    }
+}
+
+static ze_result_t set_arguments(struct cached_kernel *cached, const struct cpu_launch *launch)
+{
+    const struct cpu_program_kernel *kernel = launch->kernel;
+    if (cached->has_arguments && !kernel->has_objects &&
+        memcmp(cached->arguments, launch->arguments, launch->argument_bytes) == 0)
+        return ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct cpu_argument *argument = &kernel->arguments[i];
+        const unsigned char *value = launch->arguments + argument->offset;
+        // An object at the same address may be another one.
+        if (cached->has_arguments && !cpu_argument_is_object(argument) &&
+            memcmp(cached->arguments + argument->offset, value, argument->slot_bytes) == 0)
+            continue;
+        cl_int code = set_argument(cached, i, argument, value);
+        if (code != CL_SUCCESS) {
+            cached->has_arguments = false;
+            return cpu_opencl_result(code);
+        }
+    }
+    memcpy(cached->arguments, launch->arguments, launch->argument_bytes);
+    cached->has_arguments = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+// One measurement may be wrong (memory touched for the first time, a thread that was interrupted),
+// and launches on all cores are not measured. So a kernel counts as large after several
+// measurements, and is measured again later, less and less often.
+static bool is_small(struct cached_kernel *cached, size_t work_items)
+{
+    if (cached->samples < SAMPLES)
+        return work_items <= SMALL_WORK_ITEMS;
+    if (work_items <= SMALL_NS * UINT64_C(1000) / cached->item_ps)
+        return true;
+    if (work_items > SMALL_WORK_ITEMS || ++cached->large_count < cached->large_limit)
+        return false;
+    cached->large_count = 0;
+    if (cached->large_limit < LARGE_LIMIT_MAXIMUM)
+        cached->large_limit *= 2;
+    return true;
+}
+
+// The small queue runs a kernel while it is enqueued, so that the time of that is the kernel's.
+static void measure(struct cached_kernel *cached, size_t work_items, uint64_t elapsed_ns)
+{
+    uint64_t item_ps = elapsed_ns * 1000 / work_items + 1;
+    cached->samples += cached->samples < SAMPLES;
+    // Down at once, up slowly: a thread that was interrupted says nothing about the kernel.
+    if (cached->item_ps == 0 || item_ps < cached->item_ps)
+        cached->item_ps = item_ps;
+    else
+        cached->item_ps += (item_ps - cached->item_ps) / 8;
+}
+
+static ze_result_t settle_images(struct cpu_executor *executor, cl_command_queue queue,
+                                 const struct cpu_launch *launch)
+{
+    const struct cpu_program_kernel *kernel = launch->kernel;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < kernel->argument_count && result == ZE_RESULT_SUCCESS; i++) {
+        const struct cpu_image *image;
+        if (kernel->arguments[i].kind != ZEPI_SPIRV_ARGUMENT_IMAGE)
+            continue;
+        memcpy(&image, launch->arguments + kernel->arguments[i].offset, sizeof(image));
+        if (!image->is_settled_after_launch)
+            continue;
+        result = cpu_executor_finish(executor);
+        if (result == ZE_RESULT_SUCCESS)
+            result = cpu_image_settle(queue, image);
+    }
+    return result;
+}
+
+static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
+                          const uint32_t group_count[3])
+{
+    size_t global[3], local[3], offset[3];
+    size_t work_items = 1;
+    if (atomic_load(&cpu_executors_are_over))
+        return ZE_RESULT_ERROR_DEVICE_LOST;
+    bool has_offset = false;
+    for (int i = 0; i < 3; i++) {
+        local[i] = launch->group_size[i];
+        global[i] = (size_t)group_count[i] * local[i];
+        offset[i] = launch->offset[i];
+        has_offset = has_offset || offset[i] != 0;
+        work_items *= global[i];
+    }
+    if (work_items == 0)
+        return ZE_RESULT_SUCCESS;
+    struct cached_kernel *cached = find_or_create_kernel(executor, launch->kernel);
+    if (cached == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = set_arguments(cached, launch);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    cl_command_queue queue = NULL;
+    result = use_queue(executor, is_small(cached, work_items), &queue);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    // Fewer dimensions are cheaper for the runtime.
+    cl_uint dimensions = global[2] != 1 ? 3 : global[1] != 1 ? 2 : 1;
+    if (has_offset)
+        dimensions = 3;
+    bool is_measured = queue == executor->small && work_items >= MEASURED_WORK_ITEMS;
+    uint64_t start = is_measured ? cpu_device_clock() : 0;
+    cl_int code = cpu_opencl()->api->clEnqueueNDRangeKernel(queue, cached->kernel, dimensions,
+                                                            has_offset ? offset : NULL, global,
+                                                            local, 0, NULL, NULL);
+    if (is_measured)
+        measure(cached, work_items, cpu_device_clock() - start);
+    executor->running = queue;
+    if (code == CL_SUCCESS && launch->kernel->has_objects)
+        return settle_images(executor, queue, launch);
+    return cpu_opencl_result(code);
+}
+
+static ze_result_t launch_indirect(struct cpu_executor *executor, const struct cpu_launch *indirect)
+{
+    // Earlier launches may write the counts.
+    ze_result_t result = finish_launches(executor);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (indirect->limit != NULL && indirect->position >= *indirect->limit)
+        return ZE_RESULT_SUCCESS;
+    const uint32_t counts[3] = {indirect->counts->groupCountX, indirect->counts->groupCountY,
+                                indirect->counts->groupCountZ};
+    return launch(executor, indirect, counts);
+}
+
+static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uint64_t goal)
+{
+    if (cpu_event_has_reached(event, goal))
+        return;
+    cpu_executor_finish(executor);
+    atomic_store(&executor->is_waiting, 1);
+    cpu_event_wait(event, goal, UINT64_MAX);
+    // Sequentially consistent: a thread that closes the runtime sees this, or the next launch sees
+    // that thread.
+    atomic_store(&executor->is_waiting, 0);
+}
+
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
+
+static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    struct cpu_list *list = command->u.execute.list;
+    const uint64_t *goals = command->u.execute.goals;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const struct cpu_command *recorded = list->head; recorded != NULL;
+         recorded = recorded->next) {
+        for (uint32_t i = 0; i < recorded->wait_count; i++) {
+            const struct cpu_wait *wait = &recorded->waits[i];
+            if (wait->event != NULL)
+                wait_for(executor, wait->event, cpu_wait_counts(wait) ? *goals++ : 1);
+        }
+        ze_result_t one = perform(executor, recorded);
+        if (result == ZE_RESULT_SUCCESS)
+            result = one;
+    }
+    ze_result_t finished = cpu_executor_finish(executor);
+    // Release: a thread that sees the list unused may reset it.
+    atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
+    return result != ZE_RESULT_SUCCESS ? result : finished;
+}
+
+static ze_result_t copy_image(struct cpu_executor *executor, const struct cpu_image_copy *copy)
+{
+    cl_command_queue queue = NULL;
+    if (atomic_load(&cpu_executors_are_over))
+        return ZE_RESULT_ERROR_DEVICE_LOST;
+    ze_result_t result = use_queue(executor, false, &queue);
+    return result == ZE_RESULT_SUCCESS ? cpu_image_copy(queue, copy) : result;
+}
+
+static void query_timestamps(const struct cpu_command *command)
+{
+    for (uint32_t i = 0; i < command->u.timestamps.count; i++) {
+        const size_t *offsets = command->u.timestamps.offsets;
+        size_t offset = offsets != NULL ? offsets[i] : i * sizeof(ze_kernel_timestamp_result_t);
+        ze_kernel_timestamp_result_t result;
+        cpu_event_timestamps(command->u.timestamps.events[i], &result);
+        memcpy((unsigned char *)command->u.timestamps.target + offset, &result, sizeof(result));
+    }
+}
+
+static ze_result_t perform_on_host(const struct cpu_command *command)
+{
+    uint64_t now;
+    switch (command->kind) {
+    case CPU_COMMAND_COPY:
+        memmove(command->u.copy.target, command->u.copy.source, command->u.copy.size_bytes);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_FILL:
+        cpu_fill(command->u.copy.target, command->u.copy.size_bytes, command->u.copy.source,
+                 command->u.copy.pattern_bytes);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_COPY_REGION:
+        cpu_copy_region(command->u.copy.target, command->u.copy.source, &command->u.copy.region);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_RESET_EVENT:
+        cpu_event_reset(command->u.reset.event);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_WRITE_TIMESTAMP:
+        now = cpu_device_ticks(cpu_device_clock());
+        memcpy(command->u.copy.target, &now, sizeof(now));
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_QUERY_TIMESTAMPS:
+        query_timestamps(command);
+        return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_HOST_FUNCTION:
+        command->u.host.function(command->u.host.user);
+        return ZE_RESULT_SUCCESS;
+    default:
+        return ZE_RESULT_SUCCESS;
+    }
+}
+
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    bool is_launch =
+        command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    // An event's times are those of its command alone.
+    if (!is_launch || command->signal != NULL)
+        result = finish_launches(executor);
+    begin_access(executor, command->kind);
+    uint64_t start = command->signal != NULL ? cpu_device_clock() : 0;
+    if (command->kind == CPU_COMMAND_BEGIN_LISTS)
+        executor->lists_start = cpu_device_clock();
+    else if (command->kind == CPU_COMMAND_END_LISTS)
+        start = executor->lists_start;
+    ze_result_t own;
+    if (command->kind == CPU_COMMAND_LAUNCH)
+        own = launch(executor, &command->u.launch, command->u.launch.group_count);
+    else if (command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
+        own = launch_indirect(executor, &command->u.launch);
+    else if (command->kind == CPU_COMMAND_EXECUTE)
+        own = execute_list(executor, command);
+    else if (command->kind == CPU_COMMAND_IMAGE_COPY)
+        own = copy_image(executor, &command->u.image);
+    else
+        own = perform_on_host(command);
+    if (command->signal != NULL) {
+        ze_result_t finished = cpu_executor_finish(executor);
+        if (own == ZE_RESULT_SUCCESS)
+            own = finished;
+    }
+    if (own != ZE_RESULT_SUCCESS)
+        cpu_report("worker", "a command failed with 0x%x", (unsigned)own);
+    // A failed command signals too: better a wrong number than a program that hangs.
+    if (command->signal != NULL)
+        cpu_event_complete(command->signal, start, cpu_device_clock());
+    if (command->kind == CPU_COMMAND_EXECUTE && command->u.execute.fence != NULL)
+        cpu_fence_complete(command->u.execute.fence);
+    return own != ZE_RESULT_SUCCESS ? own : result;
+}
+
+ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command)
+{
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        wait_for(executor, command->waits[i].event, command->waits[i].goal);
+    return perform(executor, command);
+}
+
+bool cpu_executor_is_waiting(const struct cpu_executor *executor)
+{
+    return atomic_load(&executor->is_waiting) != 0;
+}
