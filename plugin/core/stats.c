@@ -172,8 +172,8 @@ static void report_print_text(const struct report *report, FILE *file)
     for (int i = 0; i < SLOWEST_COUNT && report->slowest[i].duration_ns > 0; i++) {
         fprintf(file, "                 ");
         print_seconds(file, report->slowest[i].duration_ns);
-        fprintf(file, " s %s%s\n", report->slowest[i].is_good ? "" : "failed: ",
-                report->slowest[i].kernels);
+        fprintf(file, " s %s%s\n",
+                report->slowest[i].is_good ? "" : "failed: ", report->slowest[i].kernels);
     }
     fprintf(file, "  launches       %" PRIu64 ", executions of graphs %" PRIu64 "\n",
             numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS]);
@@ -189,14 +189,39 @@ static void report_print_text(const struct report *report, FILE *file)
     fputc('\n', file);
 }
 
+// The bytes of the character of UTF-8 that the text begins with; 0: it begins with none.
+static size_t character_bytes(const unsigned char *text)
+{
+    const unsigned char lead = text[0];
+    const size_t count = lead < 0x80                   ? 1
+                         : lead >= 0xc2 && lead < 0xe0 ? 2
+                         : lead >= 0xe0 && lead < 0xf0 ? 3
+                         : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                       : 0;
+    for (size_t i = 1; i < count; i++) {
+        if (text[i] < 0x80 || text[i] > 0xbf)
+            return 0;
+    }
+    // Longer than necessary, surrogates, and beyond the last character.
+    if ((lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] > 0x9f) ||
+        (lead == 0xf0 && text[1] < 0x90) || (lead == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return count;
+}
+
+// Names may have any bytes, and are cut: what is no character becomes U+FFFD.
 static void print_json_string(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+    while (*text) {
+        const size_t count = character_bytes((const unsigned char *)text);
+        if (count == 0)
+            fputs("\\ufffd", file);
+        else if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
             fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
         else
-            fputc(*text, file);
+            fwrite(text, 1, count, file);
+        text += count > 0 ? count : 1;
     }
     fputc('"', file);
 }
