@@ -311,6 +311,13 @@ Test(peer, can_be_used_where_there_is_a_link, .fini = ur_tear_down)
     UR_OK(urQueueRelease(queue));
     UR_OK(urUsmP2PDisablePeerAccessExp(first, second));
 
+    // A device reaches its own memory.
+    UR_OK(urUsmP2PEnablePeerAccessExp(first, first));
+    UR_OK(urUsmP2PPeerAccessGetInfoExp(first, first, UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT,
+                                       sizeof(answer), &answer, NULL));
+    cr_assert_eq(answer, 1);
+    UR_OK(urUsmP2PDisablePeerAccessExp(first, first));
+
     UR_FAILS(urUsmP2PEnablePeerAccessExp(NULL, second), UR_RESULT_ERROR_INVALID_NULL_HANDLE);
     UR_FAILS(urUsmP2PDisablePeerAccessExp(first, NULL), UR_RESULT_ERROR_INVALID_NULL_HANDLE);
     UR_FAILS(urUsmP2PPeerAccessGetInfoExp(first, second, (ur_exp_peer_info_t)9, sizeof(answer),

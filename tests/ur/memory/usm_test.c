@@ -293,6 +293,8 @@ Test(usm, takes_prefetches_and_advice)
         if (!(advice & UR_USM_ADVICE_FLAGS_MASK))
             UR_OK(urEnqueueUSMAdvise(gear.queue, memory, 4096, advice, NULL));
     }
+    // Hints that exclude each other are no error, and change no contents.
+    UR_OK(urEnqueueUSMAdvise(gear.queue, memory, 4096, ~(uint32_t)UR_USM_ADVICE_FLAGS_MASK, NULL));
     UR_OK(urEnqueueUSMAdvise(gear.queue, memory, 4096, UR_USM_ADVICE_FLAG_DEFAULT, &events[2]));
     UR_OK(urEventWait(3, events));
     cr_assert_eq(memory[5], 99);

@@ -479,3 +479,71 @@ Test(allocate, a_pool_goes_before_the_commands_that_use_its_memory)
     cr_assert_leq(ze_cpu.get_live_bytes(), before);
     ur_free(read);
 }
+
+static void trim(ur_usm_pool_handle_t pool)
+{
+    UR_OK(urUSMPoolTrimToExp(gear.context, gear.device, pool, 0));
+}
+
+// What the host has, and what commands still use, stays.
+Test(allocate, a_pool_is_trimmed_while_its_memory_is_used)
+{
+    for (size_t i = 0; i < SIZES; i++) {
+        unsigned char *read = host_memory(2 * sizes[i]);
+        ur_usm_pool_handle_t pool = native_pool(0, 100 * MIB);
+        const struct host_event host = hold_up(gear.queue);
+        void *used = enqueue(gear.queue, UR_USM_TYPE_DEVICE, pool, sizes[i], 0, NULL, NULL);
+        void *freed = enqueue(gear.queue, UR_USM_TYPE_DEVICE, pool, sizes[i], 0, NULL, NULL);
+        fill_and_read(gear.queue, used, sizes[i], 3, read);
+        fill_and_read(gear.queue, freed, sizes[i], 4, read + sizes[i]);
+        free_in_order(gear.queue, freed);
+        trim(pool);
+        go_on(gear.queue, &host);
+        expect_bytes(read, sizes[i], 3);
+        expect_bytes(read + sizes[i], sizes[i], 4);
+        trim(pool);
+        fill_and_read(gear.queue, used, sizes[i], 5, read);
+        UR_OK(urQueueFinish(gear.queue));
+        expect_bytes(read, sizes[i], 5);
+        free_in_order(gear.queue, used);
+        UR_OK(urQueueFinish(gear.queue));
+        trim(pool);
+        cr_assert_eq(pool_size(pool, UR_USM_POOL_INFO_RESERVED_CURRENT_EXP), 0, "%zu bytes",
+                     sizes[i]);
+        UR_OK(urUSMPoolDestroyExp(gear.context, gear.device, pool));
+        ur_free(read);
+    }
+}
+
+// The memory stays the first device's. Without times, which another device would wait for in the
+// call.
+Test(allocate_of_two, memory_is_freed_by_a_queue_of_another_device)
+{
+    ur_queue_handle_t queue = ur_queue(gear.devices[1], 0);
+    ur_queue_handle_t first = ur_queue(gear.devices[0], 0);
+    for (size_t i = 0; i < SIZES; i++) {
+        unsigned char *read = host_memory(sizes[i]);
+        ur_event_handle_t event;
+        const struct host_event host = hold_up(first);
+        void *memory = device_memory(first, sizes[i]);
+        fill_and_read(first, memory, sizes[i], 9, read);
+        UR_OK(urEnqueueEventsWait(first, 0, NULL, &event));
+        UR_OK(urEnqueueUSMFreeExp(queue, NULL, memory, 1, &event, NULL));
+        void *other = device_memory(queue, sizes[i]);
+        const ur_result_t freed_again = urEnqueueUSMFreeExp(first, NULL, memory, 0, NULL, NULL);
+        go_on(first, &host);
+        UR_OK(urQueueFinish(queue));
+        ur_device_handle_t of;
+        UR_OK(urUSMGetMemAllocInfo(gear.context, other, UR_USM_ALLOC_INFO_DEVICE, sizeof(of), &of,
+                                   NULL));
+        cr_assert_eq(of, gear.devices[1]);
+        cr_assert_neq(other, memory);
+        UR_FAILS(freed_again, UR_RESULT_ERROR_INVALID_MEM_OBJECT);
+        expect_bytes(read, sizes[i], 9);
+        free_in_order(queue, other);
+        UR_OK(urEventRelease(event));
+        ur_free(read);
+    }
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urQueueRelease(first));
+}

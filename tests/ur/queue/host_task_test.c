@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void set_up_without(void)
 {
@@ -89,6 +90,46 @@ Test(host_task, waits_for_events_and_has_one)
     cr_assert_eq(atomic_load(&calls), 10);
     UR_OK(urEventRelease(event));
     UR_OK(urQueueRelease(queue));
+}
+
+struct chain {
+    ur_queue_handle_t queue;
+    int32_t *numbers;
+    atomic_int calls;
+    _Atomic ur_result_t result;
+};
+
+// Three more of itself, with a command between them, without a wait.
+static void enqueue_next(void *data)
+{
+    struct chain *chain = data;
+    const int32_t number = 100 + atomic_load(&chain->calls);
+    ur_result_t result = urEnqueueUSMFill(chain->queue, chain->numbers + atomic_load(&chain->calls),
+                                          sizeof(number), &number, sizeof(number), 0, NULL, NULL);
+    if (result == UR_RESULT_SUCCESS && atomic_load(&chain->calls) < 3)
+        result = urEnqueueHostTaskExp(chain->queue, enqueue_next, chain, NULL, 0, NULL, NULL);
+    if (result != UR_RESULT_SUCCESS)
+        atomic_store(&chain->result, result);
+    atomic_fetch_add(&chain->calls, 1);
+}
+
+Test(host_task, enqueues_into_its_own_queue)
+{
+    static const ur_queue_flags_t flags[] = {0, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
+    need_support();
+    for (int i = 0; i < 2; i++) {
+        struct chain chain = {ur_queue(gear.device, flags[i]), ur_shared(4 * sizeof(int32_t)), 0,
+                              UR_RESULT_SUCCESS};
+        UR_OK(urEnqueueHostTaskExp(chain.queue, enqueue_next, &chain, NULL, 0, NULL, NULL));
+        while (atomic_load(&chain.calls) < 4)
+            usleep(100);
+        UR_OK(atomic_load(&chain.result));
+        UR_OK(urQueueFinish(chain.queue));
+        for (int number = 0; number < 4; number++)
+            cr_assert_eq(chain.numbers[number], 100 + number);
+        ur_free(chain.numbers);
+        UR_OK(urQueueRelease(chain.queue));
+    }
 }
 
 Test(host_task, bad_arguments_get_the_header_s_errors)
