@@ -8,20 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct {
+static struct other {
     pid_t process;
     int in, out;
-} other;
+} others[IPC_OTHERS];
+static struct other *other = others;
 
 void ipc_send(const struct message *message)
 {
-    if (write(other.out, message, sizeof(*message)) != sizeof(*message))
+    if (write(other->out, message, sizeof(*message)) != sizeof(*message))
         exit(1);
 }
 
 bool ipc_receive(struct message *out_message)
 {
-    return read(other.in, out_message, sizeof(*out_message)) == sizeof(*out_message);
+    return read(other->in, out_message, sizeof(*out_message)) == sizeof(*out_message);
 }
 
 void ipc_set_up(void)
@@ -32,16 +33,21 @@ void ipc_set_up(void)
     ur_set_up();
 }
 
-void ipc_set_up_with(void (*role)(void))
+void ipc_choose(int number)
+{
+    other = &others[number];
+}
+
+static void begin_other(void (*role)(void))
 {
     int there[2], back[2];
     cr_assert(pipe(there) == 0 && pipe(back) == 0);
     fflush(NULL);
-    other.process = fork();
-    cr_assert(other.process >= 0);
-    const bool is_other = other.process == 0;
-    other.in = is_other ? there[0] : back[0];
-    other.out = is_other ? back[1] : there[1];
+    other->process = fork();
+    cr_assert(other->process >= 0);
+    const bool is_other = other->process == 0;
+    other->in = is_other ? there[0] : back[0];
+    other->out = is_other ? back[1] : there[1];
     close(is_other ? there[1] : there[0]);
     close(is_other ? back[0] : back[1]);
     if (is_other) {
@@ -50,14 +56,29 @@ void ipc_set_up_with(void (*role)(void))
         fflush(NULL);
         _exit(0);
     }
+}
+
+void ipc_set_up_with_all(void (*role)(void))
+{
+    // A process has the pipes of those that began before it, and they end after it.
+    for (int i = IPC_OTHERS - 1; i >= 0; i--) {
+        ipc_choose(i);
+        begin_other(role);
+    }
+    ipc_set_up();
+}
+
+void ipc_set_up_with(void (*role)(void))
+{
+    begin_other(role);
     ipc_set_up();
 }
 
 int ipc_wait(void)
 {
     int status;
-    close(other.out);
-    cr_assert_eq(waitpid(other.process, &status, 0), other.process);
+    close(other->out);
+    cr_assert_eq(waitpid(other->process, &status, 0), other->process);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

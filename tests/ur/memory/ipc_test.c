@@ -67,6 +67,31 @@ Test(ipc, memory_of_any_size_is_read_and_written_by_another_process)
     ur_tear_down();
 }
 
+// Each opens it twice, and finds what the one before has written.
+Test(ipc, memory_is_shared_by_three_processes)
+{
+    struct message message;
+    ipc_set_up_with_all(read_and_write);
+    int32_t *memory = ur_device_memory(5000);
+    ipc_fill(memory, 300);
+    void *handle = get_handle(memory, &message);
+    for (int round = 0; round < 2 * IPC_OTHERS; round++) {
+        ipc_choose(round % IPC_OTHERS);
+        message.first = round % 2 == 0 ? 300 : -300;
+        ipc_send(&message);
+        if (!ipc_receive(&message))
+            ipc_join();
+    }
+    cr_assert(ipc_has_numbers(memory, 300));
+    UR_OK(urIPCPutMemHandleExp(gear.context, handle));
+    ur_free(memory);
+    for (int i = 0; i < IPC_OTHERS; i++) {
+        ipc_choose(i);
+        ipc_join();
+    }
+    ur_tear_down();
+}
+
 // Kernels work on it, and closing waits for them.
 Test(ipc, kernels_work_on_memory_of_another_process)
 {
