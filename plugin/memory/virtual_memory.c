@@ -310,8 +310,11 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
                                                 size_t *out_page_bytes)
 {
     size_t most = 0;
-    // Some drivers refuse the query about nothing.
-    const size_t size = size_bytes ? size_bytes : 1;
+    // Some drivers refuse the query about nothing. Intel's ends the process where the size, rounded
+    // up, does not fit 64 bits; no page is larger than this.
+    const size_t largest = (size_t)1 << 46;
+    const size_t at_least_one = size_bytes ? size_bytes : 1;
+    const size_t size = at_least_one < largest ? at_least_one : largest;
     for (uint32_t i = 0; i < context->device_count; i++) {
         size_t page_bytes = 0;
         if (device && device != context->devices[i])
