@@ -70,6 +70,11 @@ static zepi_result_t physical_memory_make(struct zepi_context *context, struct z
     ze_physical_mem_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = chain, .size = size_bytes};
     ze_physical_mem_handle_t ze = NULL;
+    // Sizes that no device has end the process in Intel's driver.
+    if (device->global_memory_bytes > 0 && size_bytes > device->global_memory_bytes)
+        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
+                         "physical memory of %zu bytes, the device has %llu", size_bytes,
+                         (unsigned long long)device->global_memory_bytes);
     struct zepi_physical_memory *memory = zepi_object_create(&zepi_physical_memory_type);
     if (!memory)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -373,6 +378,9 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 {
     void *start;
     zepi_result_t result = check_virtual_range(wish, size_bytes);
+    // Intel's driver rounds up, and has addresses for sizes that are 0 then.
+    if (result == ZEPI_SUCCESS && size_bytes > SIZE_MAX / 2)
+        result = zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY, "%zu bytes of addresses", size_bytes);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeVirtualMemReserve, context->ze, wish, size_bytes, &start);
     if (result == ZEPI_SUCCESS)

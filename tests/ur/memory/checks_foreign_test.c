@@ -122,6 +122,10 @@ Test(checks_foreign, physical_memory)
     for (int i = 0; i < 5; i++)
         REFUSES(UR_RESULT_ERROR_INVALID_SIZE,
                 urPhysicalMemCreate(gear.context, gear.device, no_pages[i], NULL, out));
+    REFUSES(UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            urPhysicalMemCreate(gear.context, gear.device, (size_t)1 << 47, NULL, out));
+    REFUSES(UR_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+            urVirtualMemReserve(gear.context, NULL, SIZE_MAX / page * page - page, OUT(void *)));
     REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG, urPhysicalMemRetain(handle));
     REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG, urPhysicalMemRelease(handle));
 
