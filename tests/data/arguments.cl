@@ -41,3 +41,15 @@ __kernel void store_ids(__global int *out)
     out[3 * i + 1] = get_local_id(0) + 100 * get_local_id(1) + 10000 * get_local_id(2);
     out[3 * i + 2] = get_group_id(0) + 100 * get_group_id(1) + 10000 * get_group_id(2);
 }
+
+struct wide {
+    long values[12];
+};
+
+__kernel void sum_wide(struct wide from, __global long *out)
+{
+    long sum = 0;
+    for (int i = 0; i < 12; i++)
+        sum += from.values[i];
+    out[0] = sum;
+}

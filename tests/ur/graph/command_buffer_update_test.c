@@ -303,6 +303,43 @@ Test(command_buffer_update, may_change_nothing)
     ur_free(sum);
 }
 
+// A structure of 96 bytes, more than an update keeps the bytes of.
+Test(command_buffer_update, takes_large_structures)
+{
+    enum { COUNT = 12 };
+    ur_kernel_handle_t kernel = ur_kernel("arguments", "sum_wide");
+    int64_t *out = ur_shared(sizeof(int64_t));
+    int64_t values[COUNT] = {1, 2};
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_VALUE(0, values), UR_POINTER(1, out)};
+    const ur_exp_command_buffer_update_value_arg_desc_t value =
+        cb_new_value(0, sizeof(values), values);
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    cb_append_launch(buffer, kernel, 1, 2, arguments, AT_ONCE, &command);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(out[0], 3);
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    update.numNewValueArgs = 1;
+    update.pNewValueArgList = &value;
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = 10;
+        update_and_run(buffer, &update);
+        cr_assert_eq(out[0], i == 0 ? 12 : 10 * (i + 1));
+    }
+    values[0] = 0;
+    const ur_exp_command_buffer_update_kernel_launch_desc_t updates[] = {update, cb_update(NULL)};
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 2, updates),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(out[0], 10 * COUNT);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(kernel));
+    ur_free(out);
+}
+
 // More arguments and sizes than one call of the driver has room for.
 Test(command_buffer_update, takes_many_changes_at_once)
 {
