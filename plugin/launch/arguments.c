@@ -15,7 +15,7 @@ static zepi_result_t fail_argument_kind(const struct zepi_device_kernel *device_
                      device_kernel->name, expected);
 }
 
-// Against the declaration in SPIR-V.
+// Checks an argument against the kernel's declaration in SPIR-V.
 static zepi_result_t check_described_arguments(const struct zepi_device_kernel *device_kernel,
                                                uint32_t index, const zepi_argument_t *argument)
 {
@@ -57,8 +57,8 @@ static zepi_result_t check_described_arguments(const struct zepi_device_kernel *
 }
 
 // The kinds of native code's arguments are not known, and the driver tells the sizes that machine
-// code reads: whole words of four bytes for a value of one or two. Pointers are read whole,
-// whatever is given.
+// code reads: whole words of four bytes for a value of one or two. A pointer is always read as 8
+// bytes.
 static zepi_result_t check_native_argument(const struct zepi_device_kernel *device_kernel,
                                            uint32_t index, const zepi_argument_t *argument)
 {
@@ -70,8 +70,8 @@ static zepi_result_t check_native_argument(const struct zepi_device_kernel *devi
     return ZEPI_SUCCESS;
 }
 
-// An image or a sampler of the kernel's context and root device. Code of a whole device runs on its
-// parts, so that a part is not told from its whole here.
+// Checks that the argument is an image or a sampler of the kernel's context and root device. Code
+// of a root device runs on its sub-devices, too, so that these are not told apart here.
 static zepi_result_t check_pixel_object(const struct zepi_device_kernel *device_kernel,
                                         uint32_t index, const zepi_argument_t *argument)
 {
@@ -193,7 +193,8 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
                                        : check_native_argument(device_kernel, index, argument);
 }
 
-// With the local memory of the kernel itself. Drivers notice only when the kernel runs, if at all.
+// The sum includes the local memory that the kernel declares. Drivers notice an excess only when
+// the kernel runs, if at all.
 zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list)

@@ -28,8 +28,6 @@ struct zepi_launch {
 
 struct zepi_device;
 
-// Arguments as the host has them, borrowed for one launch by one thread.
-
 // An argument in memory. `head` is the kind, and `reserved` or the index in the upper half.
 struct __attribute__((may_alias)) zepi_argument_record {
     uint64_t head;
@@ -70,7 +68,7 @@ static inline bool zepi_argument_has_pixels(const zepi_argument_t *argument)
 {
     return argument->kind == ZEPI_ARGUMENT_IMAGE || argument->kind == ZEPI_ARGUMENT_SAMPLER;
 }
-// The images and samplers of a launch alone.
+// Checks the images and samplers among the arguments, and nothing else.
 zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
                                           const struct zepi_argument_list *list);
 void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value);
@@ -87,7 +85,7 @@ zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel 
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list);
 
-// All of these.
+// Checks all of the above for each argument of a launch.
 zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
                                    const struct zepi_argument_list *list);

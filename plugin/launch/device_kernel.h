@@ -20,7 +20,7 @@ struct zepi_device_image;
 struct zepi_kernel_instance;
 struct zepi_spec_values;
 
-// The declaration of an argument.
+// How a kernel declares an argument.
 struct zepi_kernel_argument {
     uint8_t kind;        // enum zepi_spirv_argument_kind
     uint32_t size_bytes; // of a value; 0: unknown. Of native code: the least that the driver reads
@@ -38,8 +38,8 @@ struct zepi_device_kernel {
     uint32_t argument_count;
     struct zepi_kernel_argument *arguments; // owned
     // By queue number: owned instances, made by the first launch and kept for the next queue that
-    // gets the number. Written once; what they point to is used under the mutex of a queue with the
-    // number. NULL until then, and the last for ever.
+    // gets the number. A pointer is written once; the instance is used under the mutex of a queue
+    // with the number. The last entry, of queues without a number, is always NULL.
     _Atomic(struct zepi_kernel_instance *) of_queue[ZEPI_QUEUE_NUMBERS + 1];
     struct zepi_mutex mutex;           // guards the members below; nothing is called under it
     struct zepi_kernel_instance *free; // owned; last given back first

@@ -31,8 +31,9 @@ static void destroy_deferred_kernel(struct zepi_deferred *deferred)
     zepi_free(device_kernel);
 }
 
-// The host destroys a module that it kept as soon as ours is gone, and its kernels must be gone by
-// then.
+// Whether the kernel has to be destroyed at once: a host that kept the ze_module destroys it as
+// soon as zepi's module object is gone, and Level Zero requires that its kernels are destroyed
+// before.
 static bool is_kernel_urgent(const struct zepi_device_kernel *device_kernel)
 {
     const struct zepi_device_module *device_module =
@@ -50,7 +51,8 @@ static void device_kernel_destroy(void *payload)
                     &device_kernel->deferred);
 }
 
-// Native code: the driver may tell how much it reads of each argument.
+// Of native code no declarations are known, but some drivers tell how many bytes of each argument
+// the code reads.
 static zepi_result_t query_kernel_sizes(struct zepi_device_kernel *device_kernel,
                                         ze_kernel_handle_t ze)
 {
@@ -190,7 +192,7 @@ static zepi_result_t fail_kernel_build(struct zepi_build_result *result)
     return failure;
 }
 
-// Kernels of private code are in no cache, which would keep that.
+// A kernel of private code is in no cache, since a cached kernel would keep that code alive.
 static zepi_result_t device_kernel_get_uncached(const struct zepi_build_request *build,
                                                 struct zepi_build_result **out_result)
 {

@@ -8,7 +8,8 @@
 #include "launch/kernel.h"
 #include "program/built_image.h"
 
-// How a part stands to a value of the launch.
+// Whether a part was built with a value that the launch has: with it, with another one, or without
+// the constant.
 enum fit { FITS, DIFFERS, LACKS };
 
 static enum fit fit_value(const struct zepi_module_part *part, const struct zepi_spec_entry *entry,
@@ -109,7 +110,7 @@ static bool part_has_chosen(const struct zepi_request *request, uint32_t part_in
     return !request->chosen;
 }
 
-// Emulated constants get the launch's values.
+// Makes a target whose emulated constants have the launch's values.
 static zepi_result_t hold_target_with_values(const struct zepi_request *request,
                                              struct zepi_dispatch *dispatch)
 {

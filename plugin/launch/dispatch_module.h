@@ -7,7 +7,7 @@
 
 // Launches that name an executable, or a kernel object of one.
 
-// With request->module.
+// Finds the kernel in request->module.
 zepi_result_t zepi_dispatch_in_module(struct zepi_request *request,
                                       struct zepi_dispatch *out_dispatch);
 // The value of a constant that such a launch sees beside its own, borrowed from the module; NULL:

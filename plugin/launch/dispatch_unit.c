@@ -257,7 +257,7 @@ static zepi_result_t take_from_executable(struct search *search,
 
 // ---- The three steps ----
 
-// Other failures are told if the launch fails in the end.
+// Keeps a failure of a step for the launch's error, which is reported if no step finds the kernel.
 static zepi_result_t search_note_failure(struct search *search, zepi_result_t result,
                                          const char *step)
 {

@@ -8,7 +8,7 @@
 // Launches that find their kernel in a translation unit: an executable, the objects linked, or the
 // input built.
 
-// With request->unit.
+// Finds the kernel in request->unit.
 zepi_result_t zepi_dispatch_in_unit(struct zepi_request *request,
                                     struct zepi_dispatch *out_dispatch);
 

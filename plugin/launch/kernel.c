@@ -38,7 +38,8 @@ static void kernel_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
-// Of a kernel of a module.
+// The target of a kernel object that was made from a module: the first part with its code, and the
+// values of emulated constants there.
 static struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
                                              uint32_t device_index, uint32_t *out_part_index)
 {
@@ -48,7 +49,6 @@ static struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
         zepi_device_kernel_of(target.device_kernel)->device_module;
     uint32_t index = 0;
     uint32_t image_index = 0;
-    // It came from the first one with this code.
     while (module->parts[index].device_module[device_index] != device_module)
         index++;
     target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
@@ -82,7 +82,7 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
-// A kernel without device kernels. The module may be NULL.
+// Makes a kernel object without device kernels. The module may be NULL.
 static inline zepi_result_t kernel_create(struct zepi_context *context, struct zepi_module *module,
                                           struct zepi_kernel **out_kernel)
 {

@@ -63,7 +63,7 @@ static __attribute__((noinline)) uint64_t read_odd_value_bits(const void *value,
     return bits;
 }
 
-// Of up to 8 bytes.
+// Reads a value of up to 8 bytes.
 static inline uint64_t read_value_bits(const void *value, size_t size_bytes)
 {
     uint64_t wide;
@@ -82,7 +82,7 @@ static inline uint64_t read_value_bits(const void *value, size_t size_bytes)
 
 // Whether the same bits are the same argument next time. Drivers keep the allocation or object
 // behind an address or handle, so that the same address in other memory must be set again: when
-// memory that zepi made is freed, the generation says so; of all else nothing is known.
+// memory that zepi allocated is freed, the generation changes; of other memory nothing is known.
 static inline bool is_comparable_argument(const struct zepi_device_kernel *device_kernel,
                                           uint32_t index, size_t size_bytes, uint64_t bits)
 {
@@ -110,7 +110,8 @@ static void *buffer_address(const struct zepi_buffer *buffer, const struct zepi_
                          : buffer->places[zepi_buffer_place_of(buffer, device)].memory;
 }
 
-// An argument that is not of the kind and size that was set, or is to be checked each time.
+// Sets an argument of another kind or size than the one that was set, or one that has to be checked
+// in each launch.
 static __attribute__((noinline)) zepi_result_t check_and_set_argument(
     struct zepi_kernel_instance *instance, const struct zepi_device_kernel *device_kernel,
     const struct zepi_device *device, const struct zepi_argument_list *list, uint32_t index)
@@ -152,7 +153,7 @@ static __attribute__((noinline)) zepi_result_t check_and_set_argument(
     return ZEPI_SUCCESS;
 }
 
-// Of an argument of the kind and size that was set. The same bits are not set again.
+// Sets an argument of the kind and size that was set before, if its bits differ.
 static inline zepi_result_t compare_and_set_argument(struct zepi_kernel_instance *instance,
                                                      const struct zepi_device_kernel *device_kernel,
                                                      struct zepi_argument_state *state,
@@ -257,7 +258,8 @@ static zepi_result_t instance_set_group_size(struct zepi_kernel_instance *instan
     return result;
 }
 
-// Asks the driver for a group size that it shall suggest.
+// Checks all sizes and sets them on the ze_kernel. Without a group size the driver is asked for
+// one.
 static __attribute__((noinline)) zepi_result_t
 check_and_set_sizes(struct zepi_kernel_instance *instance,
                     const struct zepi_device_kernel *device_kernel,
@@ -287,13 +289,14 @@ check_and_set_sizes(struct zepi_kernel_instance *instance,
     return ZEPI_SUCCESS;
 }
 
-// With groups that were found right. Group sizes that the driver suggests are for one global size.
+// Sets another global size with the group size of the last launch, which was found right. A group
+// size that the driver suggested is not used again: it is for one global size.
 static __attribute__((noinline)) zepi_result_t
 instance_set_global_size(struct zepi_kernel_instance *instance,
                          const struct zepi_device_kernel *device_kernel,
                          const struct zepi_device *device, const struct zepi_launch *launch)
 {
-    // Of a dimension that the launch does not have, the count is 1 as before.
+    // In a dimension that the launch does not have, the count stays 1.
     uint32_t *counts = &instance->group_count.groupCountX;
     static_assert(sizeof(instance->group_count) == 3 * sizeof(*counts), "one count a dimension");
     for (uint32_t i = 0; i < launch->work_dim; i++) {
@@ -338,8 +341,8 @@ instance_prepare(struct zepi_kernel_instance *instance,
     }
     const zepi_result_t result = instance_set_arguments(instance, device_kernel, device, list);
     if (__builtin_expect(result != ZEPI_SUCCESS, 0)) {
-        // Some of the arguments are of this launch, some of the one before, and were never checked
-        // together.
+        // Some arguments that are set now are of this launch, others of the last one, and they were
+        // never checked together.
         forget_arguments(instance, list->count);
         return result;
     }

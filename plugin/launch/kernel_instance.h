@@ -12,8 +12,8 @@ struct zepi_launch;
 struct zepi_queue;
 
 // One ze_kernel and its state: a launch sets the arguments and sizes that differ. One thread at a
-// time uses an instance: that which has the mutex of the queue that it belongs to, or took it from
-// the free ones.
+// time uses an instance: the one that holds the mutex of its queue, or that took it from the free
+// instances.
 
 // An argument as it was set.
 struct zepi_argument_state {
@@ -37,14 +37,14 @@ struct zepi_kernel_instance {
     // Set on the ze_kernel.
     uint32_t group_size[3]; // zeros: not known
     uint32_t offset[3];
-    uint64_t usm_generation; // `arguments` holds since then
+    uint64_t usm_generation; // of the last launch; `arguments` is out of date in another one
     struct zepi_argument_state arguments[];
 };
 
 // Makes an instance, which belongs to no queue yet.
 zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
                                           struct zepi_kernel_instance **out_instance);
-// No command uses it.
+// Destroys the ze_kernel at once: no command uses it any more.
 void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
 
 // Checks the arguments and sizes that differ from the last launch, and sets them. An error leaves

@@ -68,7 +68,7 @@ static __attribute__((noinline)) zepi_result_t launch_target(struct zepi_queue *
 
 // ---- A kernel object ----
 
-// Where a kernel object's launches go on a device of the context.
+// The device kernel that a kernel object's launches use on a device of the context.
 static zepi_result_t launch_get_device_kernel(const struct zepi_kernel *kernel,
                                               const struct zepi_context *context,
                                               uint32_t device_index,
@@ -80,7 +80,8 @@ static zepi_result_t launch_get_device_kernel(const struct zepi_kernel *kernel,
     return zepi_kernel_get_device_kernel(kernel, device_index, out_device_kernel);
 }
 
-// One that has no code for the queue's device, is of another context, or has emulated constants.
+// Launches a kernel object that has emulated constants, or refuses one that has no code for the
+// queue's device or is of another context.
 static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue *queue,
                                                               const struct zepi_kernel *kernel,
                                                               const struct zepi_launch *launch)
@@ -141,7 +142,8 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
 
 // ---- A launch description ----
 
-// Of a host that was compiled against another version of the interface, or that made a mistake.
+// The description of a host that was compiled against another version of the interface, or that is
+// wrong.
 static __attribute__((cold, noinline)) zepi_result_t check_desc_size(const zepi_launch_desc_t *desc)
 {
     zepi_launch_desc_t own;
@@ -166,7 +168,7 @@ zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc)
     return ZEPI_SUCCESS;
 }
 
-// The kernel of a captured launch is the one that is chosen now.
+// A captured launch by name keeps the kernel that was found while it was captured.
 static __attribute__((cold, noinline)) zepi_result_t
 launch_capture_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                           const struct zepi_target *target, const struct zepi_launch *launch)

@@ -13,20 +13,20 @@
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
                                  const struct zepi_launch *launch);
 
-// The launch was not made, but is to be captured: zepi_launch_kernel returned ZEPI_CAPTURED. The
+// Captures a launch for which zepi_launch_kernel returned ZEPI_CAPTURED: nothing was appended. The
 // arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
                                   const struct zepi_launch *launch);
 
-// Whether a launch of a kernel object, which has been checked, would be refused on a device of the
-// context: its arguments and sizes.
+// Checks arguments and sizes of a launch on a device of the context, and launches nothing. The
+// kernel has been checked.
 zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
                                 const struct zepi_kernel *kernel, const struct zepi_launch *launch);
 
 // Whether a launch description is right by itself.
 zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc);
 
-// The function of the table.
+// `queue_launch` of the function table.
 zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                 zepi_wait_list_t wait, zepi_event_t *out_event);
 

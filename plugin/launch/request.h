@@ -27,7 +27,8 @@ struct zepi_request {
 };
 
 // Reads the names and values of the launch. `module`: of the launch or of its kernel, in the
-// queue's context; NULL: its unit is asked. On failure there is nothing to finish.
+// queue's context; NULL: the launch names a translation unit. On failure there is nothing to
+// finish.
 zepi_result_t zepi_request_init(struct zepi_request *request, struct zepi_queue *queue,
                                 const zepi_launch_desc_t *desc, struct zepi_module *module);
 void zepi_request_finish(struct zepi_request *request);
@@ -41,8 +42,8 @@ zepi_result_t zepi_request_values_on(const struct zepi_request *request,
                                      struct zepi_spec_values *base,
                                      struct zepi_spec_values **out_values);
 
-// The error for a launch that asks for another value than the code was made with; NULL: it does not
-// say.
+// The error for a launch with another value of a constant than the code was built with. `built` is
+// that value; NULL: it is not known.
 zepi_result_t zepi_request_fail_mismatch(const struct zepi_spec_entry *asked, const uint8_t *built);
 
 // Whether the image may be used on the queue's device, as far as its description says.

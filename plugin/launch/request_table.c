@@ -115,7 +115,7 @@ static struct table *request_table_of(const struct zepi_queue *queue)
     return (struct table *)queue->requests;
 }
 
-// ---- Asking ----
+// ---- Keys ----
 
 // No constant has another size.
 static inline uint64_t value_bits(const zepi_spec_value_t *value)
@@ -150,7 +150,7 @@ static struct place request_place(const struct zepi_queue *queue, const zepi_lau
         .device_kernel = desc->kernel ? desc->kernel->device_kernels[queue->device_index] : NULL};
 }
 
-// Returns false for a list of values that is no good: no entry is found or made for it. The hash is
+// Returns false for an invalid list of values: no entry is found or made for it. The hash is
 // of values alone: names and ids cost more than they tell apart, and with the units' generation
 // outdated entries would stay in sets where no other replaces them.
 static inline bool request_key_init(struct key *key, const struct zepi_queue *queue,
@@ -308,7 +308,7 @@ void zepi_request_table_note(struct zepi_queue *queue, const zepi_launch_desc_t 
     struct key key;
     if (!request_key_init(&key, queue, desc, module, generation))
         return;
-    // Nothing would tell another kernel with the same handles apart.
+    // Another kernel object with the same handles could not be told from this one.
     if (desc->kernel && dispatch->target.image && !dispatch->held)
         return;
     struct entry *entry = entry_create(&key, dispatch);

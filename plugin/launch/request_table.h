@@ -39,7 +39,7 @@ struct zepi_dispatch {
 };
 
 // Whether the same request was made before: then its target is in *out_dispatch. `module`: that of
-// the launch or of its kernel, checked; NULL: its unit is asked.
+// the launch or of its kernel, checked; NULL: the launch names a translation unit.
 bool zepi_request_table_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                              struct zepi_module *module, struct zepi_dispatch *out_dispatch);
 
