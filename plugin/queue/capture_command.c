@@ -29,7 +29,7 @@ void zepi_queue_set_capture_locked(struct zepi_queue *queue, struct zepi_capture
     queue->captured_since = 0;
 }
 
-// Of the queue itself, a new reference.
+// The capture that the queue itself is in; a new reference, or NULL.
 static struct zepi_capture *capture_of_queue(struct zepi_queue *queue)
 {
     if (!zepi_queue_is_capturing(queue))
@@ -44,7 +44,7 @@ static struct zepi_capture *capture_of_queue(struct zepi_queue *queue)
     return capture;
 }
 
-// Of its last signal, if it is reusable. A new reference.
+// The capture of the event, or of the last signal of a reusable one. A new reference, or NULL.
 static struct zepi_capture *capture_of_event(struct zepi_event *event)
 {
     struct zepi_capture *capture = event->capture;

@@ -25,8 +25,8 @@ bool zepi_capture_takes(struct zepi_queue *queue, zepi_wait_list_t wait);
 zepi_result_t zepi_capture_refuse(struct zepi_queue *queue, zepi_wait_list_t wait,
                                   const char *name);
 
-// For commands that cannot be captured any more, or whose callers looked before: the result, unless
-// that is ZEPI_CAPTURED, since another thread began a capture meanwhile.
+// For commands that cannot be captured any more, or whose callers checked that before: turns
+// ZEPI_CAPTURED, which means that another thread began a capture meanwhile, into an error.
 zepi_result_t zepi_capture_fail_uncaptured(void) __attribute__((cold, noinline));
 static inline zepi_result_t zepi_capture_check_uncaptured(zepi_result_t result)
 {

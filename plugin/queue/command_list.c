@@ -11,7 +11,7 @@
 
 #define FREE_COMMAND_LISTS 32 // of a context, of all kinds
 
-// Of a context.
+// The free command lists of a context.
 struct zepi_command_lists {
     struct zepi_mutex mutex;        // guards the members below; nothing is called under it
     struct zepi_command_list *free; // owned; last released first
@@ -116,7 +116,7 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-// The engines of the device in turn.
+// The number of the next engine: the lists of a device are made on its engines in turn.
 static uint32_t choose_engine(struct zepi_device *device)
 {
     // Relaxed: only the number matters.
@@ -157,7 +157,7 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-// Puts it first. Returns the last one if there are too many.
+// Makes a list the first free one. Returns the last one, to be destroyed, if too many are free.
 static struct zepi_command_list *add_free_list(struct zepi_command_lists *lists,
                                                struct zepi_command_list *list)
 {

@@ -74,7 +74,7 @@ static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      const struct zepi_command_list_kind *request,
                                      struct zepi_command_list **out_list);
-// Around a list of the host's.
+// Makes a list around a ze_command_list_handle_t of the host.
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
                                       const struct zepi_command_list_kind *kind,
                                       ze_command_list_handle_t ze, zepi_ownership_t ownership,
@@ -83,10 +83,10 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
-// Of no queue: an open command list, to be recorded, closed and executed more than once. The caller
-// destroys it. `extension` is the descriptor's chain, or NULL. The caller holds no lock that an end
-// of an execution or a deferred free needs: if the driver lacks memory, the context gives back
-// unused memory.
+// Makes an open command list of no queue, to be recorded, closed and executed more than once. The
+// caller destroys it. `extension` is the descriptor's chain, or NULL. The caller holds no lock that
+// an end of an execution or a deferred free needs: if the driver lacks memory, the context gives
+// back unused memory.
 zepi_result_t zepi_closed_list_create(struct zepi_context *context,
                                       const struct zepi_device *device, const void *extension,
                                       ze_command_list_handle_t *out_list);

@@ -244,7 +244,7 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
     return ZEPI_SUCCESS;
 }
 
-// Of one that is not reusable.
+// The status of an event that is not reusable.
 static zepi_result_t event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
     if (!zepi_event_is_known_complete(event) && !event->capture) {

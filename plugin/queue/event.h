@@ -53,7 +53,8 @@ extern const struct zepi_type zepi_event_type;
 // reference.
 zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
 
-// Its command, which has times, is being submitted. No other thread has the event yet.
+// Notes the time: the event's command, which has times, is being submitted. No other thread has the
+// event yet.
 void zepi_event_note_submit(struct zepi_event *event);
 
 // Releases an event that was given to no command: it is never signalled.
@@ -68,12 +69,12 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 // NULL if there was none; of others the event itself. A new reference.
 struct zepi_event *zepi_event_take_signal(struct zepi_event *event);
 
-// A captured event: there is none to wait for, or to hand out.
+// The error for a captured event where one of the driver is needed.
 zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
     __attribute__((cold, noinline));
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
-// Around a ze_event_handle_t of the context. `context` has been checked.
+// Makes an event around a ze_event_handle_t of the context. `context` has been checked.
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event);
 zepi_result_t zepi_event_signal(zepi_event_t event);

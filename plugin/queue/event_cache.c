@@ -115,7 +115,7 @@ static void give_deferred_chain(struct zepi_deferred *deferred)
     zepi_release(cache->list);
 }
 
-// No command uses them once all queues have come past this point.
+// Defers a chain: no command uses its events once all queues have come past this point.
 static void chain_defer(struct zepi_event_cache *cache, const struct chain *chain)
 {
     if (!chain->first)
@@ -178,7 +178,7 @@ static void event_cache_add_pending(struct zepi_event_cache *cache, struct zepi_
 static bool is_event_over(struct zepi_queue *queue, const struct zepi_event *newest)
 {
     struct zepi_completion_point *point = queue->completion;
-    // Acquire: the thread that saw that it is over.
+    // Acquire: pairs with the thread that saw that the command is complete.
     if (atomic_load_explicit(&point->completed, memory_order_acquire) >= newest->number)
         return true;
     if (zepi_event_slot_ask(newest->slot) != ZE_RESULT_SUCCESS)
@@ -187,7 +187,7 @@ static bool is_event_over(struct zepi_queue *queue, const struct zepi_event *new
     return true;
 }
 
-// The oldest chain, if its commands are over.
+// Takes the oldest chain, if its commands are complete.
 static struct zepi_event *event_cache_take_pending(struct zepi_event_cache *cache,
                                                    struct zepi_queue *queue)
 {
@@ -233,7 +233,7 @@ static zepi_result_t event_cache_make_events(const struct zepi_event_cache *cach
     return ZEPI_SUCCESS;
 }
 
-// Those that cannot be reset come back once more.
+// Resets events. Those that cannot be reset come back to the cache once more.
 static zepi_result_t chain_reset_events(struct zepi_event_cache *cache, struct zepi_event *event,
                                         struct chain *out_reset)
 {

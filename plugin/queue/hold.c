@@ -5,7 +5,7 @@
 #include "queue/queue.h"
 #include "queue/queue_wait.h"
 
-// So many are held before the queue is looked at.
+// How many objects a queue holds before it is asked how far it is.
 #define HOLDS_LIMIT 64
 
 struct zepi_held {

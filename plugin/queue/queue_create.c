@@ -25,7 +25,7 @@ static void queue_destroy(void *object)
     struct zepi_capture *capture = atomic_load_explicit(&queue->capture, memory_order_relaxed);
     if (capture)
         capture->functions->leave(queue);
-    // Not there if a list could not be made.
+    // NULL if a list could not be made.
     if (queue->completion) {
         zepi_queue_wait(queue);
         zepi_completion_point_leave(zepi_completion_points_of(queue->context), queue->completion);
@@ -155,7 +155,7 @@ static void queue_look_for_completion(void *queue, uint64_t patience_ns)
     zepi_queue_look(queue, patience_ns);
 }
 
-// The layers below may ask how far the queue is.
+// Registers the queue's completion point, by which the layers below find out how far the queue is.
 static zepi_result_t queue_register_completion(struct zepi_queue *queue)
 {
     struct zepi_completion_points *points = zepi_completion_points_of(queue->context);

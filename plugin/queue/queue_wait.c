@@ -8,10 +8,10 @@
 #include "queue/list_events.h"
 #include "ze/ze.h"
 
-// For a wait: how long a list whose commands are complete may take to say so.
+// For how long a wait allows a list whose commands are complete to report that.
 #define LAST_PATIENCE_NS 100000000
 
-// For all other lists: an event after everything in each, then waits for these.
+// Waits for a queue of any lists: appends an event to each, and waits for these.
 static zepi_result_t wait_by_events(struct zepi_queue *queue)
 {
     struct zepi_list_events events;
@@ -40,7 +40,7 @@ static ze_result_t synchronize_list(const struct zepi_ze_optional *optional,
         optional->is_synchronize_drivers ? list->driver_ze : list->ze, timeout_ns);
 }
 
-// For lists without order.
+// Waits for lists without order.
 static zepi_result_t wait_by_lists(struct zepi_queue *queue,
                                    const struct zepi_ze_optional *optional)
 {
@@ -53,9 +53,10 @@ static zepi_result_t wait_by_lists(struct zepi_queue *queue,
     return result;
 }
 
-// For in-order lists with events of the counter. The driver can wait for such a list, but under the
-// mutex alone, as in query_lists_are_empty, which would keep other threads from submitting. Instead
-// each list says how far its counter has to come, in an event, which is no command for the driver.
+// Waits for in-order lists with events of the counter. The driver can wait for such a list, but
+// under the mutex alone, as in query_lists_are_empty, which would keep other threads from
+// submitting. Instead each list says how far its counter has to come, in an event, which is no
+// command for the driver.
 static zepi_result_t wait_by_counters(struct zepi_queue *queue)
 {
     struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
@@ -139,7 +140,7 @@ zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
     return query_lists_are_empty(queue, optional, LAST_PATIENCE_NS, &is_empty);
 }
 
-// Notes it if everything submitted before is complete. The driver can wait for a list.
+// Notes in the completion point if everything submitted before is complete.
 static zepi_result_t query_queue_is_idle(struct zepi_queue *queue,
                                          const struct zepi_ze_optional *optional)
 {

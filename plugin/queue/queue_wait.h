@@ -10,7 +10,7 @@
 // the output of kernels, and tells of commands that failed. Thread-safe. Other threads may go on
 // submitting meanwhile.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
-// The same without the driver's end of work.
+// The same, but kernels may not have printed yet, and failed commands are not reported.
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);
 
 // Whether everything submitted before is complete, without waiting: false if that is not known yet.

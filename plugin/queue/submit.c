@@ -13,15 +13,15 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
     for (uint32_t i = 0; i < submit->slot_count; i++)
         zepi_event_give_slot(submit->slots[i]);
     zepi_free(submit->slots);
-    for (uint32_t i = 0; i < submit->stranger_count; i++)
-        zepi_queue_hold(submit->queue, submit->strangers[i].event);
-    zepi_free(submit->strangers);
+    for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
+        zepi_queue_hold(submit->queue, submit->foreign_waits[i].event);
+    zepi_free(submit->foreign_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
 }
 
-// Most wait lists need none of these.
+// Begins the lists of unusual waits. Most wait lists need none.
 static void need_lists(struct zepi_submit *submit)
 {
     if (submit->has_lists)
@@ -32,8 +32,8 @@ static void need_lists(struct zepi_submit *submit)
     submit->slot_count = 0;
     submit->signals = NULL;
     submit->signal_count = 0;
-    submit->strangers = NULL;
-    submit->stranger_count = 0;
+    submit->foreign_waits = NULL;
+    submit->foreign_wait_count = 0;
 }
 
 // Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
@@ -49,11 +49,11 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
                                       struct zepi_event *event, const struct zepi_event_slot *slot)
 {
-    if (!submit->strangers)
-        submit->strangers = zepi_allocate(wait.count, sizeof(submit->strangers[0]));
-    if (!submit->strangers)
+    if (!submit->foreign_waits)
+        submit->foreign_waits = zepi_allocate(wait.count, sizeof(submit->foreign_waits[0]));
+    if (!submit->foreign_waits)
         return zepi_fail_no_memory();
-    submit->strangers[submit->stranger_count++] = (struct zepi_stranger){event, slot};
+    submit->foreign_waits[submit->foreign_wait_count++] = (struct zepi_foreign_wait){event, slot};
     return ZEPI_SUCCESS;
 }
 
@@ -199,13 +199,13 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 }
 
 // Whether the driver has the memory of an event of another context on the queue's device.
-static bool is_known_on_device_of(const struct zepi_stranger *stranger,
+static bool is_known_on_device_of(const struct zepi_foreign_wait *wait,
                                   const struct zepi_queue *queue)
 {
-    const struct zepi_event *event = stranger->event;
+    const struct zepi_event *event = wait->event;
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
-    return stranger->slot->kind == ZEPI_EVENT_COUNTER ||
+    return wait->slot->kind == ZEPI_EVENT_COUNTER ||
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
@@ -217,10 +217,10 @@ await_foreign_events_locked(struct zepi_submit *submit)
 {
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < submit->stranger_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_stranger stranger = submit->strangers[i];
-        if (is_known_on_device_of(&stranger, queue)) {
-            ze_event_handle_t waited = stranger.slot->ze;
+    for (uint32_t i = 0; i < submit->foreign_wait_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_foreign_wait wait = submit->foreign_waits[i];
+        if (is_known_on_device_of(&wait, queue)) {
+            ze_event_handle_t waited = wait.slot->ze;
             const ze_result_t ze =
                 zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &waited);
             result = zepi_check_ze_query(ze, "zeCommandListAppendBarrier");
@@ -228,13 +228,13 @@ await_foreign_events_locked(struct zepi_submit *submit)
                 continue;
         }
         zepi_mutex_unlock(&queue->mutex);
-        result = zepi_event_wait(1, &stranger.event, UINT64_MAX);
+        result = zepi_event_wait(1, &wait.event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
     return result;
 }
 
-// Nothing is appended, and nothing counted.
+// Leaves a command to its capture: nothing is appended, and nothing counted.
 static zepi_result_t leave_to_capture(struct zepi_submit *submit)
 {
     zepi_mutex_unlock(&submit->queue->mutex);

@@ -24,7 +24,9 @@ enum zepi_engine {
     ZEPI_ENGINE_COPY, // a copy engine where the queue has one
 };
 
-struct zepi_stranger {
+// An event of a wait list that a command list of the queue cannot wait for as it is: of another
+// context, or with times in memory of another device.
+struct zepi_foreign_wait {
     struct zepi_event *event;           // borrowed
     const struct zepi_event_slot *slot; // of it
 };
@@ -46,8 +48,8 @@ struct zepi_submit {
     struct zepi_event **signals;
     uint32_t signal_count;
     // Owned list of events out of reach that are waited for; NULL: none.
-    struct zepi_stranger *strangers;
-    uint32_t stranger_count;
+    struct zepi_foreign_wait *foreign_waits;
+    uint32_t foreign_wait_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 
@@ -68,7 +70,8 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
 zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
                                             struct zepi_event **out_event)
     __attribute__((noinline));
-// The same for commands that are appended before the command.
+// Under the mutex, which it gives up on failure: appends the barriers and waits that come before
+// the command.
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit);
 void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, noinline));
 

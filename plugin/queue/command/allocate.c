@@ -30,7 +30,7 @@ static struct zepi_usm_past past_of_command(const struct zepi_queue *queue, zepi
     return past;
 }
 
-// A command that does nothing.
+// Appends a command that does nothing, for its wait list and its event.
 static zepi_result_t append_allocation(struct zepi_queue *queue, zepi_wait_list_t wait,
                                        zepi_event_t *out_event)
 {

@@ -6,7 +6,7 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-// Everything before, in every list, then everything after: each list signals an event of its own.
+// Appends a barrier to a queue of several lists: each list signals an event of its own.
 // The first list waits for these; the others wait for the barrier's event, so that no host sees a
 // command after the barrier complete before the barrier is, or, if no event is wanted, as the
 // first.

@@ -105,7 +105,7 @@ zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_n
     return result;
 }
 
-// Of one that is not reusable; or NULL.
+// The times of an event that is not reusable. `event` may be NULL.
 static zepi_result_t event_get_own_times(struct zepi_event *event, zepi_event_times_t *out_times)
 {
     uint64_t submit;

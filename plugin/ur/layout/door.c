@@ -52,9 +52,9 @@ static const struct zepi_ur_layout *find_layout_by_loader(const void *caller)
 {
     struct zepi_ur_loader loader;
     zepi_ur_loader_inspect(caller, &loader);
-    if (loader.stranger[0])
+    if (loader.unknown_function[0])
         return refuse_layout(loader.path, "has tables of another layout: it knows ",
-                             loader.stranger);
+                             loader.unknown_function);
     for (size_t i = 0; i < LAYOUT_COUNT; i++) {
         if (loader.releases & UINT32_C(1) << i)
             return layouts[i].layout;

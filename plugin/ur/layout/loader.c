@@ -64,7 +64,7 @@ static void note_imported_name(struct search *search, const char *name)
     if (found)
         search->has_function[found - functions] = true;
     else if (is_of_a_table(name))
-        memcpy(search->loader->stranger, name, strlen(name) + 1);
+        memcpy(search->loader->unknown_function, name, strlen(name) + 1);
 }
 
 static bool is_letter(unsigned char byte)
@@ -82,7 +82,7 @@ static bool is_of_library_name(unsigned char byte)
 __attribute__((no_sanitize("address"))) static void
 find_names(struct search *search, const unsigned char *bytes, size_t size)
 {
-    char name[sizeof(search->loader->stranger)];
+    char name[sizeof(search->loader->unknown_function)];
     for (size_t at = 0; at + 3 < size; at++) {
         if (bytes[at] != 'u' || bytes[at + 1] != 'r' || bytes[at + 2] < 'A' ||
             bytes[at + 2] > 'Z' || (at > 0 && is_of_library_name(bytes[at - 1])))
@@ -130,7 +130,7 @@ void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loade
     struct search search = {.address = (uintptr_t)caller, .loader = out_loader};
     out_loader->path =
         dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "an unknown module";
-    out_loader->stranger[0] = '\0';
+    out_loader->unknown_function[0] = '\0';
     out_loader->releases = UINT32_MAX;
     dl_iterate_phdr(visit_loaded_object, &search);
     for (size_t i = 0; i < FUNCTION_COUNT; i++)

@@ -11,9 +11,9 @@
 
 // The functions of Unified Runtime that a module names. Bits are those of ZEPI_UR_FUNCTIONS.
 struct zepi_ur_loader {
-    const char *path;  // of the module; "an unknown module" if there is none. Borrowed
-    uint32_t releases; // releases whose functions, and no others, it names
-    char stranger[64]; // a function of a table that it names and no release has, or ""
+    const char *path;          // of the module; "an unknown module" if there is none. Borrowed
+    uint32_t releases;         // releases whose functions, and no others, it names
+    char unknown_function[64]; // a function of a table that it names and no release has, or ""
 };
 
 // Reads the file of the module that `caller` lies in.

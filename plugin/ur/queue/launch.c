@@ -39,7 +39,7 @@ static ur_result_t read_mem(struct zepi_ur_arguments *out, const struct zepi_con
     const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
     if (result != UR_RESULT_SUCCESS || !mem)
         return result;
-    out->has_strangers = out->has_strangers || mem->context != context;
+    out->has_foreign_buffers = out->has_foreign_buffers || mem->context != context;
     out->has_moving = out->has_moving || (mem->buffer && !mem->buffer->fixed);
     return UR_RESULT_SUCCESS;
 }
@@ -103,7 +103,7 @@ ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
 {
     out->has_objects = false;
     out->has_moving = false;
-    out->has_strangers = false;
+    out->has_foreign_buffers = false;
     out->owned = NULL;
     out->list = out->inline_list;
     if (count > 0 && !arguments)
@@ -261,7 +261,7 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
                    : zepi_capture_check_uncaptured(zepi_launch_kernel(queue, kernel, launch));
     launch->wait = uses.host;
     zepi_buffer_uses_finish(&uses);
-    if (done == ZEPI_SUCCESS && arguments.has_strangers)
+    if (done == ZEPI_SUCCESS && arguments.has_foreign_buffers)
         hold_foreign_buffers(queue, count, records);
     result =
         done == ZEPI_SUCCESS ? finish_launch(launch) : fail_launch(done, queue, kernel, launch);

@@ -10,10 +10,10 @@
 // Arguments of any kind and in any order as the core has them: of one launch, on its stack.
 struct zepi_ur_arguments {
     zepi_argument_t *list;
-    bool has_objects;       // memory objects or samplers
-    bool has_moving;        // buffers that are to be brought to the device
-    bool has_strangers;     // buffers of another context
-    zepi_argument_t *owned; // NULL: they are inline
+    bool has_objects;         // memory objects or samplers
+    bool has_moving;          // buffers that are to be brought to the device
+    bool has_foreign_buffers; // buffers of another context
+    zepi_argument_t *owned;   // NULL: they are inline
     zepi_argument_t inline_list[ZEPI_UR_INLINE_ARGUMENTS];
 };
 
