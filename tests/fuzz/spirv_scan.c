@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/zepi/spirv_scan.h"
+#include "tools/zepi/cache/spirv_scan.h"
 #include "fuzz.h"
 
 // A file in which `zepi cache warm` looks for modules: they lie in it, one behind the other, and

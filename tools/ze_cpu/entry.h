@@ -7,7 +7,8 @@
 #include <level_zero/ze_api.h>
 
 // Declares cpu_<name> for every function of functions.def that is not refused. Handle arguments
-// have been checked when these are called (driver/tables.c), except elements of arrays; pointers have not.
+// have been checked when these are called (driver/tables.c), except elements of arrays; pointers
+// have not.
 #define IMPLEMENTED(table, member, name, parameters, arguments)                                    \
     ze_result_t ZE_APICALL cpu_##name parameters;
 #define NEWER(name, parameters, arguments) ze_result_t ZE_APICALL cpu_##name parameters;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/zepi/key_refusal.h"
+#include "tools/zepi/cache/key_refusal.h"
 
 #include "cache/key.h"
 #include "program/native/key_tags.h"

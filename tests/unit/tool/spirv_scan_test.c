@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/zepi/spirv_scan.h"
+#include "tools/zepi/cache/spirv_scan.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #ifndef ZEPI_TOOL_ARGUMENT_H
 #define ZEPI_TOOL_ARGUMENT_H
 
-#include "host.h"
-#include "scalar.h"
+#include "../host.h"
+#include "../scalar.h"
 
 // Kernel arguments on the command line.
 #define ARGUMENT_HELP                                                                              \

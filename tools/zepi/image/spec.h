@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_SPEC_H
 #define ZEPI_TOOL_SPEC_H
 
-#include "host.h"
+#include "../host.h"
 
 // Specialization constants on the command line.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../commands.h"
 #include "argument.h"
-#include "commands.h"
 #include "spec.h"
 
 #include <cjson/cJSON.h>
@@ -142,20 +142,14 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-    static const struct option list[] = {{"kernel", required_argument, NULL, 'k'},
-                                         {"global", required_argument, NULL, 'G'},
-                                         {"local", required_argument, NULL, 'L'},
-                                         {"arg", required_argument, NULL, 'a'},
-                                         {"spec", required_argument, NULL, 's'},
-                                         {"layout", required_argument, NULL, 'l'},
-                                         {"options", required_argument, NULL, 'x'},
-                                         {"repeat", required_argument, NULL, 'r'},
-                                         {"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", no_argument, NULL, 'I'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"kernel", required_argument, NULL, 'k'},  {"global", required_argument, NULL, 'G'},
+        {"local", required_argument, NULL, 'L'},   {"arg", required_argument, NULL, 'a'},
+        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
+        {"options", required_argument, NULL, 'x'}, {"repeat", required_argument, NULL, 'r'},
+        {"cpu", no_argument, NULL, 'c'},           {"gpu", no_argument, NULL, 'g'},
+        {"intel-driver", no_argument, NULL, 'I'},  {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     uint32_t local_dim = 0;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {

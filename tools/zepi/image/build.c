@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands.h"
+#include "../commands.h"
 #include "compose.h"
 #include "image_file.h"
 #include "show.h"
@@ -102,20 +102,14 @@ static int parse_one(struct build_options *options, int option)
 
 static int parse(int argc, char **argv, struct build_options *options)
 {
-    static const struct option list[] = {{"spec", required_argument, NULL, 's'},
-                                         {"layout", required_argument, NULL, 'l'},
-                                         {"options", required_argument, NULL, 'x'},
-                                         {"debug", no_argument, NULL, 'd'},
-                                         {"show", no_argument, NULL, 'w'},
-                                         {"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", no_argument, NULL, 'I'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"compile", no_argument, NULL, 'C'},
-                                         {"link", no_argument, NULL, 'L'},
-                                         {"join", no_argument, NULL, 'J'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
+        {"options", required_argument, NULL, 'x'}, {"debug", no_argument, NULL, 'd'},
+        {"show", no_argument, NULL, 'w'},          {"cpu", no_argument, NULL, 'c'},
+        {"gpu", no_argument, NULL, 'g'},           {"intel-driver", no_argument, NULL, 'I'},
+        {"json", no_argument, NULL, 'j'},          {"compile", no_argument, NULL, 'C'},
+        {"link", no_argument, NULL, 'L'},          {"join", no_argument, NULL, 'J'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
         const int code = parse_one(options, option);

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_COMPOSE_H
 #define ZEPI_TOOL_COMPOSE_H
 
-#include "host.h"
+#include "../host.h"
 #include "spec.h"
 
 // The module that zepi build makes of its files.

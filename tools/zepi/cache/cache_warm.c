@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cache_warm.h"
 
+#include "../image/image_file.h"
 #include "cache/digest.h"
-#include "image_file.h"
 #include "spirv/spirv.h"
 #include "spirv_scan.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "spec.h"
 
+#include "../scalar.h"
 #include "image_file.h"
-#include "scalar.h"
 
 #include <errno.h>
 #include <stdio.h>

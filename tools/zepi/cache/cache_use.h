@@ -2,8 +2,8 @@
 #ifndef ZEPI_TOOL_CACHE_USE_H
 #define ZEPI_TOOL_CACHE_USE_H
 
+#include "../host.h"
 #include "cache/disk/disk.h"
-#include "host.h"
 
 // Whether a device of this machine would use the files on the disk: keys of builds name their
 // device, driver and compiler. Another build, of a small kernel in a folder of its own, gives those

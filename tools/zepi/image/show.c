@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "show.h"
 
+#include "../scalar.h"
 #include "image_file.h"
-#include "scalar.h"
 #include "symbols.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_SHOW_H
 #define ZEPI_TOOL_SHOW_H
 
-#include "host.h"
+#include "../host.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "../commands.h"
+#include "../host.h"
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_care.h"
 #include "cache_move.h"
 #include "cache_use.h"
 #include "cache_warm.h"
-#include "commands.h"
-#include "host.h"
 
 #include <cjson/cJSON.h>
 

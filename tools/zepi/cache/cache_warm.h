@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_CACHE_WARM_H
 #define ZEPI_TOOL_CACHE_WARM_H
 
-#include "host.h"
+#include "../host.h"
 
 #include <cjson/cJSON.h>
 

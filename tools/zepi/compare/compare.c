@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "compare.h"
 
-#include "commands.h"
-#include "kernels.h"
+#include "../commands.h"
+#include "../kernels.h"
 
 #include <getopt.h>
 #include <stdio.h>

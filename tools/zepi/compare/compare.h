@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_COMPARE_H
 #define ZEPI_TOOL_COMPARE_H
 
-#include "host.h"
+#include "../host.h"
 #include "tools/ze_cpu/opencl.h"
 
 #include <cjson/cJSON.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache_move.h"
 
-#include "file_bytes.h"
+#include "../file_bytes.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cache_use.h"
 
+#include "../image/image_file.h"
+#include "../kernels.h"
 #include "cache/disk/disk_care.h"
-#include "image_file.h"
-#include "kernels.h"
 #include "key_refusal.h"
 
 #include <limits.h>

@@ -2,8 +2,8 @@
 #ifndef ZEPI_TOOL_IMAGE_FILE_H
 #define ZEPI_TOOL_IMAGE_FILE_H
 
-#include "file_bytes.h"
-#include "host.h"
+#include "../file_bytes.h"
+#include "../host.h"
 
 // Device images in files.
 
