@@ -22,7 +22,7 @@ struct cpu_options {
     bool has_peers;     // devices reach each other's memory
     bool appends_lists; // closed ones to immediate ones
     bool shares_memory; // device memory, with other processes
-    bool has_sensors; // a fan, limits of power, and a clock that is throttled
+    bool has_sensors;   // a fan, limits of power, and a clock that is throttled
     bool executes;
     bool counts;
     bool traces;

@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_ARGUMENTS_H
 #define DRM_SHIM_ARGUMENTS_H
 
-#include "kernels.h"
+#include "engine/kernels.h"
 #include "kernels/images.h"
 #include "kernels/known_modules.h"
 

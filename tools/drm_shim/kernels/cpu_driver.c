@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_driver.h"
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "kernels/sub_groups.h"
 #include "log.h"
 #include "public.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "images.h"
 
-#include "gpu_memory.h"
 #include "kernels/cpu_driver.h"
 #include "kernels/surface.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

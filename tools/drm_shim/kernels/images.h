@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_IMAGES_H
 #define DRM_SHIM_IMAGES_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 
 #include <level_zero/ze_api.h>
 

@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_KNOWN_MODULES_H
 #define DRM_SHIM_KNOWN_MODULES_H
 
-#include "kernels.h"
+#include "engine/kernels.h"
 #include "kernels/cpu_driver.h"
 #include "kernels/module_inputs.h"
 #include "kernels/native_code.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels.h"
+#include "engine/kernels.h"
 
 #include "kernels/arguments.h"
 #include "kernels/cpu_driver.h"

@@ -2,8 +2,8 @@
 #ifndef DRM_SHIM_VARIABLES_H
 #define DRM_SHIM_VARIABLES_H
 
-#include "address_space.h"
 #include "kernels/native_code.h"
+#include "memory/address_space.h"
 
 #include <level_zero/ze_api.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #ifndef GPU_FIXTURE_H
 #define GPU_FIXTURE_H
 
-#include "address_space.h"
-#include "kernels.h"
+#include "engine/kernels.h"
+#include "memory/address_space.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "spans.h"
+#include "memory/spans.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "streamer.h"
+#include "engine/streamer.h"
 
-#include "control.h"
+#include "engine/control.h"
 #include "gpu_fixture.h"
 #include "log.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
-#include "arena.h"
 #include "buffer.h"
 #include "export.h"
 #include "faults.h"
 #include "log.h"
+#include "memory/arena.h"
 #include "query.h"
 #include "queue.h"
 #include "vm.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Stands in front of the C library's functions for files: the device's paths lead to the tree, and
 // its render node is the arena.
-#include "arena.h"
-#include "device.h"
+#include "device/device.h"
 #include "log.h"
+#include "memory/arena.h"
 #include "program.h"
 #include "public.h"
 #include "tree.h"

@@ -3,8 +3,8 @@
 
 #include "blitter.h"
 #include "gpu_clock.h"
-#include "gpu_memory.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
 
 #include <inttypes.h>
 #include <stddef.h>

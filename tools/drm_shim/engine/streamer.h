@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_STREAMER_H
 #define DRM_SHIM_STREAMER_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 #include "registers.h"
 #include "walkers.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "blitter.h"
 
-#include "gpu_memory.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
 #include "trace.h"
 
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "vm.h"
 
-#include "arena.h"
 #include "buffer.h"
 #include "handles.h"
 #include "log.h"
-#include "mirror.h"
-#include "watch.h"
+#include "memory/arena.h"
+#include "memory/mirror.h"
+#include "memory/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>

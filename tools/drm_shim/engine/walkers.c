@@ -3,9 +3,9 @@
 
 #include "faults.h"
 #include "gpu_clock.h"
-#include "gpu_memory.h"
 #include "kernels.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
 #include "options.h"
 #include "trace.h"
 

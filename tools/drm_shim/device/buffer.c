@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "buffer.h"
 
-#include "arena.h"
+#include "memory/arena.h"
 #include "options.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_KERNELS_H
 #define DRM_SHIM_KERNELS_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 
 // A kernel as COMPUTE_WALKER starts it. Pointers are borrowed for the call.
 struct shim_walker {
@@ -12,7 +12,7 @@ struct shim_walker {
     uint32_t threads, simd, mask, slm_bytes;
     const uint8_t *inline_data, *indirect; // the payload
     uint32_t inline_size, indirect_size;
-    uint64_t indirect_left; // bytes from `indirect` on that are bound
+    uint64_t indirect_left;                  // bytes from `indirect` on that are bound
     uint64_t surface_states, sampler_states; // GPU addresses that offsets of states count from
 };
 

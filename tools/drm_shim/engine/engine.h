@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_ENGINE_H
 #define DRM_SHIM_ENGINE_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 
 // An execution queue of the kernel: batch buffers one after the other, in a thread of its own. A
 // queue whose commands wait or whose kernel runs stops no other.

@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_WALKERS_H
 #define DRM_SHIM_WALKERS_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 #include "registers.h"
 
 #include <stddef.h>

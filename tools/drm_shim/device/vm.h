@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_VM_H
 #define DRM_SHIM_VM_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 
 #include <drm/xe_drm.h>
 

@@ -2,7 +2,7 @@
 #ifndef DRM_SHIM_BLITTER_H
 #define DRM_SHIM_BLITTER_H
 
-#include "address_space.h"
+#include "memory/address_space.h"
 
 // A command of the copy engine, `length` words long. False if it is not known, or met a page fault.
 // Linear memory only: a tiled image is refused.

@@ -2,12 +2,12 @@
 #include "engine.h"
 
 #include "gpu_clock.h"
-#include "gpu_memory.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
+#include "memory/watch.h"
 #include "options.h"
 #include "streamer.h"
 #include "trace.h"
-#include "watch.h"
 
 #include <errno.h>
 #include <pthread.h>

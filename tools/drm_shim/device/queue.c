@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "queue.h"
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "faults.h"
 #include "gpu_clock.h"
 #include "handles.h"
 #include "log.h"
+#include "memory/watch.h"
 #include "trace.h"
 #include "vm.h"
-#include "watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
