@@ -5,7 +5,7 @@
 #include "growth.h"
 #include "progress.h"
 #include "report.h"
-#include "rows.h"
+#include "row/rows.h"
 #include "threads.h"
 #include "times.h"
 
@@ -62,9 +62,8 @@ static void print_usage(void)
     int column = LINE_COLUMNS;
     fputs(usage, stdout);
     for (int i = 0; i < BENCH_OPERATION_COUNT + BENCH_CREW_COUNT; i++) {
-        const char *name = i < BENCH_OPERATION_COUNT
-                               ? bench_operations[i].name
-                               : bench_crews[i - BENCH_OPERATION_COUNT].name;
+        const char *name = i < BENCH_OPERATION_COUNT ? bench_operations[i].name
+                                                     : bench_crews[i - BENCH_OPERATION_COUNT].name;
         const int length = (int)strlen(name);
         const bool fits = column + 1 + length <= LINE_COLUMNS;
         printf("%s%s", fits ? " " : "\n  ", name);

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_COUNTS_H
 #define ZEPI_TOOL_BENCH_COUNTS_H
 
-#include "bench.h"
+#include "operation/bench.h"
 
 #include <stdio.h>
 

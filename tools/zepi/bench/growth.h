@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_GROWTH_H
 #define ZEPI_TOOL_BENCH_GROWTH_H
 
-#include "bench.h"
+#include "operation/bench.h"
 
 // The growth of this process while an operation is done a million times, without a wait. Operations
 // of milliseconds are left out. Fills in the growth of all cells.

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_THREADS_H
 #define ZEPI_TOOL_BENCH_THREADS_H
 
-#include "bench.h"
+#include "operation/bench.h"
 
 // One thread against two, for the chosen operations; and two that only spin, in the same rounds:
 // the limit of the machine. Fills in `pairs` and `spin`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "row_plain.h"
 
-#include "../kernels.h"
+#include "../../kernels.h"
 #include "level_zero.h"
 
 #include <stdlib.h>

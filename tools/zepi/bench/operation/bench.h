@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_H
 #define ZEPI_TOOL_BENCH_H
 
-#include "../host.h"
+#include "../../host.h"
 #include "graphs.h"
 #include "transfers.h"
 

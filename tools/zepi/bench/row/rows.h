@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_ROWS_H
 #define ZEPI_TOOL_BENCH_ROWS_H
 
-#include "bench.h"
+#include "../operation/bench.h"
 
 // Tries the adapters of the command line in processes of their own; an adapter that does not come
 // up there, or crashes, is reported and left out. To be called before anything is loaded.

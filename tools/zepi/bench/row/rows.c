@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rows.h"
 
-#include "../paths.h"
+#include "../../paths.h"
 #include "row_plain.h"
 #include "row_ur.h"
 #include "row_zepi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "../kernels.h"
+#include "../../kernels.h"
 #include "bench.h"
 
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_ROW_UR_H
 #define ZEPI_TOOL_BENCH_ROW_UR_H
 
-#include "bench.h"
+#include "../operation/bench.h"
 
 // The operations through an adapter of Unified Runtime, loaded directly, without a loader.
 
