@@ -2,6 +2,7 @@
 #include "core/log.h"
 
 #include "cache/mutex.h"
+#include "core/characters.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ void zepi_log_write(enum zepi_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    // Names of kernels and words of a driver are in it.
+    zepi_make_printable(line, "\n\t");
     if (level <= zepi_options()->log_level)
         fprintf(stderr, "zepi: %s: %s\n", names[level], line);
     if (level > atomic_load_explicit(&zepi_log_host_level, memory_order_relaxed))

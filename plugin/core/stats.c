@@ -3,6 +3,7 @@
 
 #include "cache/build_budget.h"
 #include "cache/mutex.h"
+#include "core/characters.h"
 #include "core/options.h"
 #include "core/thread.h"
 
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define SLOWEST_COUNT 10
+#define KERNELS_BYTES 256
 
 bool zepi_stats_are_on;
 
@@ -31,7 +33,7 @@ static atomic_uint_fast64_t memory_peak_bytes;
 struct compile {
     uint64_t duration_ns;
     bool is_good;
-    char kernels[256];
+    char kernels[KERNELS_BYTES];
 };
 
 // Guards the variables below; nothing is called under it.
@@ -153,11 +155,21 @@ static void print_seconds(FILE *file, uint64_t ns)
     fprintf(file, "%" PRIu64 ".%03u", milliseconds / 1000, (unsigned)(milliseconds % 1000));
 }
 
+// Names may have any bytes: none of them ends the line or reaches a terminal as a command.
+static void print_name(FILE *file, const char *name)
+{
+    char line[KERNELS_BYTES];
+    snprintf(line, sizeof(line), "%s", name);
+    zepi_make_printable(line, "");
+    fputs(line, file);
+}
+
 static void report_print_text(const struct report *report, FILE *file)
 {
     const uint64_t *numbers = report->numbers;
-    fprintf(file, "zepi: statistics of process %ld (%s)\n", (long)process,
-            program_invocation_short_name);
+    fprintf(file, "zepi: statistics of process %ld (", (long)process);
+    print_name(file, program_invocation_short_name);
+    fputs(")\n", file);
     fprintf(file,
             "  programs       %" PRIu64 " asked for: %" PRIu64 " known, %" PRIu64
             " in memory, %" PRIu64 " from disk, %" PRIu64 " from the shared store, %" PRIu64
@@ -172,8 +184,9 @@ static void report_print_text(const struct report *report, FILE *file)
     for (int i = 0; i < SLOWEST_COUNT && report->slowest[i].duration_ns > 0; i++) {
         fprintf(file, "                 ");
         print_seconds(file, report->slowest[i].duration_ns);
-        fprintf(file, " s %s%s\n",
-                report->slowest[i].is_good ? "" : "failed: ", report->slowest[i].kernels);
+        fprintf(file, " s %s", report->slowest[i].is_good ? "" : "failed: ");
+        print_name(file, report->slowest[i].kernels);
+        fputc('\n', file);
     }
     fprintf(file, "  launches       %" PRIu64 ", executions of graphs %" PRIu64 "\n",
             numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS]);
@@ -189,32 +202,12 @@ static void report_print_text(const struct report *report, FILE *file)
     fputc('\n', file);
 }
 
-// The bytes of the character of UTF-8 that the text begins with; 0: it begins with none.
-static size_t character_bytes(const unsigned char *text)
-{
-    const unsigned char lead = text[0];
-    const size_t count = lead < 0x80                   ? 1
-                         : lead >= 0xc2 && lead < 0xe0 ? 2
-                         : lead >= 0xe0 && lead < 0xf0 ? 3
-                         : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                       : 0;
-    for (size_t i = 1; i < count; i++) {
-        if (text[i] < 0x80 || text[i] > 0xbf)
-            return 0;
-    }
-    // Longer than necessary, surrogates, and beyond the last character.
-    if ((lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] > 0x9f) ||
-        (lead == 0xf0 && text[1] < 0x90) || (lead == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return count;
-}
-
 // Names may have any bytes, and are cut: what is no character becomes U+FFFD.
 static void print_json_string(FILE *file, const char *text)
 {
     fputc('"', file);
     while (*text) {
-        const size_t count = character_bytes((const unsigned char *)text);
+        const size_t count = zepi_character_bytes(text);
         if (count == 0)
             fputs("\\ufffd", file);
         else if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 // The report of a process that compiled kernels of this name. Owned.
-static char *report_with(const char *kernels)
+static char *report_with(const char *file_name, const char *kernels)
 {
     int status;
-    const char *path = test_env_scratch_path("stats.json");
+    const char *path = test_env_scratch_path(file_name);
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
@@ -35,7 +35,7 @@ static char *report_with(const char *kernels)
 static void expect(const char *kernels, const char *written)
 {
     char expected[2048];
-    char *report = report_with(kernels);
+    char *report = report_with("stats.json", kernels);
     snprintf(expected, sizeof(expected), "\"kernels\": \"%s\"", written);
     cr_assert(strstr(report, expected), "expected %s in %s", expected, report);
     free(report);
@@ -71,4 +71,21 @@ Test(stats, half_a_character_at_the_end_of_a_long_name_is_replaced_in_json)
     memcpy(written, name, 254);
     strcpy(written + 254, "\\ufffd");
     expect(name, written);
+}
+
+static void expect_in_text(const char *kernels, const char *written)
+{
+    char expected[2048];
+    char *report = report_with("stats.text", kernels);
+    snprintf(expected, sizeof(expected), " 1.000 s %s\n", written);
+    cr_assert(strstr(report, expected), "expected %s in %s", expected, report);
+    free(report);
+}
+
+Test(stats, a_text_has_no_control_characters_of_names)
+{
+    expect_in_text("a\nb\tc\x1b[2Jd\x7f", "a?b?c?[2Jd?");
+    expect_in_text("\xc2\x9b", "??");
+    expect_in_text("a\xff\xe2\x82z", "a???z");
+    expect_in_text("k\xc3\xa4se \xe2\x82\xac \xc2\xa0", "k\xc3\xa4se \xe2\x82\xac \xc2\xa0");
 }
