@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,60 +79,211 @@ static void test_end_of_process(void)
 // ---- The report of ZEPI_STATS ----
 
 #define FILLS 3
+#define EARLIER_REPORT "an earlier report\n"
+#define SECONDS 60 // until a process counts as hanging
 
-// Uses the plugin, and ends: by a fork that ends too, or after dlclose.
-static _Noreturn void end_with_stats(const char *path, bool is_closed)
+static void fill(zepi_queue_t queue, void *memory, int count)
 {
+    for (int i = 0; i < count; i++)
+        TEST_OK(zepi.queue_fill(queue, memory, "x", 1, 64, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(queue));
+}
+
+static void end_by_return(void) {}
+
+static void *call_exit(void *unused)
+{
+    (void)unused;
+    exit(0);
+}
+
+static void end_in_a_thread(void)
+{
+    test_thread_start(call_exit, NULL);
+    for (;;)
+        pause();
+}
+
+static sem_t is_filling;
+
+// Until the process ends, when the driver takes nothing more.
+static void *fill_without_end(void *memory)
+{
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    fill(queue, memory, 1);
+    sem_post(&is_filling);
+    while (zepi.queue_fill(queue, memory, "x", 1, 64, TEST_NO_WAIT, NULL) == ZEPI_SUCCESS &&
+           zepi.queue_finish(queue) == ZEPI_SUCCESS)
+        continue;
+    return NULL;
+}
+
+static void end_beside_threads(void)
+{
+    void *memory;
+    sem_init(&is_filling, 0, 0);
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory));
+    pthread_detach(test_thread_start(fill_without_end, memory));
+    sem_wait(&is_filling);
+}
+
+static void end_by_dlclose(void)
+{
+    test_gear_destroy(&gear);
+    test_plugin_unload();
+    _exit(0);
+}
+
+static void end_at_once(void)
+{
+    _exit(0);
+}
+
+static void end_quickly(void)
+{
+    quick_exit(0);
+}
+
+static void end_by_exec(void)
+{
+    execl("/bin/true", "true", (char *)NULL);
+}
+
+static void end_by_kill(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+// Says true in the child. The parent goes on when the child has ended well.
+static bool is_child(void)
+{
+    int status;
+    const pid_t child = fork();
+    if (child != 0)
+        expect(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                   WEXITSTATUS(status) == 0,
+               "a child does not end well");
+    return child == 0;
+}
+
+static void fork_and_exit(void)
+{
+    if (is_child())
+        exit(0);
+}
+
+static void fork_and_end_at_once(void)
+{
+    if (is_child())
+        _exit(0);
+}
+
+static void fork_and_exec(void)
+{
+    if (is_child())
+        end_by_exec();
+}
+
+static void leave_it_to_a_child(void)
+{
+    if (is_child())
+        exit(0);
+    _exit(0);
+}
+
+static const struct ending {
+    const char *name;
+    void (*end)(void); // exit follows, if it returns
+    int reports;
+    int fills; // 0: any number
+    int signal;
+} endings[] = {
+    {"a return", end_by_return, 1, FILLS, 0},
+    {"exit in a thread", end_in_a_thread, 1, FILLS, 0},
+    {"exit while a thread fills", end_beside_threads, 1, 0, 0},
+    {"dlclose", end_by_dlclose, 1, FILLS, 0},
+    {"a child that exits", fork_and_exit, 1, FILLS, 0},
+    {"a child that calls _exit", fork_and_end_at_once, 1, FILLS, 0},
+    {"a child that execs", fork_and_exec, 1, FILLS, 0},
+    {"a child that exits, and _exit", leave_it_to_a_child, 0, 0, 0},
+    {"_exit", end_at_once, 0, 0, 0},
+    {"quick_exit", end_quickly, 0, 0, 0},
+    {"exec", end_by_exec, 0, 0, 0},
+    {"abort", abort, 0, 0, SIGABRT},
+    {"SIGKILL", end_by_kill, 0, 0, SIGKILL},
+};
+
+static _Noreturn void end_with_stats(const char *path, const struct ending *ending)
+{
+    static const struct rlimit no_core;
+    void *memory;
+    alarm(SECONDS);
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGABRT, SIG_DFL); // sanitizers have a function of theirs
     setenv("ZEPI_STATS", path, 1);
     test_env_use_ze_cpu();
     test_plugin_load();
     gear = test_gear_create(0);
-    void *memory;
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory));
-    for (int i = 0; i < FILLS; i++)
-        TEST_OK(zepi.queue_fill(gear.queue, memory, "x", 1, 64, TEST_NO_WAIT, NULL));
-    TEST_OK(zepi.queue_finish(gear.queue));
+    fill(gear.queue, memory, FILLS);
     TEST_OK(zepi.usm_free(gear.context, memory));
-    if (is_closed) {
-        test_gear_destroy(&gear);
-        test_plugin_unload();
-        _exit(access(path, R_OK) == 0 ? 0 : 1);
-    }
-    const pid_t child = fork();
-    if (child > 0)
-        waitpid(child, NULL, 0);
+    ending->end();
     exit(0);
 }
 
-static void expect_one_report(bool is_closed)
+// The process' own report behind the earlier one, whole, or nothing.
+static void expect_reports(const struct ending *ending, const char *text, pid_t process)
+{
+    char words[64];
+    int reports = 0;
+    expect(strncmp(text, EARLIER_REPORT, strlen(EARLIER_REPORT)) == 0,
+           "the earlier report is damaged");
+    for (const char *at = text; (at = strstr(at, "statistics of process")); at++)
+        reports++;
+    expect(reports == ending->reports, "there are not as many reports as there should be");
+    if (reports == 0) {
+        expect(strcmp(text, EARLIER_REPORT) == 0, "there is part of a report");
+        return;
+    }
+    snprintf(words, sizeof(words), "\nzepi: statistics of process %ld (", (long)process);
+    expect(strstr(text, words) != NULL, "the report is another process'");
+    snprintf(words, sizeof(words), "%d of %d bytes", ending->fills, ending->fills * 64);
+    expect(ending->fills == 0 || strstr(text, words), "the report does not have the fills");
+    expect(strstr(text, "at most ") && !strstr(text, "at most 0 bytes"),
+           "the report does not have the memory");
+    const char *last = strstr(text, "\n  failed calls   ");
+    expect(last && strchr(last + 1, '\n') && strchr(last + 1, '\n')[1] == '\0',
+           "the report has no end, or something behind it");
+}
+
+static void test_ending(const struct ending *ending)
 {
     char path[] = "/tmp/zepi-ending-XXXXXX";
     char text[4096];
     int status;
     const int file = mkstemp(path);
-    expect(file >= 0 && unlink(path) == 0, "no file");
-    close(file);
+    printf("%s\n", ending->name);
+    fflush(stdout);
+    expect(file >= 0 && write(file, EARLIER_REPORT, strlen(EARLIER_REPORT)) > 0, "no file");
     const pid_t child = fork();
     if (child == 0)
-        end_with_stats(path, is_closed);
+        end_with_stats(path, ending);
     expect(child > 0 && waitpid(child, &status, 0) == child, "no child");
-    expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process does not end well");
-    FILE *report = fopen(path, "r");
-    expect(report != NULL, "there is no report");
-    text[fread(text, 1, sizeof(text) - 1, report)] = '\0';
-    fclose(report);
+    const ssize_t size = pread(file, text, sizeof(text) - 1, 0);
+    text[size > 0 ? size : 0] = '\0';
+    close(file);
     unlink(path);
-    const char *first = strstr(text, "statistics of process");
-    expect(first && !strstr(first + 1, "statistics of process"), "there is not one report");
-    expect(strstr(text, "3 of 192 bytes") != NULL, "the report does not have the fills");
-    expect(strstr(text, "at most ") && !strstr(text, "at most 0 bytes"),
-           "the report does not have the memory");
+    expect(ending->signal ? WIFSIGNALED(status) && WTERMSIG(status) == ending->signal
+                          : WIFEXITED(status) && WEXITSTATUS(status) == 0,
+           "the process does not end as it was to");
+    expect_reports(ending, text, child);
 }
 
 static void test_stats(void)
 {
-    expect_one_report(false);
-    expect_one_report(true);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        test_ending(&endings[i]);
 }
 
 // ---- dlclose ----
