@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../kernels.h"
 #include "demo.h"
-#include "kernels.h"
 
 #include <math.h>
 #include <stdio.h>

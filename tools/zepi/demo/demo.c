@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "demo.h"
-#include "commands.h"
+#include "../commands.h"
 
 #include <cjson/cJSON.h>
 

@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_DEMO_H
 #define ZEPI_TOOL_DEMO_H
 
-#include "host.h"
+#include "../host.h"
 
 // The main job's cases. Each builds its module for each set of constants, cold and again, launches,
 // and compares every element with a plain computation on the host.
