@@ -21,7 +21,8 @@ static void write_line(const char *text)
         length = (int)sizeof(line);
         line[length - 1] = '\n';
     }
-    // One write, so that lines of several threads do not mix. A failure cannot be reported anywhere.
+    // One write, so that lines of several threads do not mix. A failure cannot be reported
+    // anywhere.
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return;
 }

@@ -29,8 +29,8 @@ static uint64_t gibibytes(const char *name, uint64_t otherwise)
 
 static void read_environment(void)
 {
-    // Valgrind has less address space to give, and runs one thread at a time: a driver that spins for
-    // a queue would keep it from running.
+    // Valgrind has less address space to give, and runs one thread at a time: a driver that spins
+    // for a queue would keep it from running.
     const char *preload = getenv("LD_PRELOAD");
     const bool has_valgrind = preload != NULL && strstr(preload, "vgpreload") != NULL;
     options.trace = getenv("DRM_SHIM_TRACE");

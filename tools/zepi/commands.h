@@ -14,8 +14,8 @@ int command_compare(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
 
-// Prints the first paragraph of a usage text, the synopsis, on stderr, after the message of getopt_long. Returns
-// EXIT_USAGE.
+// Prints the first paragraph of a usage text, the synopsis, on stderr, after the message of
+// getopt_long. Returns EXIT_USAGE.
 int command_refuse(const char *usage);
 
 #endif

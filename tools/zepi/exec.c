@@ -102,8 +102,8 @@ static int force_adapter(const char *path)
     return EXIT_OK;
 }
 
-// Puts the folder beside the adapter, in which it has the names of Intel's, before others. An adapter
-// without such a folder, that of another project, is the only one.
+// Puts the folder beside the adapter, in which it has the names of Intel's, before others. An
+// adapter without such a folder, that of another project, is the only one.
 static int add_adapters(void)
 {
     char adapter[PATH_MAX], file[2 * PATH_MAX];

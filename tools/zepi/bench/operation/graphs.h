@@ -4,7 +4,7 @@
 
 // Command buffers of launches with 3 arguments, in order, which adapters alone are measured with:
 // X(name of the constant, name for the command line, title, how many times shorter loops are, and
-// two values of row_ur_graph.c: how many launches there are, the action).
+// two values of ../row/row_ur_graph.c: how many launches there are, the action).
 #define BENCH_GRAPHS_OF(X, COUNT, LESS, name, words)                                               \
     X(GRAPH_##COUNT, "graph-execute-" name, "graph of " words ": execution", 1, COUNT, EXECUTE)    \
     X(GRAPH_UPDATE_##COUNT, "graph-update-" name, "graph of " words ": update of one, execution",  \
