@@ -5,6 +5,7 @@
 #include "cache/disk/disk_record.h"
 #include "cache/sys.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -150,6 +151,7 @@ bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_byt
         return false;
     const int error = zepi_atomic_file_write(folder, name, &part, 1);
     close(folder);
+    errno = error;
     return error == 0;
 }
 

@@ -66,7 +66,8 @@ zepi_disk_for_each_sound(struct zepi_disk *disk,
 
 // Stores the bytes of such a file, from elsewhere, if they are sound: their contents are believed,
 // and their code will be run. Makes a missing folder. *out_is_sound: whether they are. Returns
-// false if they could not be stored.
+// false if they could not be stored; for sound ones errno has the reason, unless it is the folder's
+// state.
 bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_bytes,
                       bool *out_is_sound);
 

@@ -70,6 +70,18 @@ head -c -1 "$scratch/exported" >"$scratch/short"
 expect 1 'bad: 1 files' "$zepi" cache import "$scratch/short" --folder "$scratch/short.there" --cpu
 { cat "$scratch/exported"; printf '\001\000\000\000\000\000\000\000x'; } >"$scratch/long"
 expect 1 'bad: 1 files' "$zepi" cache import "$scratch/long" --folder "$scratch/long.there" --cpu
+# On a full disk, which a limit for files stands in for, what is too large is left out and the rest is used.
+"$zepi" cache warm "$data/negate.spv" "$data/twenty_kernels.spv" --cpu --folder "$scratch/full.here" >/dev/null 2>&1
+"$zepi" cache export "$scratch/full" --folder "$scratch/full.here" >/dev/null
+(ulimit -f 8; "$zepi" cache import "$scratch/full" --folder "$scratch/full.there" --cpu) >"$scratch/counted" 2>"$scratch/said"
+[ $? -eq 1 ] || fail 'a full disk is no failure'
+expect 0 'not_written: 1 files' cat "$scratch/counted"
+sed -i '/^ze_cpu: /d' "$scratch/said"
+[ "$(wc -l <"$scratch/said")" = 1 ] || fail 'a full disk is not told in one line'
+expect 0 '1 of 3 files could not be written there: File too large' cat "$scratch/said"
+[ -z "$(find "$scratch/full.there" -type f ! -name '*.zepi1')" ] || fail 'half a file stays'
+expect 0 'bad_and_removed: 0 files' "$zepi" cache verify --cpu --folder "$scratch/full.there"
+[ "$(ZEPI_CACHE_DIR=$scratch/full.there compiles "$data/negate.spv" "${options[@]}")" = 0 ] || fail 'the rest is not used'
 
 # Files that would not be used are named, with the reason.
 ZEPI_CACHE_DIR=$scratch/cache

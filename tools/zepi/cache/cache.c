@@ -46,7 +46,8 @@ static const char usage[] =
     "  --cpu, --gpu, --intel-driver   the device: of ze_cpu, of installed drivers only, or of\n"
     "                 Intel's newest driver, without a GPU\n"
     "  --json\n"
-    "Exit code 1: the folder cannot be used, verify or import found bad files, or warm could not\n"
+    "Exit code 1: the folder cannot be used, verify or import found bad files, import\n"
+    "could not write all, or warm could not\n"
     "build a module.\n";
 
 // The input of a subcommand, and its results as a document.
@@ -289,9 +290,14 @@ static int import(const struct care *care)
     const bool is_read = cache_import(care->disk, care->argument, &imported);
     add_tally(care->document, "imported", &imported.good);
     add_tally(care->document, "bad", &imported.bad);
+    add_tally(care->document, "not_written", &imported.not_written);
     int code = cache_use_init(&use, care->driver);
-    if (code == EXIT_OK && !cache_copy(use.disk, care->disk))
+    if (code == EXIT_OK && !cache_copy(use.disk, care->disk)) {
+        if (is_read)
+            fprintf(stderr, "zepi cache import: %s: what names the compiler could not be written\n",
+                    zepi_disk_path(care->disk));
         code = EXIT_FAILED;
+    }
     if (code == EXIT_OK)
         add_unused(care, &use, cJSON_AddArrayToObject(care->document, "unused"));
     cache_use_finish(&use);

@@ -66,21 +66,36 @@ bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_fold
     return export.error == 0;
 }
 
+// *error: the errno of the last file that could not be written.
 static void import_one(struct zepi_disk *disk, const unsigned char *bytes, size_t size_bytes,
-                       struct cache_imported *imported, bool *is_stored)
+                       struct cache_imported *imported, int *error)
 {
     bool is_sound;
-    if (!zepi_disk_import(disk, bytes, size_bytes, &is_sound) && is_sound)
-        *is_stored = false;
-    struct zepi_disk_tally *tally = is_sound ? &imported->good : &imported->bad;
+    const bool is_stored = zepi_disk_import(disk, bytes, size_bytes, &is_sound);
+    if (is_sound && !is_stored)
+        *error = errno;
+    struct zepi_disk_tally *tally = !is_sound   ? &imported->bad
+                                    : is_stored ? &imported->good
+                                                : &imported->not_written;
     tally->files++;
     tally->bytes += size_bytes;
+}
+
+static void say_not_written(struct zepi_disk *disk, const struct cache_imported *imported,
+                            int error)
+{
+    const enum zepi_cache_folder_state state = zepi_disk_state(disk);
+    fprintf(stderr, "zepi cache import: %s: %.0f of %.0f files could not be written there: %s\n",
+            zepi_disk_path(disk), (double)imported->not_written.files,
+            (double)imported->not_written.files + (double)imported->good.files,
+            state == ZEPI_CACHE_FOLDER_USABLE ? strerror(error)
+                                              : zepi_cache_folder_describe(state));
 }
 
 bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported)
 {
     struct file_bytes file;
-    bool is_stored = true;
+    int error = 0;
     *out_imported = (struct cache_imported){0};
     if (!file_read(path, &file))
         return false;
@@ -101,14 +116,13 @@ bool cache_import(struct zepi_disk *disk, const char *path, struct cache_importe
             out_imported->bad.bytes += left;
             break;
         }
-        import_one(disk, file.bytes + at + sizeof(size), size, out_imported, &is_stored);
+        import_one(disk, file.bytes + at + sizeof(size), size, out_imported, &error);
         at += sizeof(size) + size;
     }
     free(file.bytes);
-    if (!is_stored)
-        fprintf(stderr, "zepi cache import: %s: not everything could be written there\n",
-                zepi_disk_path(disk));
-    return is_stored;
+    if (out_imported->not_written.files > 0)
+        say_not_written(disk, out_imported, error);
+    return out_imported->not_written.files == 0;
 }
 
 struct copy {

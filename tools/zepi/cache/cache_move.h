@@ -14,10 +14,12 @@ bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_fold
 
 struct cache_imported {
     struct zepi_disk_tally good;
-    struct zepi_disk_tally bad; // cut or damaged: not taken
+    struct zepi_disk_tally bad;         // cut or damaged: not taken
+    struct zepi_disk_tally not_written; // as on a full disk
 };
 
-// Takes the sound ones of a file. "-" is standard input. Returns false after a message.
+// Takes the sound ones of a file. "-" is standard input. Returns false after a message, also if
+// some could not be written; the others are there then.
 bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported);
 
 // Returns whether all sound files of `from` are now in `to`.
