@@ -231,8 +231,10 @@ static zepi_result_t provide_process(struct zepi_compiler_process *process,
                          "ZEPI_COMPILER=process, but zepi's own library is not found, beside which "
                          "zepi-compiler lies");
     const zepi_result_t result = zepi_compiler_process_start(process, path);
-    if (result != ZEPI_SUCCESS)
+    if (result != ZEPI_SUCCESS) {
+        log_failure(compiled, "");
         return result;
+    }
     const enum zepi_delivery delivery =
         zepi_message_receive(&greeting, process->socket, zepi_deadline_in(COME_UP_SECONDS));
     zepi_message_finish(&greeting);

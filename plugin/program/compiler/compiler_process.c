@@ -108,8 +108,10 @@ zepi_result_t zepi_compiler_process_start(struct zepi_compiler_process *process,
         close_if_open(sockets[0]);
         close_if_open(output);
         process->id = 0;
-        return zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
-                         "ZEPI_COMPILER=process, but %s does not start: %s", path, strerror(error));
+        return zepi_fail(
+            ZEPI_ERROR_COMPILER_UNAVAILABLE, "ZEPI_COMPILER=process, but %s does not start: %s%s",
+            path, strerror(error),
+            error == ENOENT ? " (install it there, or set ZEPI_COMPILER=library)" : "");
     }
     process->handle = (int)syscall(SYS_pidfd_open, process->id, 0);
     process->socket = sockets[0];

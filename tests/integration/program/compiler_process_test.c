@@ -400,7 +400,6 @@ static void load_beside(const char *program)
         TEST_EXPECT(file && fputs(program, file) >= 0 && fclose(file) == 0, "no program");
         chmod(test_env_scratch_path("zepi/zepi-compiler"), 0700);
     }
-    setenv("ZEPI_COMPILER", "process", 1);
     test_env_use_ze_cpu();
     test_plugin_load_from(library);
     gear = test_gear_create(0);
@@ -408,6 +407,7 @@ static void load_beside(const char *program)
 
 static void says_that_it_does_not_come_up(void)
 {
+    setenv("ZEPI_COMPILER", "process", 1);
     load_beside("#!/bin/sh\necho something is missing >&2\nexit 7\n");
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "exit code 7");
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "something is missing");
@@ -416,11 +416,26 @@ static void says_that_it_does_not_come_up(void)
 
 static void says_that_it_is_not_there(void)
 {
+    setenv("ZEPI_COMPILER", "process", 1);
     load_beside(NULL);
     const int descriptors = test_env_count_descriptors();
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "/zepi/zepi-compiler");
     TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE, "No such file");
+    TEST_FAILS_SAYING(build("vector_add"), ZEPI_ERROR_COMPILER_UNAVAILABLE,
+                      "ZEPI_COMPILER=library");
+    TEST_EXPECT(strstr(zepi.last_build_log(), "/zepi/zepi-compiler") != NULL,
+                "the build log does not name the program");
     TEST_EXPECT(test_env_count_descriptors() == descriptors, "a descriptor is left");
+    end();
+}
+
+// The failure of another process, with the same cache, is not kept.
+static void is_not_needed_in_the_process(void)
+{
+    setenv("ZEPI_COMPILER", "library", 1);
+    load_beside(NULL);
+    TEST_OK(build("vector_add"));
+    launch_a_counter();
     end();
 }
 
@@ -478,6 +493,7 @@ int main(void)
     test("the end of the host", ends_with_its_host);
     test("the host is killed", ends_with_a_host_that_is_killed);
     test("no program", says_that_it_is_not_there);
+    test("no program, in the process", is_not_needed_in_the_process);
     test("another program", says_that_it_does_not_come_up);
     test("several images", builds_images_at_one_time);
     return 0;
