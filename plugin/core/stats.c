@@ -263,7 +263,20 @@ static bool has_ending(const char *text, const char *ending)
     return length >= end && strcmp(text + length - end, ending) == 0;
 }
 
-// In one piece: other processes may write to the same file.
+// In one piece, if the system takes it: other processes may write to the same file. On a disk that
+// fills up the rest has the reason.
+static bool write_all(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, text, length);
+        if (written < 0 && errno != EINTR)
+            return false;
+        text += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
 static bool write_report(const char *path, const char *text, size_t length)
 {
     const bool is_stderr = strcmp(path, "stderr") == 0;
@@ -271,7 +284,7 @@ static bool write_report(const char *path, const char *text, size_t length)
         is_stderr ? STDERR_FILENO : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         return false;
-    const bool is_good = write(file, text, length) == (ssize_t)length;
+    const bool is_good = write_all(file, text, length);
     const int error = errno;
     if (!is_stderr)
         close(file);

@@ -43,6 +43,7 @@ tells 3 "it['failed_calls']['last'] == 'zeModuleCreate' and it['launches'] == 0"
 
 expect 0 'launches       3' run 3 ZEPI_STATS=stderr
 expect 0 'ZEPI_STATS=/nowhere/it: No such file' run 3 ZEPI_STATS=/nowhere/it
+expect 0 'ZEPI_STATS=/dev/full: No space left' run 3 ZEPI_STATS=/dev/full
 expect 1 ' s failed: scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
     ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
 cd "$scratch" || exit 1
