@@ -38,6 +38,9 @@ zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
 
 void zepi_capture_draft_finish(struct zepi_capture_draft *draft)
 {
+    for (uint32_t i = 0; i < draft->outside_count; i++)
+        zepi_release(draft->outside[i]);
+    zepi_free(draft->outside);
     zepi_free(draft->waits);
     zepi_release(draft->command);
     zepi_release(draft->graph);
@@ -90,8 +93,7 @@ zepi_result_t zepi_capture_draft_await(const struct zepi_capture_draft *draft,
 }
 
 // One that cannot be an event of the capture.
-static zepi_result_t draft_read_other(const struct zepi_capture_draft *draft,
-                                      struct zepi_event *event)
+static zepi_result_t draft_read_other(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
     zepi_event_status_t status;
     if (event->capture)
@@ -105,7 +107,8 @@ static zepi_result_t draft_read_other(const struct zepi_capture_draft *draft,
     if (event->context != draft->queue->context)
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "a wait for an event of another context cannot be captured");
-    return zepi_capture_draft_await(draft, event);
+    draft->outside[draft->outside_count++] = zepi_retain(event);
+    return ZEPI_SUCCESS;
 }
 
 // Of a reusable event, its last signal at this moment.
@@ -128,13 +131,17 @@ zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft, ze
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
     draft->waits = zepi_allocate(wait.count, sizeof(draft->waits[0]));
-    if (!draft->waits)
+    draft->outside = zepi_allocate(wait.count, sizeof(draft->outside[0]));
+    if (!draft->waits || !draft->outside)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
         result = zepi_check_object(wait.events[i], &zepi_event_type);
         if (result == ZEPI_SUCCESS)
             result = draft_read_wait(draft, wait.events[i]);
     }
+    // Executions wait for nothing of a list that is refused.
+    for (uint32_t i = 0; i < draft->outside_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_capture_draft_await(draft, draft->outside[i]);
     return result;
 }
 
@@ -161,7 +168,18 @@ static bool is_last_captured_of(const struct zepi_graph_command *command,
     return command->queue == queue && !command->is_followed;
 }
 
-// The waits of the command: its wait list, and those that its queue demands.
+// The wait list may have what the queue demands, too. Demands alone differ from each other.
+static void draft_list_wait(const struct zepi_capture_draft *draft, uint32_t number)
+{
+    struct zepi_graph_command *command = draft->command;
+    for (uint32_t i = 0; i < command->wait_count && i < draft->wait_count; i++) {
+        if (command->waits[i] == number)
+            return;
+    }
+    command->waits[command->wait_count++] = number;
+}
+
+// The waits of the command, each once: its wait list, and those that its queue demands.
 static zepi_result_t draft_list_waits_locked(struct zepi_capture_draft *draft)
 {
     const struct zepi_graph_commands *commands = &draft->graph->commands;
@@ -169,21 +187,19 @@ static zepi_result_t draft_list_waits_locked(struct zepi_capture_draft *draft)
     struct zepi_graph_command *command = draft->command;
     const bool waits_for_all = draft->waits_for_all && !(queue->flags & ZEPI_QUEUE_IN_ORDER);
     size_t most = (size_t)draft->wait_count + 1;
-    uint32_t count = 0;
     for (size_t i = queue->captured_since; i < commands->count && waits_for_all; i++)
         most += is_last_captured_of(commands->list[i], queue);
     command->waits = zepi_allocate(most, sizeof(command->waits[0]));
     if (!command->waits)
         return zepi_fail_no_memory();
-    for (; count < draft->wait_count; count++)
-        command->waits[count] = draft->waits[count];
+    for (uint32_t i = 0; i < draft->wait_count; i++)
+        draft_list_wait(draft, draft->waits[i]);
     if (queue->captured_last > 0)
-        command->waits[count++] = queue->captured_last - 1;
+        draft_list_wait(draft, queue->captured_last - 1);
     for (size_t i = queue->captured_since; i < commands->count && waits_for_all; i++) {
         if (is_last_captured_of(commands->list[i], queue))
-            command->waits[count++] = (uint32_t)i;
+            draft_list_wait(draft, (uint32_t)i);
     }
-    command->wait_count = count;
     return ZEPI_SUCCESS;
 }
 

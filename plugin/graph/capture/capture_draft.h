@@ -17,6 +17,8 @@ struct zepi_capture_draft {
     bool holds_up_all;
     uint32_t wait_count;
     uint32_t *waits; // owned: what its wait list has of the graph
+    uint32_t outside_count;
+    zepi_event_t *outside; // owned list of references: what its wait list has from outside
 };
 
 // A new reference to the graph of a capture that goes on. ZEPI_ERROR_CAPTURED_EVENT: it is over.
