@@ -52,6 +52,9 @@ static zepi_result_t capture_open_graph(struct zepi_graph *graph,
                            "the graph has commands: a capture begins with none");
     else
         graph->capture = ZEPI_GRAPH_CAPTURING;
+    // An empty capture before said that it was.
+    if (result == ZEPI_SUCCESS)
+        graph->commands.is_in_order = false;
     zepi_mutex_unlock(&graph->mutex);
     return result;
 }
@@ -114,8 +117,7 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
     }
     if (is_free)
         return ZEPI_SUCCESS;
-    // Without commands it is in order as before.
-    capture_close_graph(graph, before, graph->commands.is_in_order);
+    capture_close_graph(graph, before, false);
     if (!capture)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     capture_give_up(capture);

@@ -457,6 +457,29 @@ Test(capture_calls, a_dump_has_each_edge_once)
     ur_free(memory);
 }
 
+// A capture of nothing leaves no order behind.
+Test(capture_calls, a_dump_of_a_capture_that_goes_on_has_its_edges)
+{
+    float *memory = cb_floats(2 * ITEMS);
+    ur_queue_handle_t queue = ur_queue(gear.device, ANY_ORDER);
+    graph_t graph = cap_begin(gear.queue);
+    cap_end(gear.queue, graph);
+    UR_OK(urQueueBeginCaptureIntoGraphExp(queue, graph));
+    cap_fill(queue, memory, 1, NULL, NULL);
+    cap_fill(queue, memory + ITEMS, 1, NULL, NULL);
+    char *during = dump_of(graph);
+    cap_end(queue, graph);
+    char *text = dump_of(graph);
+    cr_assert_eq(count_of(during, "[label="), 2, "%s", during);
+    cr_assert_eq(count_of(during, " -> "), 0, "%s", during);
+    cr_assert_str_eq(text, during);
+    free(during);
+    free(text);
+    UR_OK(urGraphDestroyExp(graph));
+    UR_OK(urQueueRelease(queue));
+    ur_free(memory);
+}
+
 // vector_add under a name with quotes and a backslash.
 static ur_kernel_handle_t quoted_kernel(void)
 {
