@@ -277,6 +277,64 @@ Test(graph, what_is_wrong_leaves_the_graph_as_it_was)
     TEST_OK(zepi.release(graph));
 }
 
+// Waits by the host, memory in the order of the queue, native handles.
+static void refuse_in_capture(zepi_event_t captured)
+{
+    zepi_event_status_t status;
+    zepi_event_times_t times = {.size = sizeof(times)};
+    void *memory_or_handle;
+    TEST_FAILS(zepi.queue_finish(gear.queue), ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_FAILS(zepi.event_wait(1, &captured, 0), ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_OK(zepi.event_get_status(captured, &status));
+    cr_assert_eq(status, ZEPI_EVENT_SUBMITTED);
+    TEST_FAILS(zepi.event_get_times(captured, &times), ZEPI_ERROR_UNSUPPORTED);
+    TEST_FAILS(zepi.event_get_native(captured, &memory_or_handle), ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_FAILS(zepi.event_signal(captured), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.queue_get_native(gear.queue, &memory_or_handle),
+               ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_FAILS(zepi.queue_allocate(gear.queue, NULL, ZEPI_USM_SHARED, 64, 0, TEST_NO_WAIT,
+                                   &memory_or_handle, NULL),
+               ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+    TEST_FAILS(zepi.queue_free(gear.queue, memory, TEST_NO_WAIT, NULL),
+               ZEPI_ERROR_CAPTURE_UNSUPPORTED);
+}
+
+Test(graph, what_a_capture_does_not_take_leaves_it_as_it_was)
+{
+    struct sum sum;
+    zepi_event_t captured, foreign;
+    zepi_queue_t other;
+    zepi_graph_t graph = make(0), second = make(0);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, graph));
+    TEST_FAILS(zepi.queue_begin_capture(gear.queue, second), ZEPI_ERROR_WRONG_STATE);
+    TEST_FAILS(zepi.queue_begin_capture(other, graph), ZEPI_ERROR_WRONG_STATE);
+    TEST_OK(zepi.queue_begin_capture(other, second));
+    TEST_OK(zepi.queue_marker(other, TEST_NO_WAIT, &foreign));
+    TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &captured));
+    refuse_in_capture(captured);
+    TEST_FAILS(zepi.queue_marker(gear.queue, WAIT_FOR(foreign), NULL), ZEPI_ERROR_CAPTURE_MERGE);
+    TEST_FAILS(zepi.queue_execute(gear.queue, second, TEST_NO_WAIT, NULL), ZEPI_ERROR_WRONG_STATE);
+    cr_assert_eq(info_of(graph).command_count, 1);
+    make_sum(&sum, 0, 0, 1);
+    TEST_OK(zepi.queue_launch(gear.queue, &sum.desc, TEST_NO_WAIT, NULL));
+    // The capture has a reference.
+    TEST_OK(zepi.release(second));
+    TEST_OK(zepi.queue_end_capture(other));
+    TEST_OK(zepi.queue_end_capture(gear.queue));
+    TEST_FAILS(zepi.event_wait(1, &captured, 0), ZEPI_ERROR_CAPTURED_EVENT);
+    TEST_FAILS(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL), ZEPI_ERROR_WRONG_STATE);
+    TEST_OK(zepi.graph_finalize(graph));
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 2;
+    run(graph);
+    expect(1, 4);
+    TEST_OK(zepi.release(captured));
+    TEST_OK(zepi.release(foreign));
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.release(other));
+}
+
 Test(graph, a_capture_that_fails_cannot_be_executed)
 {
     zepi_event_t marked;
