@@ -69,6 +69,8 @@ function(zepi_write_ur_queries file header)
             set(optional 1)
           endif()
           string(APPEND rows " \\\n    X(${query}, ${type}, ${count}, ${optional})")
+        elseif(NOT name STREQUAL "ur_execution_info_t") # whose names are no queries
+          message(FATAL_ERROR "${header}: no type of the answer is said of ${query}")
         endif()
       endif()
       set(comment "${line}")

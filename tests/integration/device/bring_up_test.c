@@ -137,6 +137,22 @@ Test(system_management, tells_the_free_memory_of_a_device_and_of_its_parts)
         TEST_OK(zepi.release(halves[i]));
 }
 
+// A driver that has none of it: the answer is 0, and no failure.
+Test(system_management, that_does_not_tell_is_no_failure)
+{
+    static const char *const missing[] = {
+        "zesDeviceEnumMemoryModules:*:ZE_RESULT_ERROR_UNINITIALIZED",
+        "zesDeviceEnumMemoryModules:*:ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+        "zesMemoryGetState:*:ZE_RESULT_ERROR_NOT_AVAILABLE"};
+    test_ze_cpu_require();
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+        cr_assert_eq(ze_cpu.set_fail(missing[i]), 0);
+        cr_assert_eq(info_of(devices[0]).free_memory_bytes, 0, "%s", missing[i]);
+    }
+    ze_cpu.set_fail("");
+    cr_assert_gt(info_of(devices[0]).free_memory_bytes, 0);
+}
+
 Test(bring_up, clocks_run)
 {
     uint64_t host[2];

@@ -292,6 +292,10 @@ STORY(memory_of_the_host_is_registered)
     } catch (const sycl::exception &) {
         is_registered = false;
     }
+    const sycl::device device = queue.get_device();
+    EXPECT_EQ(is_registered, device.has(sycl::aspect::ext_oneapi_register_host_memory));
+    EXPECT(is_registered ||
+           device.get_info<sycl::info::device::vendor>() != "zepi"); // ze_cpu has it
     if (is_registered) {
         EXPECT(sycl::get_pointer_type(memory, queue.get_context()) == sycl::usm::alloc::host);
         queue
