@@ -4,6 +4,8 @@
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <level_zero/ze_api.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +221,43 @@ Test(host_memory, hints_are_given_to_the_driver)
     UR_OK(urUSMReleaseExp(gear.context, memory + 3));
     cr_assert_eq(ze_cpu.get_count("zexDriverReleaseImportedPointer"), 1);
     ur_free(usm);
+    tear_down();
+}
+
+// Intel's driver tells which memory it has imported.
+typedef ze_result_t base_address_fn(ze_driver_handle_t driver, void *memory, void **out_base);
+
+static base_address_fn *find_base_address(ze_driver_handle_t *out_driver)
+{
+    base_address_fn *get_base = NULL;
+    ur_native_handle_t native;
+    UR_OK(urPlatformGetNativeHandle(gear.platform, &native));
+    *out_driver = (ze_driver_handle_t)native;
+    __typeof__(zeDriverGetExtensionFunctionAddress) *find;
+    void *symbol = dlsym(dlopen("libze_loader.so.1", RTLD_NOW | RTLD_NOLOAD),
+                         "zeDriverGetExtensionFunctionAddress");
+    cr_assert_not_null(symbol);
+    memcpy(&find, &symbol, sizeof(find));
+    find(*out_driver, "zexDriverGetHostPointerBaseAddress", (void **)&get_base);
+    return get_base;
+}
+
+Test(host_memory, hints_reach_intel_s_driver)
+{
+    ze_driver_handle_t driver;
+    void *base = NULL;
+    set_up();
+    base_address_fn *const get_base = find_base_address(&driver);
+    if (!get_base) {
+        tear_down();
+        cr_skip_test("the driver does not tell what it has imported");
+    }
+    cr_assert_neq(get_base(driver, memory, &base), ZE_RESULT_SUCCESS);
+    UR_OK(urUSMImportExp(gear.context, memory, PAGES * page));
+    cr_assert_eq(get_base(driver, memory + page, &base), ZE_RESULT_SUCCESS);
+    cr_assert_eq(base, memory);
+    UR_OK(urUSMReleaseExp(gear.context, memory));
+    cr_assert_neq(get_base(driver, memory, &base), ZE_RESULT_SUCCESS);
     tear_down();
 }
 
