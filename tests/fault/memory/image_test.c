@@ -47,6 +47,15 @@ static zepi_result_t copy_and_launch(void)
         zepi.queue_copy_from_image(gear.queue, pixels, 0, 0, images[1], NULL, TEST_NO_WAIT, &read));
     STEP(zepi.event_wait(1, &read, UINT64_MAX));
     WALK_EXPECT(pixels[0] == 2 && pixels[7] == 8);
+    // With a pitch, copies are other functions of the driver.
+    STEP(zepi.queue_copy_to_image(gear.queue, images[0], NULL, pixels, 2 * BYTES, 0, TEST_NO_WAIT,
+                                  NULL));
+    STEP(zepi.queue_finish(gear.queue));
+    pixels[0] = 0;
+    STEP(zepi.queue_copy_from_image(gear.queue, pixels, 2 * BYTES, 0, images[0], NULL, TEST_NO_WAIT,
+                                    NULL));
+    STEP(zepi.queue_finish(gear.queue));
+    WALK_EXPECT(pixels[0] == 2 && pixels[7] == 8);
 out:
     walk_settle(gear.queue);
     walk_release(read);
@@ -63,8 +72,8 @@ int main(void)
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     module = test_executable(gear.context, "images");
     TEST_OK(zepi.module_get_kernel(module, "add_line", &add));
-    TEST_OK(
-        zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, BYTES, 0, (void **)&pixels));
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 2 * BYTES, 0,
+                              (void **)&pixels));
     walk_rehearsed("images", copy_and_launch, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     TEST_OK(zepi.usm_free(gear.context, pixels));
     TEST_OK(zepi.release(add));
