@@ -110,7 +110,7 @@ static sem_t is_filling;
 static void *fill_without_end(void *memory)
 {
     zepi_queue_t queue;
-    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     fill(queue, memory, 1);
     sem_post(&is_filling);
     while (zepi.queue_fill(queue, memory, "x", 1, 64, TEST_NO_WAIT, NULL) == ZEPI_SUCCESS &&
@@ -224,7 +224,7 @@ static _Noreturn void end_with_stats(const char *path, const struct ending *endi
     setenv("ZEPI_STATS", path, 1);
     test_env_use_ze_cpu();
     test_plugin_load();
-    gear = test_gear_create(0);
+    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory));
     fill(gear.queue, memory, FILLS);
     TEST_OK(zepi.usm_free(gear.context, memory));
