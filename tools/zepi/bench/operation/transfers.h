@@ -3,8 +3,8 @@
 #define ZEPI_TOOL_BENCH_TRANSFERS_H
 
 // Copies and fills of 64 bytes in each kind of queue, which adapters alone are measured with:
-// X(name of the constant, name for the command line, title, and four values of ../row/row_ur_transfer.c:
-// queue, memory, command, and the host's wait or event).
+// X(name of the constant, name for the command line, title, and four values of
+// ../row/row_ur_transfer.c: queue, memory, command, and the host's wait or event).
 #define BENCH_TRANSFERS_OF(X, QUEUE, name, words)                                                  \
     X(COPY_##QUEUE, name, words "copy", QUEUE, DEVICE, COPY, PLAIN)                                \
     X(COPY_EVENT_##QUEUE, name "-event", words "copy with event", QUEUE, DEVICE, COPY, EVENT)      \
