@@ -49,6 +49,7 @@ static void read_environment(void)
     options.appends_lists = !is_off("ZE_CPU_APPEND_LISTS");
     options.shares_memory = is_on("ZE_CPU_IPC");
     options.has_sensors = is_on("ZE_CPU_SENSORS");
+    options.has_pci = is_on("ZE_CPU_PCI");
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");
     options.traces = is_on("ZE_CPU_TRACE");

@@ -23,6 +23,7 @@ struct cpu_options {
     bool appends_lists; // closed ones to immediate ones
     bool shares_memory; // device memory, with other processes
     bool has_sensors;   // a fan, limits of power, and a clock that is throttled
+    bool has_pci;       // devices have addresses there
     bool executes;
     bool counts;
     bool traces;

@@ -67,6 +67,7 @@ int main(void)
     zepi_platform_t platform;
     uint32_t count;
     setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("ZE_CPU_PCI", "1", 1);
     setenv("ZE_CPU_SENSORS", "1", 1);
     setenv("ZES_ENABLE_SYSMAN", "1", 1);
     walk_begin();

@@ -43,6 +43,13 @@ static void set_up_sensors_of_parts(void)
     set_up_sensors();
 }
 
+static void set_up_two_with_pci(void)
+{
+    setenv("ZE_CPU_PCI", "1", 1);
+    ur_set_up_two();
+}
+
+TestSuite(device_of_two_with_pci, .init = set_up_two_with_pci, .fini = ur_tear_down);
 TestSuite(device_with_sensors, .init = set_up_sensors, .fini = ur_tear_down);
 TestSuite(device_of_parts_with_sensors, .init = set_up_sensors_of_parts, .fini = ur_tear_down);
 TestSuite(device, .init = ur_set_up, .fini = ur_tear_down);
@@ -242,6 +249,25 @@ Test(device_without_free_memory, has_no_answer_and_works)
                  known_bytes > 0 ? UR_RESULT_SUCCESS : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
     UR_OK(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, 64, &memory));
     UR_OK(urUSMFree(gear.context, memory));
+}
+
+// Intel's driver, too, has one a device; here its devices are the same one.
+Test(device_of_two_with_pci, has_an_address_as_tools_write_it)
+{
+    static const char *const expected[] = {"0000:a0:00.1", "0000:a1:00.1"};
+    for (int i = 0; i < 2; i++) {
+        char text[32];
+        unsigned part[4];
+        int length = 0;
+        UR_OK(
+            urDeviceGetInfo(gear.devices[i], UR_DEVICE_INFO_PCI_ADDRESS, sizeof(text), text, NULL));
+        cr_assert_eq(
+            sscanf(text, "%4x:%2x:%2x.%1x%n", &part[0], &part[1], &part[2], &part[3], &length), 4,
+            "%s", text);
+        cr_assert(length == 12 && text[12] == 0, "%s", text);
+        if (!test_env_is_on_intel_driver())
+            cr_assert_str_eq(text, expected[i]);
+    }
 }
 
 static uint32_t ask_u32(ur_device_handle_t device, ur_device_info_t query)

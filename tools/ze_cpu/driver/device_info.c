@@ -249,3 +249,17 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
     *pCount = 1;
     return ZE_RESULT_SUCCESS;
 }
+
+ze_result_t ZE_APICALL cpu_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
+                                                       ze_pci_ext_properties_t *pPciProperties)
+{
+    if (pPciProperties == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (!cpu_options()->has_pci)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    pPciProperties->address =
+        (ze_pci_address_ext_t){.bus = 0xa0 + cpu_device_root(hDevice)->index, .function = 1};
+    pPciProperties->maxSpeed =
+        (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1}; // unknown
+    return ZE_RESULT_SUCCESS;
+}

@@ -150,6 +150,7 @@ ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
 static bool lacks(const char *name)
 {
     return cpu_options_lack(name) ||
+           (!cpu_options()->has_pci && strcmp(name, ZE_PCI_PROPERTIES_EXT_NAME) == 0) ||
            (!cpu_options()->appends_lists &&
             (strcmp(name, "ZE_experimental_immediate_command_list_append") == 0 ||
              strcmp(name, "zeCommandListImmediateAppendCommandListsExp") == 0 ||
@@ -177,6 +178,7 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
          ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_CURRENT},
         {ZE_IMAGE_MEMORY_PROPERTIES_EXP_NAME, ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_CURRENT},
         {ZE_SRGB_EXT_NAME, ZE_SRGB_EXT_VERSION_CURRENT},
+        {ZE_PCI_PROPERTIES_EXT_NAME, ZE_PCI_PROPERTIES_EXT_VERSION_CURRENT},
         {"ZE_extension_device_ip_version", ZE_MAKE_VERSION(1, 0)},
         {"ZE_extension_bfloat16_conversions", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_sub_allocations", ZE_MAKE_VERSION(1, 0)},
