@@ -72,10 +72,13 @@ static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_d
 }
 
 // An allocation of the driver's for this one alone. It begins with a granule, for the table.
-static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t device,
-                                    zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
+static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
                                     struct zepi_usm_region *region, void **out_memory)
 {
+    struct zepi_device *device = wish->device;
+    const zepi_usm_kind_t kind = wish->kind;
+    const size_t size_bytes = wish->size_bytes;
+    const size_t alignment_bytes = wish->alignment_bytes;
     struct zepi_context *context = pool->context;
     const bool is_least = size_bytes < pool->least_driver_bytes;
     const size_t driver_bytes = is_least ? pool->least_driver_bytes : size_bytes;
@@ -85,6 +88,12 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
     zepi_result_t result = relax_size_limit(context, device, driver_bytes, &relaxed, &next);
     if (result != ZEPI_SUCCESS)
         return result;
+    const ze_external_memory_export_desc_t export_desc = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .pNext = next,
+        .flags = wish->export_types};
+    if (wish->export_types)
+        next = &export_desc;
     if (!zepi_usm_pool_reserve(pool, driver_bytes))
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%zu bytes of memory: more than the pool may have", driver_bytes);
@@ -109,6 +118,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
                              .kind = kind,
                              .pool = pool,
                              .used_bytes = size_bytes,
+                             .export_types = wish->export_types,
                              .stamp = zepi_completion_stamp(zepi_completion_points_of(context))});
     switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
     case ZEPI_USM_ENTERED:
@@ -116,8 +126,13 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, zepi_device_t de
             zepi_usm_pool_count(pool, size_bytes);
         break;
     case ZEPI_USM_NOT_ALONE:
-        // The driver knows it.
         zepi_usm_pool_unreserve(pool, driver_bytes);
+        if (wish->export_types) {
+            zepi_ze.zeMemFree(context->ze, memory);
+            return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver's memory at %p is not aligned",
+                             memory);
+        }
+        // The driver knows it.
         zepi_usm_region_give(region);
         break;
     case ZEPI_USM_NO_MEMORY:
@@ -177,10 +192,10 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the alignment is %zu, expected a power of two or 0", alignment_bytes);
     *out_freed = (struct zepi_completion_moment){NULL, 0};
-    void *memory = usm_take_from_order(pool, wish, out_freed);
+    void *memory = wish->export_types ? NULL : usm_take_from_order(pool, wish, out_freed);
     // Blocks are aligned to their length.
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
-    struct zepi_usm_heap *heap = !memory && block_bytes <= pool->most_bytes
+    struct zepi_usm_heap *heap = !memory && !wish->export_types && block_bytes <= pool->most_bytes
                                      ? zepi_usm_pool_heap(pool, wish->device, wish->kind)
                                      : NULL;
     if (heap)
@@ -192,8 +207,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
     struct zepi_usm_region *region = zepi_usm_region_take(1);
     if (!region)
         return zepi_fail_no_memory();
-    result = allocate_alone(pool, wish->device, wish->kind, size_bytes, alignment_bytes, region,
-                            out_memory);
+    result = allocate_alone(pool, wish, region, out_memory);
     if (result != ZEPI_SUCCESS)
         zepi_usm_region_give(region);
     return result;
@@ -275,11 +289,17 @@ static zepi_result_t fail_no_allocation(const void *memory)
                      memory);
 }
 
+// Another interface may have the memory: it is for no other allocation.
+static bool is_exportable(const struct zepi_usm_region *region)
+{
+    return atomic_load_explicit(&region->export_types, memory_order_relaxed) != 0;
+}
+
 // No command uses it.
 static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    if (!zepi_options()->usm_pool ||
+    if (!zepi_options()->usm_pool || is_exportable(region) ||
         atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
             atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
         return zepi_usm_region_free(region);
@@ -303,7 +323,7 @@ static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
         return fail_no_allocation(memory);
     if (pool != zepi_usm_pools_of(context)->own)
         zepi_usm_pool_discount(pool, size_bytes);
-    if (moment.point) {
+    if (moment.point && !is_exportable(region)) {
         zepi_usm_pool_add_to_order(pool, &region->blocks[0], moment);
         return ZEPI_SUCCESS;
     }

@@ -40,6 +40,8 @@ struct zepi_usm_wish {
     zepi_usm_kind_t kind;
     size_t size_bytes;
     size_t alignment_bytes;
+    // For other interfaces: 0, or an allocation of the driver's alone, which goes back to it.
+    ze_external_memory_type_flags_t export_types;
 };
 
 // The region of an allocation alone.

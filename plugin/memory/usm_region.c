@@ -92,6 +92,7 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     SET(pool, desc->pool);
     SET(shard, desc->shard);
     SET(uncounted, desc->is_counted ? NULL : desc->shard);
+    SET(export_types, desc->export_types);
     region->first_free = region_block_at(region, desc->base);
     region->hold_count = ZEPI_USM_UNLINKED;
     for (uint32_t i = 0; i < count; i++) {

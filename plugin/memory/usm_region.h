@@ -57,6 +57,7 @@ struct zepi_usm_region {
     struct zepi_usm_region *next;  // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
+    atomic_uint export_types;       // that the driver's memory was made for; else 0
     struct zepi_usm_block blocks[]; // each in its slot
 };
 
@@ -89,6 +90,7 @@ struct zepi_usm_region_desc {
     bool is_counted; // by the pool
     size_t used_bytes;
     uint64_t stamp; // of the only block
+    ze_external_memory_type_flags_t export_types;
 };
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
 

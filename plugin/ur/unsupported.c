@@ -223,29 +223,3 @@ ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
 {
     return refuse(__func__, unshared_events);
 }
-
-static const char no_exports[] =
-    "not made yet: Intel's driver (26.27) exports device memory, but its file descriptor is one "
-    "for all exports and closed by the free, so that a host needs a copy, and pools must not keep "
-    "such memory";
-
-ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
-    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t alignment, size_t size,
-    ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
-{
-    return refuse(__func__, no_exports);
-}
-
-ur_result_t zepi_urMemoryExportFreeExportableMemoryExp(ur_context_handle_t hContext,
-                                                       ur_device_handle_t hDevice, void *pMem)
-{
-    return refuse(__func__, no_exports);
-}
-
-ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContext,
-                                                     ur_device_handle_t hDevice,
-                                                     ur_exp_external_mem_type_t handleTypeToExport,
-                                                     void *pMem, void *pMemHandleRet)
-{
-    return refuse(__func__, no_exports);
-}

@@ -4,6 +4,7 @@
 #include "cache/mutex.h"
 #include "core/alloc.h"
 #include "device/device.h"
+#include "memory/usm.h"
 #include "sync/deferred_free.h"
 #include "ze/ze.h"
 
@@ -93,15 +94,32 @@ static ze_external_memory_type_flags_t type_of(enum zepi_external_kind kind)
                                          : ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
 }
 
-zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
-                                              enum zepi_external_kind kind, bool *out_is_offered)
+static const char *name_of(enum zepi_external_kind kind)
+{
+    return kind == ZEPI_EXTERNAL_DMA_BUF ? "a dma_buf" : "an opaque file descriptor";
+}
+
+// Zeros after a failure.
+static zepi_result_t find_types(const struct zepi_device *device,
+                                ze_external_memory_type_flags_t *out_imports,
+                                ze_external_memory_type_flags_t *out_exports)
 {
     ze_device_external_memory_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
     const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
-    *out_is_offered =
-        ze == ZE_RESULT_SUCCESS && (properties.memoryAllocationImportTypes & type_of(kind));
+    const bool is_told = ze == ZE_RESULT_SUCCESS;
+    *out_imports = is_told ? properties.memoryAllocationImportTypes : 0;
+    *out_exports = is_told ? properties.memoryAllocationExportTypes : 0;
     return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
+}
+
+zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
+                                              enum zepi_external_kind kind, bool *out_is_offered)
+{
+    ze_external_memory_type_flags_t imports, exports;
+    const zepi_result_t result = find_types(device, &imports, &exports);
+    *out_is_offered = (imports & type_of(kind)) != 0;
+    return result;
 }
 
 static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,
@@ -113,7 +131,7 @@ static zepi_result_t check_import(const struct zepi_device *device, enum zepi_ex
         return result;
     if (!is_offered)
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver imports no memory of %s",
-                         kind == ZEPI_EXTERNAL_DMA_BUF ? "a dma_buf" : "an opaque file descriptor");
+                         name_of(kind));
     return size_bytes > 0 ? ZEPI_SUCCESS
                           : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of 0 bytes");
 }
@@ -238,5 +256,90 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
     if (external_place_release(found->place))
         zepi_defer_free(context, &found->place->deferred);
     zepi_free(found);
+    return ZEPI_SUCCESS;
+}
+
+// ---- Export ----
+
+zepi_result_t zepi_external_memory_is_exported(const struct zepi_device *device,
+                                               enum zepi_external_kind kind, bool *out_is_exported)
+{
+    ze_external_memory_type_flags_t imports, exports;
+    const zepi_result_t result = find_types(device, &imports, &exports);
+    *out_is_exported = (exports & type_of(kind)) != 0;
+    return result;
+}
+
+zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
+                                            struct zepi_device *device,
+                                            enum zepi_external_kind kind, size_t size_bytes,
+                                            size_t alignment_bytes, void **out_memory)
+{
+    const struct zepi_usm_wish wish = {.device = device,
+                                       .kind = ZEPI_USM_DEVICE,
+                                       .size_bytes = size_bytes,
+                                       .alignment_bytes = alignment_bytes,
+                                       .export_types = type_of(kind)};
+    struct zepi_completion_moment freed;
+    bool is_exported;
+    const zepi_result_t result = zepi_external_memory_is_exported(device, kind, &is_exported);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!is_exported)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver exports no memory as %s",
+                         name_of(kind));
+    return zepi_usm_allocate_after(zepi_usm_pools_of(context)->own, &wish, out_memory, &freed);
+}
+
+// Of memory that was allocated for export, and begins there.
+static zepi_result_t find_export_types(const struct zepi_context *context,
+                                       const struct zepi_device *device, const void *memory,
+                                       ze_external_memory_type_flags_t *out_types)
+{
+    const struct zepi_usm_region *region = zepi_usm_region_find_own(context, memory);
+    zepi_usm_info_t info;
+    *out_types = region ? atomic_load_explicit(&region->export_types, memory_order_relaxed) : 0;
+    if (*out_types && zepi_usm_region_describe(region, memory, &info) && info.base == memory &&
+        info.device == device)
+        return ZEPI_SUCCESS;
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                     "%p is not where memory for export of the device begins, or was freed",
+                     memory);
+}
+
+zepi_result_t zepi_external_memory_free(struct zepi_context *context,
+                                        const struct zepi_device *device, void *memory)
+{
+    ze_external_memory_type_flags_t types;
+    const zepi_result_t result = find_export_types(context, device, memory, &types);
+    return result == ZEPI_SUCCESS ? zepi_usm_give(context, memory) : result;
+}
+
+// The driver's descriptor stays the driver's: Intel's has one for all exports of an allocation, and
+// closes it when the memory is freed.
+zepi_result_t zepi_external_memory_export(struct zepi_context *context,
+                                          const struct zepi_device *device,
+                                          enum zepi_external_kind kind, const void *memory,
+                                          int *out_descriptor)
+{
+    ze_external_memory_type_flags_t types;
+    ze_external_memory_export_fd_t exported = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, .flags = type_of(kind), .fd = -1};
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &exported};
+    zepi_result_t result = find_export_types(context, device, memory, &types);
+    if (result == ZEPI_SUCCESS && !(types & type_of(kind)))
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p was not allocated for export as %s",
+                           memory, name_of(kind));
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeMemGetAllocProperties, context->ze, memory, &properties, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const int copy = fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return zepi_fail(errno == EBADF ? ZEPI_ERROR_UNSUPPORTED : ZEPI_ERROR_OUT_OF_HOST_MEMORY,
+                         "the driver's descriptor %d of the memory cannot be copied (error %d)",
+                         exported.fd, errno);
+    *out_descriptor = copy;
     return ZEPI_SUCCESS;
 }

@@ -6,8 +6,9 @@
 
 struct zepi_external_place;
 
-// Memory of another interface (Vulkan, a camera, video), which hands it out as a file descriptor.
-// Contexts and devices have been checked. Any thread: a lock of the context guards its mappings.
+// Memory of another interface (Vulkan, a camera, video), which hands it out as a file descriptor,
+// and memory for other interfaces. Contexts and devices have been checked. Any thread: a lock of
+// the context guards its mappings.
 
 enum zepi_external_kind {
     ZEPI_EXTERNAL_OPAQUE_FD,
@@ -47,5 +48,26 @@ zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint
 // Each map has its end. The memory goes when no command of the context can use it.
 // ZEPI_ERROR_INVALID_VALUE: nothing is mapped there.
 zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const void *memory);
+
+// Whether the device's driver exports device memory as file descriptors of that kind.
+zepi_result_t zepi_external_memory_is_exported(const struct zepi_device *device,
+                                               enum zepi_external_kind kind, bool *out_is_exported);
+
+// USM of the device that can be exported; zepi_usm_free frees it, too. ZEPI_ERROR_UNSUPPORTED: not
+// as this kind.
+zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
+                                            struct zepi_device *device,
+                                            enum zepi_external_kind kind, size_t size_bytes,
+                                            size_t alignment_bytes, void **out_memory);
+// ZEPI_ERROR_INVALID_VALUE, as of the export: no such memory of the device begins there.
+zepi_result_t zepi_external_memory_free(struct zepi_context *context,
+                                        const struct zepi_device *device, void *memory);
+// A descriptor of the memory, which is the caller's; each export is another one.
+// ZEPI_ERROR_INVALID_VALUE: the memory was allocated for the other kind.
+// ZEPI_ERROR_OUT_OF_HOST_MEMORY: no descriptor is left.
+zepi_result_t zepi_external_memory_export(struct zepi_context *context,
+                                          const struct zepi_device *device,
+                                          enum zepi_external_kind kind, const void *memory,
+                                          int *out_descriptor);
 
 #endif

@@ -43,13 +43,13 @@ static ur_result_t get_info_ipc_physical_memory(const struct zepi_device *device
 }
 
 static ur_result_t get_info_external_memory(const struct zepi_device *device,
-                                            const struct zepi_ur_info *info)
+                                            const struct zepi_ur_info *info,
+                                            __typeof__(zepi_external_memory_is_offered) *is_of_kind)
 {
     bool is_offered;
-    zepi_result_t result =
-        zepi_external_memory_is_offered(device, ZEPI_EXTERNAL_OPAQUE_FD, &is_offered);
+    zepi_result_t result = is_of_kind(device, ZEPI_EXTERNAL_OPAQUE_FD, &is_offered);
     if (result == ZEPI_SUCCESS && !is_offered)
-        result = zepi_external_memory_is_offered(device, ZEPI_EXTERNAL_DMA_BUF, &is_offered);
+        result = is_of_kind(device, ZEPI_EXTERNAL_DMA_BUF, &is_offered);
     return result == ZEPI_SUCCESS ? zepi_ur_info_return_bool(info, is_offered)
                                   : zepi_ur_fail(result);
 }
@@ -160,7 +160,6 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_CLOCK_WORK_GROUP_SUPPORT_EXP:
     case UR_DEVICE_INFO_CLOCK_DEVICE_SUPPORT_EXP:
     case UR_DEVICE_INFO_DYNAMIC_LINK_SUPPORT_EXP:
-    case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
         return zepi_ur_info_return_bool(info, false);
     case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
         return zepi_ur_info_return_bool(info, device->platform->optional.has_bfloat16);
@@ -175,7 +174,9 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         return get_info_ipc_memory(device, info);
     case UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP:
-        return get_info_external_memory(device, info);
+        return get_info_external_memory(device, info, zepi_external_memory_is_offered);
+    case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
+        return get_info_external_memory(device, info, zepi_external_memory_is_exported);
     case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
         return get_info_ipc_physical_memory(device, info);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/foreign/external_memory.h"
 
+#include "device/device.h"
 #include "ur/handles.h"
 
 static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handle_t handle)
@@ -137,5 +138,87 @@ ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t h
         result = zepi_ur_check_pointer(pMem, "pMem");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem))
+               : result;
+}
+
+// ---- Export ----
+
+static ur_result_t read_export_kind(ur_exp_external_mem_type_t type,
+                                    enum zepi_external_kind *out_kind)
+{
+    bool is_descriptor = false;
+    const ur_result_t result = read_kind(type, out_kind, &is_descriptor);
+    return result != UR_RESULT_SUCCESS || is_descriptor
+               ? result
+               : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "memory is exported as a file descriptor, not to Windows");
+}
+
+static ur_result_t check_export_size(const struct zepi_device *device, size_t alignment,
+                                     size_t size)
+{
+    if (alignment & (alignment - 1))
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                              "an alignment of %zu bytes, expected a power of two", alignment);
+    if (size == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
+    if (device->max_allocation_bytes > 0 && size > device->max_allocation_bytes)
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_SIZE,
+                              "an allocation of %zu bytes: the device takes at most %llu", size,
+                              (unsigned long long)device->max_allocation_bytes);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
+    ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t alignment, size_t size,
+    ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
+{
+    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(ppMem, "ppMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_export_kind(handleTypeToExport, &kind);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_export_size(zepi_ur_device(hDevice), alignment, size);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t allocated = zepi_external_memory_allocate(
+        zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, alignment, ppMem);
+    // More than the driver has room for at all.
+    return allocated == ZEPI_ERROR_INVALID_SIZE
+               ? (zepi_ur_fail(allocated), UR_RESULT_ERROR_UNSUPPORTED_SIZE)
+               : zepi_ur_result(allocated);
+}
+
+ur_result_t zepi_urMemoryExportFreeExportableMemoryExp(ur_context_handle_t hContext,
+                                                       ur_device_handle_t hDevice, void *pMem)
+{
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_external_memory_free(zepi_ur_context(hContext),
+                                                          zepi_ur_device(hDevice), pMem))
+               : result;
+}
+
+// The output is the host's `int`.
+ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContext,
+                                                     ur_device_handle_t hDevice,
+                                                     ur_exp_external_mem_type_t handleTypeToExport,
+                                                     void *pMem, void *pMemHandleRet)
+{
+    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    ur_result_t result = check_context_and_device(hContext, hDevice);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMem, "pMem");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet");
+    if (result == UR_RESULT_SUCCESS)
+        result = read_export_kind(handleTypeToExport, &kind);
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_external_memory_export(
+                     zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, pMem, pMemHandleRet))
                : result;
 }

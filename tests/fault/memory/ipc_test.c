@@ -109,6 +109,36 @@ out:
     return result;
 }
 
+static zepi_result_t allocate_and_export(void)
+{
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    const ur_device_handle_t device = (ur_device_handle_t)gear.device;
+    const ur_exp_external_mem_type_t type = UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD;
+    const size_t size = 4096;
+    const int32_t number = 23;
+    int32_t found = 0;
+    void *own = NULL;
+    int descriptor = -1;
+    zepi_result_t result;
+    STEP(told(zepi_urMemoryExportAllocExportableMemoryExp(context, device, 0, size, type, &own)));
+    STEP(told(zepi_urMemoryExportExportMemoryHandleExp(context, device, type, own, &descriptor)));
+    STEP(zepi.queue_fill(gear.queue, own, &number, sizeof(number), size, TEST_NO_WAIT, NULL));
+    STEP(zepi.queue_finish(gear.queue));
+    WALK_EXPECT(pread(descriptor, &found, sizeof(found), size / 2) == sizeof(found) &&
+                found == number);
+out:
+    walk_settle(gear.queue);
+    // The memory is gone even if the driver's call fails.
+    if (own) {
+        zepi_urMemoryExportFreeExportableMemoryExp(context, device, own);
+        WALK_EXPECT(zepi_urMemoryExportFreeExportableMemoryExp(context, device, own) !=
+                    UR_RESULT_SUCCESS);
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    return result;
+}
+
 // ---- Memory of the host
 
 static zepi_result_t register_and_import(void)
@@ -303,6 +333,7 @@ int main(void)
     TEST_OK(share_and_open());
     TEST_OK(share_physical());
     TEST_OK(import_and_map());
+    TEST_OK(allocate_and_export());
     TEST_OK(register_and_import());
     walk_keep();
     open_handles_from_outside(); // the walks find what it leaves behind
@@ -315,6 +346,9 @@ int main(void)
     walk_calls("external memory, calls", import_and_map, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_calls("external memory, device lost", import_and_map, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("external memory, allocations", import_and_map);
+    walk_calls("exported memory, calls", allocate_and_export,
+               "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_calls("exported memory, device lost", allocate_and_export, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_calls("host memory, calls", register_and_import, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_calls("host memory, device lost", register_and_import, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("host memory, allocations", register_and_import);

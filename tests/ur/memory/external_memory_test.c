@@ -265,6 +265,169 @@ Test(external_memory, of_files_is_offered_and_that_of_windows_is_not)
     cr_assert_null(memory);
 }
 
+// ---- Export ----
+
+#define OPAQUE UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD
+
+static int32_t *allocate_exportable(void)
+{
+    void *memory;
+    UR_OK(urMemoryExportAllocExportableMemoryExp(gear.context, gear.device, 0, BYTES, OPAQUE,
+                                                 &memory));
+    return memory;
+}
+
+static int export(void *memory)
+{
+    int descriptor = -1;
+    UR_OK(urMemoryExportExportMemoryHandleExp(gear.context, gear.device, OPAQUE, memory,
+                                              &descriptor));
+    cr_assert_geq(descriptor, 0);
+    return descriptor;
+}
+
+static ur_result_t free_exportable(void *memory)
+{
+    return urMemoryExportFreeExportableMemoryExp(gear.context, gear.device, memory);
+}
+
+Test(external_memory, that_is_exported_is_the_same_where_it_is_imported)
+{
+    ur_kernel_handle_t kernel = ur_kernel("negate", "negate");
+    int32_t *own = allocate_exportable();
+    struct source source = {.numbers = own, .descriptor = export(own)};
+    ur_exp_external_mem_handle_t memory = import(&source);
+    int32_t *mapped = map(memory, 0, BYTES);
+    cr_assert(mapped != own);
+    fill(own, 7, ITEMS);
+    const ur_exp_kernel_arg_properties_t theirs[] = {UR_POINTER(0, mapped)};
+    UR_OK(ur_launch(gear.queue, kernel, 256, 1, theirs, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert(number_at(own + 255) == -7 && number_at(own + 256) == 7);
+    const ur_exp_kernel_arg_properties_t ours[] = {UR_POINTER(0, own)};
+    UR_OK(ur_launch(gear.queue, kernel, 256, 1, ours, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    cr_assert_eq(number_at(mapped + 255), 7);
+    unmap(mapped);
+    release(memory);
+    UR_OK(free_exportable(own));
+    UR_OK(urKernelRelease(kernel));
+}
+
+// Each export is a descriptor of the host's, and lives longer than the memory.
+Test(external_memory, is_exported_more_than_once)
+{
+    int32_t *own = allocate_exportable();
+    const int first = export(own);
+    close(first);
+    struct source source = {.numbers = own, .descriptor = export(own)};
+    const int other = export(own);
+    cr_assert_neq(other, source.descriptor);
+    fill(own, 5, ITEMS);
+    ur_exp_external_mem_handle_t memory = import(&source);
+    int32_t *mapped = map(memory, 0, BYTES);
+    UR_OK(free_exportable(own));
+    cr_assert(fcntl(other, F_GETFD) >= 0);
+    cr_assert_eq(number_at(mapped + ITEMS - 1), 5);
+    unmap(mapped);
+    release(memory);
+    close(other);
+}
+
+// It is USM like other.
+Test(external_memory, for_export_is_known_and_freed_once)
+{
+    struct host_event gate = host_event_make();
+    ur_usm_type_t type = UR_USM_TYPE_UNKNOWN;
+    size_t size = 0;
+    int descriptor = -1;
+    void *plain;
+    int32_t *own = allocate_exportable();
+    UR_OK(urUSMGetMemAllocInfo(gear.context, own + 1, UR_USM_ALLOC_INFO_TYPE, sizeof(type), &type,
+                               NULL));
+    UR_OK(urUSMGetMemAllocInfo(gear.context, own + 1, UR_USM_ALLOC_INFO_SIZE, sizeof(size), &size,
+                               NULL));
+    cr_assert(type == UR_USM_TYPE_DEVICE && size == BYTES);
+    UR_FAILS(free_exportable(own + 1), UR_RESULT_ERROR_INVALID_VALUE);
+    const int32_t number = 3;
+    UR_OK(urEnqueueUSMFill(gear.queue, own, sizeof(number), &number, BYTES, 1, &gate.event, NULL));
+    UR_OK(free_exportable(own));
+    UR_FAILS(free_exportable(own), UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(
+        urMemoryExportExportMemoryHandleExp(gear.context, gear.device, OPAQUE, own, &descriptor),
+        UR_RESULT_ERROR_INVALID_VALUE);
+    host_event_signal(&gate);
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, BYTES, &plain));
+    UR_FAILS(free_exportable(plain), UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(
+        urMemoryExportExportMemoryHandleExp(gear.context, gear.device, OPAQUE, plain, &descriptor),
+        UR_RESULT_ERROR_INVALID_VALUE);
+    cr_assert_eq(descriptor, -1);
+    UR_OK(urUSMFree(gear.context, plain));
+    UR_OK(urUSMFree(gear.context, allocate_exportable()));
+    host_event_release(&gate);
+}
+
+Test(external_memory, for_export_is_refused_with_wrong_arguments)
+{
+    static const struct {
+        size_t alignment, size;
+        int type;
+        ur_result_t result;
+    } wrong[] = {
+        {0, 0, OPAQUE, UR_RESULT_ERROR_INVALID_USM_SIZE},
+        {0, SIZE_MAX, OPAQUE, UR_RESULT_ERROR_UNSUPPORTED_SIZE},
+        {3, BYTES, OPAQUE, UR_RESULT_ERROR_UNSUPPORTED_ALIGNMENT},
+        {0, BYTES, UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT, UR_RESULT_ERROR_UNSUPPORTED_FEATURE},
+        {0, BYTES, UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT_DX11_RESOURCE,
+         UR_RESULT_ERROR_UNSUPPORTED_FEATURE},
+        {0, BYTES, 1000, UR_RESULT_ERROR_INVALID_ENUMERATION},
+    };
+    const ur_result_t no_pointer = UR_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ur_result_t no_handle = UR_RESULT_ERROR_INVALID_NULL_HANDLE;
+    ur_bool_t is_offered = false;
+    void *memory = NULL;
+    int descriptor = -1;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP,
+                          sizeof(is_offered), &is_offered, NULL));
+    cr_assert(is_offered);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        UR_FAILS(urMemoryExportAllocExportableMemoryExp(
+                     gear.context, gear.device, wrong[i].alignment, wrong[i].size,
+                     (ur_exp_external_mem_type_t)wrong[i].type, &memory),
+                 wrong[i].result);
+    if (!test_env_is_on_intel_driver()) // ze_cpu exports no dma_buf
+        UR_FAILS(urMemoryExportAllocExportableMemoryExp(gear.context, gear.device, 0, BYTES,
+                                                        UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF, &memory),
+                 UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    UR_FAILS(urMemoryExportAllocExportableMemoryExp(NULL, gear.device, 0, BYTES, OPAQUE, &memory),
+             no_handle);
+    UR_FAILS(urMemoryExportAllocExportableMemoryExp(gear.context, NULL, 0, BYTES, OPAQUE, &memory),
+             no_handle);
+    UR_FAILS(
+        urMemoryExportAllocExportableMemoryExp(gear.context, gear.device, 0, BYTES, OPAQUE, NULL),
+        no_pointer);
+    cr_assert_null(memory);
+    UR_FAILS(free_exportable(NULL), no_pointer);
+    memory = allocate_exportable();
+    UR_FAILS(urMemoryExportFreeExportableMemoryExp(NULL, gear.device, memory), no_handle);
+    UR_FAILS(urMemoryExportFreeExportableMemoryExp(gear.context, NULL, memory), no_handle);
+    UR_FAILS(urMemoryExportExportMemoryHandleExp(gear.context, gear.device, OPAQUE, memory, NULL),
+             no_pointer);
+    UR_FAILS(
+        urMemoryExportExportMemoryHandleExp(gear.context, gear.device, OPAQUE, NULL, &descriptor),
+        no_pointer);
+    UR_FAILS(urMemoryExportExportMemoryHandleExp(
+                 gear.context, gear.device, UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF, memory, &descriptor),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    UR_FAILS(urMemoryExportExportMemoryHandleExp(
+                 gear.context, gear.device, UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT, memory, &descriptor),
+             UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    cr_assert_eq(descriptor, -1);
+    UR_OK(free_exportable(memory));
+}
+
 // Memory that the host left mapped goes with its context.
 Test(external_memory, what_was_forgotten_goes_with_the_context)
 {

@@ -118,7 +118,7 @@ static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
     const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
     const size_t bytes =
         (allocation->size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
-    const bool is_shared = cpu_options()->shares_memory;
+    const bool is_shared = cpu_options()->shares_memory && !allocation->is_exportable;
     const uint64_t offset = is_shared ? cpu_shared_file_take(bytes + slack) : CPU_NO_FILE;
     if (is_shared && offset == CPU_NO_FILE)
         return false;
@@ -138,9 +138,27 @@ static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
     return true;
 }
 
+// Puts a file of its own in the place of the pages.
+static bool make_exportable(struct cpu_allocation *allocation)
+{
+    void *pages = (void *)allocation->address;
+    const size_t bytes = allocation->mapped_bytes;
+    const int file = memfd_create("ze_cpu exportable memory", MFD_CLOEXEC);
+    allocation->file = file;
+    if (file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
+        mmap(pages, bytes, rights_of(allocation->device), MAP_SHARED | MAP_FIXED, file, 0) == pages)
+        return true;
+    munmap(pages, bytes);
+    if (file >= 0)
+        close(file);
+    return false;
+}
+
 static bool make_memory(struct cpu_allocation *allocation, size_t alignment)
 {
     void *memory = NULL;
+    if (allocation->is_exportable)
+        return map_pages(allocation, alignment) && make_exportable(allocation);
     if (allocation->type == ZE_MEMORY_TYPE_DEVICE &&
         (!cpu_options()->is_integrated || cpu_options()->shares_memory))
         return map_pages(allocation, alignment);
@@ -190,6 +208,8 @@ void cpu_memory_free(const struct cpu_allocation *allocation)
         cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
     if (allocation->mapped_bytes == 0)
         free((void *)allocation->address);
+    if (allocation->is_exportable)
+        close(allocation->file);
 }
 
 // The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
@@ -265,7 +285,13 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
 {
     if (pptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (cpu_chain_has_external_memory(chain))
+    const ze_external_memory_export_desc_t *export =
+        type == ZE_MEMORY_TYPE_DEVICE
+            ? cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)
+            : NULL;
+    const bool is_exportable =
+        export != NULL && export->flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+    if (cpu_chain_has_external_memory(chain) && !is_exportable)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
@@ -276,6 +302,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
     if (size == 0 || size > limit)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     struct cpu_allocation allocation = {.size_bytes = size,
+                                        .is_exportable = is_exportable,
                                         .type = type,
                                         .context = context,
                                         .device = device,
@@ -418,7 +445,9 @@ bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info)
                                              .type = found->type,
                                              .id = found->id,
                                              .base = (void *)found->address,
-                                             .size_bytes = found->size_bytes};
+                                             .size_bytes = found->size_bytes,
+                                             .is_exportable = found->is_exportable,
+                                             .file = found->file};
     pthread_rwlock_unlock(&table_lock);
     return found != NULL;
 }

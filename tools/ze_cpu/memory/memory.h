@@ -23,6 +23,8 @@ struct cpu_memory_info {
     uint64_t id;
     void *base; // of the allocation, or the mapping
     size_t size_bytes;
+    bool is_exportable;
+    int file; // that exportable memory is in; borrowed
 };
 
 // The allocation that the address lies in. False: it lies in none.
@@ -41,6 +43,8 @@ struct cpu_allocation {
     size_t mapped_bytes; // pages of its own, a discrete or shared device's; 0: from the C library
     uint64_t offset;     // of the pages in the shared file; CPU_NO_FILE: they are in none
     enum cpu_origin origin;
+    bool is_exportable;
+    int file; // owned, of exportable memory: its pages are in it
     ze_memory_type_t type;
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed, may be NULL

@@ -23,16 +23,29 @@ static void describe_sub_allocations(void *chain)
         *sub_allocations->pCount = 0;
 }
 
+// The descriptor stays the driver's, as with Intel's.
+static bool export_file(const struct cpu_memory_info *memory, void *chain)
+{
+    ze_external_memory_export_fd_t *export =
+        cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+    if (export == NULL || export->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
+        !memory->is_exportable)
+        return false;
+    export->fd = memory->file;
+    return true;
+}
+
 ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
 {
     if (ptr == NULL || pMemAllocProperties == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext))
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_memory_info memory;
     bool is_found = find(hContext, ptr, &memory);
+    if (cpu_chain_has_external_memory(pMemAllocProperties->pNext) &&
+        !(is_found && export_file(&memory, pMemAllocProperties->pNext)))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     pMemAllocProperties->type = is_found ? memory.type : ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = is_found ? memory.id : 0;
     pMemAllocProperties->pageSize = is_found ? CPU_PAGE_BYTES : 0;
