@@ -407,17 +407,6 @@ Test(capture_calls, a_command_that_comes_too_late_is_invalid)
 
 // ---- Dumps ----
 
-// The dump of a graph. The caller frees it.
-static char *dump_of(graph_t graph)
-{
-    const char *path = test_env_scratch_path("graph.dot");
-    UR_OK(urGraphDumpContentsExp(graph, path));
-    struct test_bytes bytes = test_env_read_file(path);
-    char *text = strndup((const char *)bytes.data, bytes.size_bytes);
-    free(bytes.data);
-    return text;
-}
-
 static int count_of(const char *text, const char *words)
 {
     int count = 0;
@@ -438,9 +427,9 @@ Test(capture_calls, a_dump_has_each_edge_once)
     events[1] = events[0];
     UR_OK(urEnqueueEventsWait(gear.queue, 2, events, NULL));
     cap_fill(gear.queue, memory, 1, begun, NULL);
-    char *during = dump_of(graph);
+    char *during = cap_dump(graph);
     cap_end(gear.queue, graph);
-    char *text = dump_of(graph);
+    char *text = cap_dump(graph);
     cr_assert_str_eq(text, during);
     for (const char *const *edges = (const char *const[]){"c0 -> c1;", "c0 -> c2;", "c1 -> c2;",
                                                           "c2 -> c3;", "c0 -> c3;", NULL};
@@ -467,9 +456,9 @@ Test(capture_calls, a_dump_of_a_capture_that_goes_on_has_its_edges)
     UR_OK(urQueueBeginCaptureIntoGraphExp(queue, graph));
     cap_fill(queue, memory, 1, NULL, NULL);
     cap_fill(queue, memory + ITEMS, 1, NULL, NULL);
-    char *during = dump_of(graph);
+    char *during = cap_dump(graph);
     cap_end(queue, graph);
-    char *text = dump_of(graph);
+    char *text = cap_dump(graph);
     cr_assert_eq(count_of(during, "[label="), 2, "%s", during);
     cr_assert_eq(count_of(during, " -> "), 0, "%s", during);
     cr_assert_str_eq(text, during);
@@ -510,11 +499,36 @@ Test(capture_calls, a_dump_quotes_names)
     graph_t graph = cap_begin(gear.queue);
     UR_OK(ur_launch(gear.queue, kernel, ITEMS, 3, arguments, 0, NULL, NULL));
     cap_end(gear.queue, graph);
-    char *text = dump_of(graph);
-    cr_assert(strstr(text, "launch vec\\\"or\\\\add\\n"), "%s", text);
-    free(text);
+    cap_expect_dump(graph, "launch vec\\\"or\\\\add\\n");
     UR_OK(urGraphDestroyExp(graph));
     UR_OK(urKernelRelease(kernel));
+    ur_free(memory);
+}
+
+// Values as numbers up to 8 bytes, and sizes of groups that the host chose.
+Test(capture_calls, a_dump_shows_arguments_of_each_kind)
+{
+    static const size_t global = 64, group = 16;
+    const struct {
+        long values[12];
+    } wide = {{7}};
+    long *memory = ur_shared(64 * sizeof(long));
+    ur_kernel_handle_t sum_groups = ur_kernel("arguments", "sum_groups");
+    ur_kernel_handle_t sum_wide = ur_kernel("arguments", "sum_wide");
+    const ur_exp_kernel_arg_properties_t groups[] = {
+        UR_POINTER(0, memory), UR_LOCAL(1, 16 * sizeof(int)), UR_POINTER(2, NULL)};
+    const ur_exp_kernel_arg_properties_t values[] = {UR_VALUE(0, wide), UR_POINTER(1, memory)};
+    graph_t graph = cap_begin(gear.queue);
+    UR_OK(urEnqueueKernelLaunchWithArgsExp(gear.queue, sum_groups, 1, NULL, &global, &group, 3,
+                                           groups, NULL, 0, NULL, NULL));
+    UR_OK(ur_launch(gear.queue, sum_wide, 1, 2, values, 0, NULL, NULL));
+    cap_end(gear.queue, graph);
+    cap_expect_dump(graph, "launch sum_groups\\nglobal size 64\\ngroup size 16\\n");
+    cap_expect_dump(graph, "argument 1: 64 bytes of local memory\\nargument 2: (nil)");
+    cap_expect_dump(graph, "argument 0: 96 bytes\\n");
+    UR_OK(urGraphDestroyExp(graph));
+    UR_OK(urKernelRelease(sum_groups));
+    UR_OK(urKernelRelease(sum_wide));
     ur_free(memory);
 }
 

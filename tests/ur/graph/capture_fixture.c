@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "capture_fixture.h"
+#include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 void cap_fill(ur_queue_handle_t queue, float *memory, float value, ur_event_handle_t wait,
               ur_event_handle_t *out_event)
@@ -73,4 +76,21 @@ void cap_destroy(graph_t graph, executable_t executable)
     if (executable)
         UR_OK(urGraphExecutableGraphDestroyExp(executable));
     UR_OK(urGraphDestroyExp(graph));
+}
+
+char *cap_dump(graph_t graph)
+{
+    const char *path = test_env_scratch_path("graph.dot");
+    UR_OK(urGraphDumpContentsExp(graph, path));
+    struct test_bytes bytes = test_env_read_file(path);
+    char *text = strndup((const char *)bytes.data, bytes.size_bytes);
+    free(bytes.data);
+    return text;
+}
+
+void cap_expect_dump(graph_t graph, const char *words)
+{
+    char *text = cap_dump(graph);
+    cr_assert(strstr(text, words), "'%s' is not in %s", words, text);
+    free(text);
 }

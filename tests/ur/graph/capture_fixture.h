@@ -28,4 +28,8 @@ executable_t cap_instantiate(graph_t graph);
 void cap_run(ur_queue_handle_t queue, executable_t executable); // and waits for it
 void cap_destroy(graph_t graph, executable_t executable);
 
+// The dump of a graph; the caller frees it. The same, and it must contain the words.
+char *cap_dump(graph_t graph);
+void cap_expect_dump(graph_t graph, const char *words);
+
 #endif
