@@ -440,6 +440,20 @@ STORY(queues_of_every_kind_work)
                  make_queue({intel::immediate_command_list(), intel::no_immediate_command_list()}));
 }
 
+STORY(queues_ask_for_a_compute_engine)
+{
+    using engine_property = sycl::ext::intel::property::queue::compute_index;
+    using engine_count = sycl::ext::intel::info::device::max_compute_queue_indices;
+    const int engines = make_queue().get_device().get_info<engine_count>();
+    EXPECT(engines > 0);
+    for (int engine = 0; engine < engines; engine++) {
+        fixture test(sycl::property_list{engine_property(engine)});
+        test.launch(test.queue, test.negate, {test.launch(test.queue, test.add)}).wait();
+        EXPECT_EQ(test.data[0], -1);
+    }
+    EXPECT_ERROR(invalid, make_queue({engine_property(engines)}));
+}
+
 STORY(the_last_event_of_an_in_order_queue_is_known)
 {
     fixture test(sycl::property_list{sycl::property::queue::in_order()});
