@@ -111,3 +111,11 @@ ur_exp_command_buffer_update_value_arg_desc_t cb_new_value(uint32_t index, size_
         .argSize = size,
         .pNewValueArg = value};
 }
+
+void cb_update_and_run(buffer_t buffer,
+                       const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+{
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+}

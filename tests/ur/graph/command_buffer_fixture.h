@@ -53,5 +53,8 @@ ur_exp_command_buffer_update_kernel_launch_desc_t cb_update(command_t command);
 ur_exp_command_buffer_update_pointer_arg_desc_t cb_new_pointer(uint32_t index, void *where);
 ur_exp_command_buffer_update_value_arg_desc_t cb_new_value(uint32_t index, size_t size,
                                                            const void *value);
+// One update, and an execution that is waited for.
+void cb_update_and_run(buffer_t buffer,
+                       const ur_exp_command_buffer_update_kernel_launch_desc_t *update);
 
 #endif
