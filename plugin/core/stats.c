@@ -202,7 +202,7 @@ static void report_print_text(const struct report *report, FILE *file)
     fputc('\n', file);
 }
 
-// Names may have any bytes, and are cut: what is no character becomes U+FFFD.
+// Names may have any bytes, and are cut. A byte that belongs to no character becomes U+FFFD.
 static void print_json_string(FILE *file, const char *text)
 {
     fputc('"', file);

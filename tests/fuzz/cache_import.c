@@ -10,7 +10,7 @@
 
 enum { AT_CHECKSUM = 48, MAGIC_BYTES = 8 };
 
-// The checksums of whole records are made right, so that what is behind them is read.
+// Gives whole records right checksums, so that their contents are read.
 static void seal_records(uint8_t *bytes, size_t size_bytes)
 {
     size_t at = MAGIC_BYTES;
@@ -39,8 +39,8 @@ static const char *write_file(const uint8_t *bytes, size_t size_bytes)
     return path;
 }
 
-// A cache from another machine: what `zepi cache import` takes is what is then in the folder, and
-// what an export of that has.
+// A cache from another machine. The folder has the records that `zepi cache import` takes, and an
+// export of the folder has the same ones.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
     static struct zepi_disk *disk;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is printed by kernels on Intel's driver, and of kernels that are refused, by name, without a
-// hang.
+// Text that kernels print on Intel's driver, and messages that name refused kernels. Neither hangs.
 #include "kernel_fixture.h"
 
 #include "test_env.h"
