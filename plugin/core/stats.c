@@ -277,11 +277,20 @@ static bool write_all(int file, const char *text, size_t length)
     return true;
 }
 
+// A FIFO without a reader fails at once, and does not keep the process from its end. One with a
+// reader gets the whole report, however slowly it is read.
+static int open_report(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file >= 0)
+        fcntl(file, F_SETFL, O_APPEND);
+    return file;
+}
+
 static bool write_report(const char *path, const char *text, size_t length)
 {
     const bool is_stderr = strcmp(path, "stderr") == 0;
-    const int file =
-        is_stderr ? STDERR_FILENO : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const int file = is_stderr ? STDERR_FILENO : open_report(path);
     if (file < 0)
         return false;
     const bool is_good = write_all(file, text, length);

@@ -4,28 +4,46 @@
 #include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The report of a process that compiled kernels of this name. Owned.
-static char *report_with(const char *file_name, const char *kernels)
+#define SECONDS 10 // until a process counts as hanging
+#define FIFO_BYTES 4096
+
+// A process that compiled kernels of this name, and ends.
+static pid_t start_with(const char *path, const char *kernels)
 {
-    int status;
-    const char *path = test_env_scratch_path(file_name);
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
+        alarm(SECONDS);
         setenv("ZEPI_STATS", path, 1);
         if (!zepi_stats_begin())
             _exit(1);
         zepi_stats_note_compile(kernels, 1000000000, true);
         exit(0);
     }
+    return child;
+}
+
+static void expect_good_end(pid_t child)
+{
+    int status;
     cr_assert(child > 0 && waitpid(child, &status, 0) == child);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// The report of such a process. Owned.
+static char *report_with(const char *file_name, const char *kernels)
+{
+    const char *path = test_env_scratch_path(file_name);
+    expect_good_end(start_with(path, kernels));
     const struct test_bytes file = test_env_read_file(path);
     char *text = strndup((const char *)file.data, file.size_bytes);
     free(file.data);
@@ -88,4 +106,38 @@ Test(stats, a_text_has_no_control_characters_of_names)
     expect_in_text("\xc2\x9b", "??");
     expect_in_text("a\xff\xe2\x82z", "a???z");
     expect_in_text("k\xc3\xa4se \xe2\x82\xac \xc2\xa0", "k\xc3\xa4se \xe2\x82\xac \xc2\xa0");
+}
+
+static const char *make_fifo(void)
+{
+    const char *path = test_env_scratch_path("stats.fifo");
+    cr_assert(mkfifo(path, 0600) == 0);
+    return path;
+}
+
+Test(stats, a_fifo_without_a_reader_gets_a_message_and_no_report, .init = cr_redirect_stderr)
+{
+    char message[4200];
+    const char *path = make_fifo();
+    snprintf(message, sizeof(message), "zepi: ZEPI_STATS=%s: No such device or address\n", path);
+    expect_good_end(start_with(path, "a"));
+    fflush(stderr);
+    cr_assert_stderr_eq_str(message);
+}
+
+Test(stats, a_fifo_gets_the_whole_report_when_its_reader_makes_room)
+{
+    char bytes[2 * FIFO_BYTES] = "";
+    const char *path = make_fifo();
+    const int file = open(path, O_RDWR | O_NONBLOCK);
+    cr_assert(file >= 0 && fcntl(file, F_SETPIPE_SZ, FIFO_BYTES) == FIFO_BYTES);
+    cr_assert(write(file, bytes, FIFO_BYTES) == FIFO_BYTES);
+    const pid_t child = start_with(path, "a");
+    usleep(200000); // the process is at its end
+    cr_assert(read(file, bytes, FIFO_BYTES) == FIFO_BYTES);
+    expect_good_end(child);
+    cr_assert(read(file, bytes, sizeof(bytes) - 1) > 0);
+    cr_assert(strstr(bytes, "zepi: statistics of process ") == bytes);
+    cr_assert(strstr(bytes, "\n  failed calls   0\n"));
+    close(file);
 }
