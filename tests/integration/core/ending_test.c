@@ -179,6 +179,12 @@ static void fork_and_end_at_once(void)
         _exit(0);
 }
 
+static void fork_and_close(void)
+{
+    if (is_child())
+        end_by_dlclose();
+}
+
 static void fork_and_exec(void)
 {
     if (is_child())
@@ -205,6 +211,7 @@ static const struct ending {
     {"dlclose", end_by_dlclose, 1, FILLS, 0},
     {"a child that exits", fork_and_exit, 1, FILLS, 0},
     {"a child that calls _exit", fork_and_end_at_once, 1, FILLS, 0},
+    {"a child that closes the library", fork_and_close, 1, FILLS, 0},
     {"a child that execs", fork_and_exec, 1, FILLS, 0},
     {"a child that exits, and _exit", leave_it_to_a_child, 0, 0, 0},
     {"_exit", end_at_once, 0, 0, 0},

@@ -11,12 +11,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define IDLE_SPINS 2000
 
 struct cpu_worker {
     struct cpu_worker *next, *previous; // guarded by workers_mutex
     pthread_t thread;
+    pid_t process;                 // that has the thread
     struct cpu_executor *executor; // owned; used by the thread only
     _Atomic uint64_t submitted;    // written under the mutex
     _Atomic uint64_t completed;    // written by the thread
@@ -125,6 +127,7 @@ struct cpu_worker *cpu_worker_create(ze_device_handle_t device)
         free(worker);
         return NULL;
     }
+    worker->process = getpid();
     pthread_mutex_init(&worker->mutex, NULL);
     cpu_condition_init(&worker->work);
     cpu_condition_init(&worker->done);
@@ -150,7 +153,8 @@ struct cpu_worker *cpu_worker_create(ze_device_handle_t device)
 
 void cpu_worker_destroy(struct cpu_worker *worker)
 {
-    if (worker == NULL)
+    // A child of fork lacks the thread: the condition has it as a waiter for ever, a lock may, too.
+    if (worker == NULL || worker->process != getpid())
         return;
     pthread_mutex_lock(&workers_mutex);
     if (worker->previous != NULL)

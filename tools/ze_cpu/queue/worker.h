@@ -15,7 +15,8 @@ struct cpu_worker;
 // For commands on the device. NULL without memory or threads.
 struct cpu_worker *cpu_worker_create(ze_device_handle_t device);
 
-// Waits for all submitted commands, then ends the thread. NULL is fine.
+// Waits for all submitted commands, then ends the thread. NULL is fine. In a child of the process
+// that has the thread it does nothing.
 void cpu_worker_destroy(struct cpu_worker *worker);
 
 // Appends a chain of commands (linked by next), which the worker owns from here on. Never blocks
