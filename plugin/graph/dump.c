@@ -4,6 +4,7 @@
 #include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "launch/kernel.h"
+#include "memory/image.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,10 +28,46 @@ static void dump_sizes(FILE *file, const char *name, const size_t sizes[3], uint
         fprintf(file, "%s%zu", i > 0 ? " x " : " ", sizes[i]);
 }
 
-// Up to 8 bytes of a value, as a number.
-static void dump_argument(FILE *file, uint32_t index, const zepi_argument_t *argument)
+// Images and samplers stand as values, of the driver's handle. Native code does not tell what its
+// arguments are, and the launch does not hold every object. NULL: it is neither.
+static const char *name_pixel_object(const struct zepi_graph *graph,
+                                     const struct zepi_graph_launch *launch, uint32_t index)
+{
+    const struct zepi_device_kernel *device_kernel =
+        zepi_graph_device_kernel(graph, launch->kernel);
+    const void *object = launch->memory[index].object;
+    const uint8_t kind = index < device_kernel->argument_count
+                             ? device_kernel->arguments[index].kind
+                             : ZEPI_SPIRV_ARGUMENT_VALUE;
+    if (kind == ZEPI_SPIRV_ARGUMENT_IMAGE || zepi_object_is(object, &zepi_image_type))
+        return "image";
+    return kind == ZEPI_SPIRV_ARGUMENT_SAMPLER || zepi_object_is(object, &zepi_sampler_type)
+               ? "sampler"
+               : NULL;
+}
+
+// Up to 8 bytes, as a number. An object has a name, and the host's handle if that is known.
+static void dump_value(FILE *file, const zepi_argument_t *argument, const char *name,
+                       const void *object)
 {
     uint64_t value = 0;
+    const bool has_number = argument->value && argument->size_bytes <= sizeof(value);
+    if (has_number)
+        memcpy(&value, argument->value, argument->size_bytes);
+    if (name && object)
+        fprintf(file, "%s %p", name, object);
+    else if (name)
+        fprintf(file, "%s 0x%llx", name, (unsigned long long)value);
+    else if (has_number)
+        fprintf(file, "%zu bytes, 0x%llx", argument->size_bytes, (unsigned long long)value);
+    else
+        fprintf(file, "%zu bytes", argument->size_bytes);
+}
+
+static void dump_argument(FILE *file, const struct zepi_graph *graph,
+                          const struct zepi_graph_launch *launch, uint32_t index)
+{
+    const zepi_argument_t *argument = &launch->arguments[index];
     fprintf(file, "\\nargument %u: ", index);
     switch (argument->kind) {
     case ZEPI_ARGUMENT_POINTER:
@@ -43,16 +80,14 @@ static void dump_argument(FILE *file, uint32_t index, const zepi_argument_t *arg
         fprintf(file, "%zu bytes of local memory", argument->size_bytes);
         break;
     default:
-        fprintf(file, "%zu bytes", argument->size_bytes);
-        if (!argument->value || argument->size_bytes > sizeof(value))
-            break;
-        memcpy(&value, argument->value, argument->size_bytes);
-        fprintf(file, ", 0x%llx", (unsigned long long)value);
+        dump_value(file, argument, name_pixel_object(graph, launch, index),
+                   launch->memory[index].object);
         break;
     }
 }
 
-static void dump_launch(FILE *file, const struct zepi_graph_launch *launch)
+static void dump_launch(FILE *file, const struct zepi_graph *graph,
+                        const struct zepi_graph_launch *launch)
 {
     const zepi_launch_desc_t *desc = &launch->desc;
     const size_t none[3] = {0};
@@ -64,7 +99,7 @@ static void dump_launch(FILE *file, const struct zepi_graph_launch *launch)
     if (memcmp(desc->global_offset, none, sizeof(none)) != 0)
         dump_sizes(file, "global offset", desc->global_offset, desc->work_dim);
     for (uint32_t i = 0; i < desc->argument_count; i++)
-        dump_argument(file, i, &launch->arguments[i]);
+        dump_argument(file, graph, launch, i);
 }
 
 static void dump_command(FILE *file, const struct zepi_graph_command *command)
@@ -96,7 +131,7 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
                 command->size_bytes, (const void *)command->from);
         break;
     case ZEPI_GRAPH_LAUNCH:
-        dump_launch(file, command->launch);
+        dump_launch(file, command->graph, command->launch);
         break;
     case ZEPI_GRAPH_NATIVE:
         fprintf(file, "native command");

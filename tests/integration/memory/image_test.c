@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Images and samplers as a C host sees them: copies, kernels, graphs, refusals.
 #include "gear_fixture.h"
+#include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,6 +263,47 @@ Test(image, graphs_keep_it)
     TEST_OK(zepi.release(added));
     TEST_OK(zepi.release(to));
     TEST_OK(zepi.release(add));
+}
+
+static void expect_dump(zepi_graph_t graph, const char *name, const void *object)
+{
+    char words[64];
+    const char *path = test_env_scratch_path("graph.dot");
+    TEST_OK(zepi.graph_dump(graph, path));
+    struct test_bytes bytes = test_env_read_file(path);
+    char *text = strndup((const char *)bytes.data, bytes.size_bytes);
+    snprintf(words, sizeof(words), ": %s %p\\n", name, object);
+    cr_assert_not_null(strstr(text, words), "no '%s' in:\n%s", words, text);
+    free(text);
+    free(bytes.data);
+}
+
+Test(image, is_in_the_dump_of_a_graph_by_its_handle)
+{
+    const zepi_sampler_desc_t desc = {.size = sizeof(desc)};
+    zepi_kernel_t sample = get_kernel("sample_plane");
+    zepi_image_t image = make(&plane);
+    zepi_sampler_t sampler;
+    zepi_graph_t added, captured;
+    TEST_OK(zepi.sampler_create(gear.context, gear.device, &desc, &sampler));
+    const zepi_argument_t arguments[] = {IMAGE(image), SAMPLER(sampler), TEST_POINTER(pixels),
+                                         TEST_POINTER(pixels)};
+    const zepi_launch_desc_t launch = test_launch(sample, 4, arguments, 1);
+    TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &added));
+    TEST_OK(zepi.graph_add_launch(added, &launch, (zepi_graph_wait_list_t){NULL, 0}, NULL));
+    expect_dump(added, "image", image);
+    expect_dump(added, "sampler", sampler);
+    TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &captured));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, captured));
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_end_capture(gear.queue));
+    expect_dump(captured, "image", image);
+    expect_dump(captured, "sampler", sampler);
+    TEST_OK(zepi.release(captured));
+    TEST_OK(zepi.release(added));
+    TEST_OK(zepi.release(sampler));
+    TEST_OK(zepi.release(image));
+    TEST_OK(zepi.release(sample));
 }
 
 Test(image, of_a_native_handle_is_the_same)

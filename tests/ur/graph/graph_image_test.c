@@ -3,6 +3,7 @@
 #include "capture_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #define WIDTH 8
 #define HEIGHT 4
@@ -138,4 +139,28 @@ Test(graph_image, captures_take_copies_of_images_in_order)
 Test(graph_image, captures_take_copies_of_images_in_any_order)
 {
     check_capture(ANY_ORDER);
+}
+
+// By the handles of the driver.
+Test(graph_image, a_dump_names_images_and_samplers)
+{
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, images[0]), UR_MEM(1, images[1]),
+                                                        UR_SAMPLER(2, sampler)};
+    ur_native_handle_t native;
+    char words[64];
+    graph_t graph = cap_begin(gear.queue);
+    UR_OK(urEnqueueKernelLaunchWithArgsExp(gear.queue, average, 2, NULL, global, NULL, 3, arguments,
+                                           NULL, 0, NULL, NULL));
+    cap_end(gear.queue, graph);
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urMemGetNativeHandle(images[i], gear.device, &native));
+        snprintf(words, sizeof(words), "argument %d: image 0x%llx\\n", i,
+                 (unsigned long long)native);
+        cap_expect_dump(graph, words);
+    }
+    UR_OK(urSamplerGetNativeHandle(sampler, &native));
+    snprintf(words, sizeof(words), "argument 2: sampler 0x%llx\"", (unsigned long long)native);
+    cap_expect_dump(graph, words);
+    UR_OK(urGraphDestroyExp(graph));
+    release_all();
 }
