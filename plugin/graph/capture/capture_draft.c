@@ -38,7 +38,7 @@ zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
 
 void zepi_capture_draft_finish(struct zepi_capture_draft *draft)
 {
-    for (uint32_t i = 0; i < draft->outside_count; i++)
+    for (size_t i = 0; i < draft->outside_count; i++)
         zepi_release(draft->outside[i]);
     zepi_free(draft->outside);
     zepi_free(draft->waits);
@@ -48,23 +48,20 @@ void zepi_capture_draft_finish(struct zepi_capture_draft *draft)
 
 // ---- The wait list ----
 
-// Executions wait for the event.
-static zepi_result_t capture_await_outside(struct zepi_graph *graph, struct zepi_event *event)
+static zepi_result_t draft_hold_outside(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
-    zepi_mutex_lock(&graph->mutex);
-    zepi_event_t *outside = zepi_grow(graph->outside, graph->outside_count,
-                                      &graph->outside_capacity, sizeof(outside[0]));
-    if (outside) {
-        graph->outside = outside;
-        outside[graph->outside_count++] = zepi_retain(event);
-    }
-    zepi_mutex_unlock(&graph->mutex);
-    return outside ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    zepi_event_t *outside = zepi_grow(draft->outside, draft->outside_count,
+                                      &draft->outside_capacity, sizeof(outside[0]));
+    if (!outside)
+        return zepi_fail_no_memory();
+    draft->outside = outside;
+    outside[draft->outside_count++] = zepi_retain(event);
+    return ZEPI_SUCCESS;
 }
 
 // For an event of the queue where the capture began, which the graph must not hold: another one,
 // which does not hold the queue, and which a barrier signals outside of the graph.
-static zepi_result_t capture_await_origin(struct zepi_graph *graph, struct zepi_event *event)
+static zepi_result_t draft_await_origin(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
     struct zepi_queue *queue = event->queue;
     zepi_event_t after;
@@ -79,17 +76,16 @@ static zepi_result_t capture_await_origin(struct zepi_graph *graph, struct zepi_
     zepi_completion_point_count(queue->completion);
     zepi_mutex_unlock(&queue->mutex);
     if (result == ZEPI_SUCCESS)
-        result = capture_await_outside(graph, after);
+        result = draft_hold_outside(draft, after);
     zepi_release(after);
     return result;
 }
 
-zepi_result_t zepi_capture_draft_await(const struct zepi_capture_draft *draft,
-                                       struct zepi_event *event)
+zepi_result_t zepi_capture_draft_await(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
     return event->queue && event->queue == draft->capture->origin
-               ? capture_await_origin(draft->graph, event)
-               : capture_await_outside(draft->graph, event);
+               ? draft_await_origin(draft, event)
+               : draft_hold_outside(draft, event);
 }
 
 // One that cannot be an event of the capture.
@@ -107,8 +103,7 @@ static zepi_result_t draft_read_other(struct zepi_capture_draft *draft, struct z
     if (event->context != draft->queue->context)
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "a wait for an event of another context cannot be captured");
-    draft->outside[draft->outside_count++] = zepi_retain(event);
-    return ZEPI_SUCCESS;
+    return zepi_capture_draft_await(draft, event);
 }
 
 // Of a reusable event, its last signal at this moment.
@@ -131,17 +126,13 @@ zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft, ze
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
     draft->waits = zepi_allocate(wait.count, sizeof(draft->waits[0]));
-    draft->outside = zepi_allocate(wait.count, sizeof(draft->outside[0]));
-    if (!draft->waits || !draft->outside)
+    if (!draft->waits)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
         result = zepi_check_object(wait.events[i], &zepi_event_type);
         if (result == ZEPI_SUCCESS)
             result = draft_read_wait(draft, wait.events[i]);
     }
-    // Executions wait for nothing of a list that is refused.
-    for (uint32_t i = 0; i < draft->outside_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_capture_draft_await(draft, draft->outside[i]);
     return result;
 }
 
@@ -240,6 +231,35 @@ static zepi_result_t draft_reserve_fork_locked(const struct zepi_capture_draft *
     return ZEPI_SUCCESS;
 }
 
+// Room in the graph for the events from outside.
+static zepi_result_t draft_reserve_outside_locked(const struct zepi_capture_draft *draft)
+{
+    struct zepi_graph *graph = draft->graph;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&graph->mutex);
+    for (size_t i = 0; i < draft->outside_count && result == ZEPI_SUCCESS; i++) {
+        zepi_event_t *grown = zepi_grow(graph->outside, graph->outside_count + i,
+                                        &graph->outside_capacity, sizeof(grown[0]));
+        if (grown)
+            graph->outside = grown;
+        else
+            result = zepi_fail_no_memory();
+    }
+    zepi_mutex_unlock(&graph->mutex);
+    return result;
+}
+
+// Executions of the graph wait for the events from outside. There is room.
+static void draft_give_outside_locked(struct zepi_capture_draft *draft)
+{
+    struct zepi_graph *graph = draft->graph;
+    zepi_mutex_lock(&graph->mutex);
+    for (size_t i = 0; i < draft->outside_count; i++)
+        graph->outside[graph->outside_count++] = draft->outside[i];
+    zepi_mutex_unlock(&graph->mutex);
+    draft->outside_count = 0;
+}
+
 static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t *out_number)
 {
     struct zepi_capture *capture = draft->capture;
@@ -251,6 +271,8 @@ static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t
         draft->queue->captured_last = draft->queue->captured_since = 0;
     if (result == ZEPI_SUCCESS)
         result = draft_list_waits_locked(draft);
+    if (result == ZEPI_SUCCESS)
+        result = draft_reserve_outside_locked(draft);
     if (result != ZEPI_SUCCESS)
         return result;
     draft->command->queue = draft->queue;
@@ -262,6 +284,7 @@ static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t
         capture->forks[capture->fork_count++] = zepi_retain(draft->queue);
         zepi_queue_set_capture_locked(draft->queue, zepi_retain(capture));
     }
+    draft_give_outside_locked(draft);
     draft_note_locked(draft, *out_number);
     return ZEPI_SUCCESS;
 }

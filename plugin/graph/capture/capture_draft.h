@@ -17,8 +17,10 @@ struct zepi_capture_draft {
     bool holds_up_all;
     uint32_t wait_count;
     uint32_t *waits; // owned: what its wait list has of the graph
-    uint32_t outside_count;
-    zepi_event_t *outside; // owned list of references: what its wait list has from outside
+    // Owned list of references: what its wait list has from outside.
+    zepi_event_t *outside;
+    size_t outside_count;
+    size_t outside_capacity;
 };
 
 // A new reference to the graph of a capture that goes on. ZEPI_ERROR_CAPTURED_EVENT: it is over.
@@ -33,12 +35,11 @@ zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
 void zepi_capture_draft_finish(struct zepi_capture_draft *draft);
 
 // Reads a wait list: numbers of the graph's commands, and events from outside, which executions
-// wait for. Events of other captures and contexts are errors.
+// wait for once the command is added. Events of other captures and contexts are errors.
 zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft,
                                             zepi_wait_list_t wait);
-// Executions of the graph wait for the event, which is from outside.
-zepi_result_t zepi_capture_draft_await(const struct zepi_capture_draft *draft,
-                                       struct zepi_event *event);
+// Executions of the graph wait for the event, which is from outside, once the command is added.
+zepi_result_t zepi_capture_draft_await(struct zepi_capture_draft *draft, struct zepi_event *event);
 
 // Whether the capture takes commands of the queue.
 zepi_result_t zepi_capture_draft_check_locked(const struct zepi_capture_draft *draft);

@@ -94,7 +94,7 @@ static void nested_graph_finish(struct nested_graph *nested)
 
 // Uses and waits of the other graph's commands become this one's.
 static zepi_result_t nested_graph_keep(const struct nested_graph *nested,
-                                       const struct zepi_capture_draft *draft)
+                                       struct zepi_capture_draft *draft)
 {
     const struct zepi_graph *graph = nested->graph;
     zepi_result_t result = ZEPI_SUCCESS;

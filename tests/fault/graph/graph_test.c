@@ -162,6 +162,52 @@ out:
     return result;
 }
 
+// A command that waits for an event from outside. Executions wait for the event if the command was
+// captured, and for nothing else.
+static zepi_result_t capture_behind(zepi_queue_t queue, zepi_graph_t graph, zepi_event_t outside)
+{
+    const float three = 3;
+    zepi_event_t done = NULL;
+    zepi_result_t result, failed = ZEPI_SUCCESS;
+    STEP(zepi.queue_begin_capture(queue, graph));
+    failed = walk_step(zepi.queue_fill(queue, data, &three, sizeof(three), sizeof(three),
+                                       (zepi_wait_list_t){&outside, 1}, NULL),
+                       "queue_fill");
+    STEP(zepi.queue_end_capture(queue));
+    STEP(zepi.graph_finalize(graph));
+    STEP(zepi.queue_execute(queue, graph, TEST_NO_WAIT, &done));
+    if (failed == ZEPI_SUCCESS)
+        STEP(zepi.event_signal(outside));
+    STEP(zepi.event_wait(1, &done, 20 * UINT64_C(1000000000)));
+    WALK_EXPECT(data[0] == (failed == ZEPI_SUCCESS ? 3 : 0));
+out:
+    walk_release(done);
+    return failed == ZEPI_SUCCESS ? result : failed;
+}
+
+static zepi_result_t wait_for_outside(void)
+{
+    zepi_queue_t queue = NULL;
+    zepi_graph_t graph = NULL;
+    zepi_event_t outside = NULL;
+    zepi_result_t result;
+    memset(data, 0, sizeof(data[0]));
+    STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    STEP(zepi.graph_create(gear.context, gear.device, 0, &graph));
+    STEP(zepi.event_create(gear.context, &outside));
+    STEP(capture_behind(queue, graph, outside));
+out:
+    if (queue && zepi_queue_is_capturing(queue))
+        zepi.queue_end_capture(queue);
+    while (outside && zepi.event_signal(outside) != ZEPI_SUCCESS)
+        ;
+    walk_settle(queue);
+    walk_release(outside);
+    walk_release(graph);
+    walk_release(queue);
+    return result;
+}
+
 int main(void)
 {
     walk_begin();
@@ -174,6 +220,7 @@ int main(void)
     TEST_OK(zepi.module_get_kernel(module, "vector_add", &kernel));
     walk_rehearsed("added", add_and_execute, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_rehearsed("captured", capture_and_execute, "ZE_RESULT_ERROR_DEVICE_LOST");
+    walk_rehearsed("behind an event", wait_for_outside, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_release(kernel);
     walk_release(module);
     TEST_OK(zepi.usm_free(gear.context, data));
