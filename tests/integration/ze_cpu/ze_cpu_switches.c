@@ -99,6 +99,44 @@ Test(ze_cpu_switches, completes_without_executing)
     fixture_finish(&fixture);
 }
 
+// A copy that waits for an event, one that nothing orders, and one behind a barrier.
+Test(ze_cpu_switches, executes_closed_lists_backwards_where_nothing_orders_them)
+{
+    const int one = 1, two = 2, three = 3, four = 4;
+    setenv("ZE_CPU_REORDER", "1", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    struct fixture_event event = fixture_event(&fixture, 0);
+    int *data = fixture_shared(&fixture, 4 * sizeof(int));
+    const ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    ze_command_list_handle_t list;
+    ze_command_queue_handle_t queue;
+    MUST(zeCommandListCreate(fixture.context, fixture.device, &list_desc, &list));
+    MUST(zeCommandQueueCreate(fixture.context, fixture.device, &desc, &queue));
+    const size_t size = sizeof(int);
+    // Nothing orders these two.
+    MUST(zeCommandListAppendMemoryFill(list, &data[0], &one, size, size, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[0], &two, size, size, event.event, 0, NULL));
+    // It waits for the second one.
+    MUST(zeCommandListAppendMemoryCopy(list, &data[1], &data[0], size, NULL, 1, &event.event));
+    MUST(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[2], &three, size, size, NULL, 0, NULL));
+    MUST(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[2], &four, size, size, NULL, 0, NULL));
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    MUST(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    cr_assert_eq(data[0], 1);
+    cr_assert_eq(data[1], 2);
+    cr_assert_eq(data[2], 4);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    fixture_event_finish(&event);
+    MUST(zeMemFree(fixture.context, data));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_switches, offers_several_devices_and_sub_devices)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);

@@ -361,22 +361,102 @@ static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uin
 
 static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
 
+// *goals: of its counter-based waits; moved behind them.
+static ze_result_t execute_recorded(struct cpu_executor *executor,
+                                    const struct cpu_command *command, const uint64_t **goals)
+{
+    for (uint32_t i = 0; i < command->wait_count; i++) {
+        const struct cpu_wait *wait = &command->waits[i];
+        if (wait->event != NULL)
+            wait_for(executor, wait->event, cpu_wait_counts(wait) ? *(*goals)++ : 1);
+    }
+    return perform(executor, command);
+}
+
+static ze_result_t execute_in_order(struct cpu_executor *executor, const struct cpu_list *list,
+                                    const uint64_t *goals)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const struct cpu_command *command = list->head; command != NULL; command = command->next) {
+        ze_result_t one = execute_recorded(executor, command, &goals);
+        if (result == ZE_RESULT_SUCCESS)
+            result = one;
+    }
+    return result;
+}
+
+// A command of a list that is reordered.
+struct recorded {
+    const struct cpu_command *command;
+    const uint64_t *goals;
+};
+
+static bool is_ready(const struct recorded *recorded)
+{
+    const uint64_t *goals = recorded->goals;
+    for (uint32_t i = 0; i < recorded->command->wait_count; i++) {
+        const struct cpu_wait *wait = &recorded->command->waits[i];
+        const uint64_t goal = cpu_wait_counts(wait) ? *goals++ : 1;
+        if (wait->event != NULL && !cpu_event_has_reached(wait->event, goal))
+            return false;
+    }
+    return true;
+}
+
+// The last one first that has nothing to wait for; the first if all have. The array is used up.
+static ze_result_t execute_backwards(struct cpu_executor *executor, struct recorded *commands,
+                                     size_t count)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (; count > 0; count--) {
+        size_t at = count - 1;
+        while (at > 0 && !is_ready(&commands[at]))
+            at--;
+        ze_result_t one = execute_recorded(executor, commands[at].command, &commands[at].goals);
+        if (result == ZE_RESULT_SUCCESS)
+            result = one;
+        memmove(&commands[at], &commands[at + 1], (count - at - 1) * sizeof(commands[0]));
+    }
+    return result;
+}
+
+// Barriers stay where they are.
+static ze_result_t execute_reordered(struct cpu_executor *executor, const struct cpu_list *list,
+                                     const uint64_t *goals)
+{
+    size_t total = 0, count = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (const struct cpu_command *command = list->head; command != NULL; command = command->next)
+        total++;
+    struct recorded *commands = calloc(total + 1, sizeof(commands[0]));
+    if (commands == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (const struct cpu_command *command = list->head; command != NULL; command = command->next) {
+        const struct recorded recorded = {command, goals};
+        for (uint32_t i = 0; i < command->wait_count; i++)
+            goals += cpu_wait_counts(&command->waits[i]) ? 1 : 0;
+        commands[count++] = recorded;
+        if (command->kind != CPU_COMMAND_BARRIER && command->next != NULL)
+            continue;
+        // The barrier after all the others.
+        const size_t barriers = command->kind == CPU_COMMAND_BARRIER ? 1 : 0;
+        ze_result_t some = execute_backwards(executor, commands, count - barriers);
+        ze_result_t last = execute_backwards(executor, &commands[count - barriers], barriers);
+        if (result == ZE_RESULT_SUCCESS)
+            result = some != ZE_RESULT_SUCCESS ? some : last;
+        count = 0;
+    }
+    free(commands);
+    return result;
+}
+
 static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_command *command)
 {
     struct cpu_list *list = command->u.execute.list;
     const uint64_t *goals = command->u.execute.goals;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (const struct cpu_command *recorded = list->head; recorded != NULL;
-         recorded = recorded->next) {
-        for (uint32_t i = 0; i < recorded->wait_count; i++) {
-            const struct cpu_wait *wait = &recorded->waits[i];
-            if (wait->event != NULL)
-                wait_for(executor, wait->event, cpu_wait_counts(wait) ? *goals++ : 1);
-        }
-        ze_result_t one = perform(executor, recorded);
-        if (result == ZE_RESULT_SUCCESS)
-            result = one;
-    }
+    ze_result_t result = cpu_options()->reorders && !list->is_in_order
+                             ? execute_reordered(executor, list, goals)
+                             : execute_in_order(executor, list, goals);
     ze_result_t finished = cpu_executor_finish(executor);
     // Release: a thread that sees the list unused may reset it.
     atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
