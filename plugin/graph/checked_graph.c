@@ -96,7 +96,8 @@ static zepi_result_t make_described_launch(const struct zepi_graph *graph,
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_launch launch = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
-    return zepi_graph_launch_make(graph->context, graph->device, desc->kernel, &launch, out_launch);
+    return zepi_graph_launch_make(graph->context, graph->device, desc->kernel, &launch, NULL,
+                                  out_launch);
 }
 
 zepi_result_t zepi_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,

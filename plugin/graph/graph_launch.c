@@ -5,7 +5,7 @@
 #include "memory/buffer.h"
 #include "memory/image.h"
 
-#define VALUE_ALIGNMENT 16
+#define VALUE_ALIGNMENT 8
 
 void zepi_graph_launch_release(struct zepi_graph_launch *launch)
 {
@@ -19,11 +19,29 @@ void zepi_graph_launch_release(struct zepi_graph_launch *launch)
 }
 
 // Room for a value's bytes, such that the next one is aligned, too.
-static size_t argument_room_bytes(const zepi_argument_t *argument)
+static size_t value_room_bytes(size_t size_bytes)
 {
-    return argument->kind == ZEPI_ARGUMENT_VALUE
-               ? (argument->size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT
-               : 0;
+    return (size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT;
+}
+
+// The size of a launch with these arguments. False: there is no memory of that size.
+static bool graph_launch_size(const struct zepi_argument_list *list, size_t *out_size_bytes)
+{
+    size_t size_bytes = sizeof(struct zepi_graph_launch) +
+                        list->count * (sizeof(zepi_argument_t) + sizeof(struct zepi_graph_memory));
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct zepi_argument_record *record = zepi_argument_at(list, i);
+        const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
+        if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
+            size_bytes += value_room_bytes(sizeof(void *));
+        else if (kind == ZEPI_ARGUMENT_VALUE &&
+                 (record->size_bytes > PTRDIFF_MAX ||
+                  __builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
+                                         &size_bytes)))
+            return false;
+    }
+    *out_size_bytes = size_bytes;
+    return true;
 }
 
 static bool is_moving(const struct zepi_graph_memory *memory)
@@ -31,44 +49,104 @@ static bool is_moving(const struct zepi_graph_memory *memory)
     return memory->part.buffer && !memory->part.buffer->fixed;
 }
 
-struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
-                                                   const zepi_launch_desc_t *desc,
-                                                   const struct zepi_graph_memory *memory)
+static void graph_launch_hold(struct zepi_graph_launch *launch, uint32_t index,
+                              const struct zepi_graph_memory *memory)
 {
-    const uint32_t count = desc->argument_count;
-    const size_t fixed_bytes = sizeof(struct zepi_graph_launch) +
-                               count * (sizeof(zepi_argument_t) + sizeof(struct zepi_graph_memory));
-    size_t value_bytes = 0;
-    for (uint32_t i = 0; i < count; i++)
-        value_bytes += argument_room_bytes(&desc->arguments[i]);
-    const size_t size_bytes = fixed_bytes + VALUE_ALIGNMENT + value_bytes;
-    struct zepi_graph_launch *launch = zepi_allocate(1, size_bytes);
+    launch->memory[index] = *memory;
+    launch->moves = launch->moves || is_moving(memory);
+    if (!memory->object)
+        return;
+    zepi_retain(memory->object);
+    launch->has_objects = true;
+}
+
+// Objects of the core: a buffer, whose address is asked for with each recording, an image or a
+// sampler. The kernel's context has been found in them, unless the constants are emulated: then
+// wrong buffers are found by the recording.
+static void graph_launch_hold_object(struct zepi_graph_launch *launch, uint32_t index)
+{
+    zepi_argument_t *argument = &launch->arguments[index];
+    struct zepi_buffer *buffer = (struct zepi_buffer *)argument->value;
+    struct zepi_graph_memory memory = {.object = buffer};
+    if (zepi_argument_has_pixels(argument))
+        zepi_argument_read_handle(argument, argument);
+    else if (zepi_object_is(buffer, &zepi_buffer_type) &&
+             buffer->context == launch->kernel->context)
+        memory.part = (struct zepi_buffer_part){buffer, 0, buffer->size_bytes};
+    else
+        return;
+    graph_launch_hold(launch, index, &memory);
+}
+
+// Of arguments that can be read. `memory`, one an argument, without references; NULL: the objects
+// among the arguments.
+static void graph_launch_copy_arguments(struct zepi_graph_launch *launch,
+                                        const struct zepi_argument_list *list,
+                                        const struct zepi_graph_memory *memory)
+{
+    char *room = (char *)&launch->memory[list->count];
+    for (uint32_t i = 0; i < list->count; i++) {
+        zepi_argument_t *argument = &launch->arguments[i];
+        zepi_argument_read(list, i, argument);
+        if (memory)
+            graph_launch_hold(launch, i, &memory[i]);
+        else if (argument->kind >= ZEPI_ARGUMENT_BUFFER)
+            graph_launch_hold_object(launch, i);
+        if (argument->kind != ZEPI_ARGUMENT_VALUE || !argument->value)
+            continue;
+        argument->value = memcpy(room, argument->value, argument->size_bytes);
+        room += value_room_bytes(argument->size_bytes);
+    }
+}
+
+static void graph_launch_copy_sizes(struct zepi_graph_launch *launch,
+                                    const struct zepi_launch *from)
+{
+    zepi_launch_desc_t *desc = &launch->desc;
+    desc->work_dim = from->work_dim;
+    for (uint32_t i = 0; i < from->work_dim; i++) {
+        desc->global_size[i] = from->global_size[i];
+        desc->group_size[i] = from->group_size ? from->group_size[i] : 0;
+        desc->global_offset[i] = from->global_offset ? from->global_offset[i] : 0;
+    }
+}
+
+// NULL without memory (noted).
+static struct zepi_graph_launch *graph_launch_create(struct zepi_kernel *kernel,
+                                                     const struct zepi_launch *from,
+                                                     const struct zepi_graph_memory *memory)
+{
+    size_t size_bytes;
+    const uint32_t count = from->arguments.count;
+    struct zepi_graph_launch *launch =
+        graph_launch_size(&from->arguments, &size_bytes) ? zepi_allocate(1, size_bytes) : NULL;
     if (!launch) {
         zepi_fail_no_memory();
         return NULL;
     }
-    char *values = (char *)launch + fixed_bytes;
-    values += VALUE_ALIGNMENT - (uintptr_t)values % VALUE_ALIGNMENT;
     atomic_init(&launch->references, 1);
     launch->kernel = zepi_retain(kernel);
     launch->memory = (struct zepi_graph_memory *)&launch->arguments[count];
-    for (uint32_t i = 0; i < count; i++) {
-        launch->arguments[i] = desc->arguments[i];
-        launch->memory[i] = memory[i];
-        if (memory[i].object) {
-            zepi_retain(memory[i].object);
-            launch->has_objects = true;
-        }
-        launch->moves = launch->moves || is_moving(&memory[i]);
-        if (desc->arguments[i].kind != ZEPI_ARGUMENT_VALUE || !desc->arguments[i].value)
-            continue;
-        launch->arguments[i].value =
-            memcpy(values, desc->arguments[i].value, desc->arguments[i].size_bytes);
-        values += argument_room_bytes(&desc->arguments[i]);
-    }
-    launch->desc = *desc;
+    launch->desc.size = sizeof(launch->desc);
+    launch->desc.kernel = kernel;
     launch->desc.arguments = launch->arguments;
+    launch->desc.argument_count = count;
+    launch->desc.flags = from->flags;
+    graph_launch_copy_sizes(launch, from);
+    graph_launch_copy_arguments(launch, &from->arguments, memory);
     return launch;
+}
+
+zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     const struct zepi_graph_memory *memory,
+                                     struct zepi_graph_launch **out_launch)
+{
+    const zepi_result_t result = zepi_launch_check(context, device, kernel, launch);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_launch = graph_launch_create(kernel, launch, memory);
+    return *out_launch ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 struct zepi_graph_launch *
@@ -80,9 +158,9 @@ zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct ze
     zepi_launch_desc_t desc = from->desc;
     zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
     struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
-    desc.kernel = kernel;
     desc.arguments = arguments;
     desc.argument_count = count;
+    const struct zepi_launch changed = zepi_launch_of(&desc, (zepi_wait_list_t){NULL, 0}, NULL);
     for (uint32_t i = 0; i < count && arguments && memory; i++) {
         if (i == index) {
             arguments[i] = *argument;
@@ -93,7 +171,7 @@ zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct ze
         }
     }
     if (arguments && memory)
-        launch = zepi_graph_launch_create(kernel, &desc, memory);
+        launch = graph_launch_create(kernel, &changed, memory);
     else
         zepi_fail_no_memory();
     zepi_free(arguments);
@@ -112,7 +190,7 @@ bool zepi_graph_launch_set_argument(struct zepi_graph_launch *launch, uint32_t i
         return true;
     }
     void *room = own->kind == ZEPI_ARGUMENT_VALUE ? (void *)own->value : NULL;
-    if (!room || argument->size_bytes > argument_room_bytes(own))
+    if (!room || argument->size_bytes > value_room_bytes(own->size_bytes))
         return false;
     memcpy(room, argument->value, argument->size_bytes);
     own->size_bytes = argument->size_bytes;
@@ -181,89 +259,4 @@ uint64_t zepi_graph_launch_compare(const struct zepi_graph_launch *old,
             changes |= zepi_graph_changed_argument(i);
     }
     return changes;
-}
-
-// ---- Checked launches ----
-
-// An image or a sampler of the context; others are found wrong later.
-static bool is_known_pixel_object(const zepi_argument_t *argument,
-                                  const struct zepi_context *context)
-{
-    const struct zepi_image *image = argument->value;
-    const struct zepi_sampler *sampler = argument->value;
-    if (argument->kind == ZEPI_ARGUMENT_IMAGE)
-        return zepi_object_is(image, &zepi_image_type) && image->context == context;
-    return argument->kind == ZEPI_ARGUMENT_SAMPLER && zepi_object_is(sampler, &zepi_sampler_type) &&
-           sampler->context == context;
-}
-
-static zepi_result_t read_graph_arguments(const struct zepi_launch *launch,
-                                          const struct zepi_context *context,
-                                          zepi_argument_t *arguments,
-                                          struct zepi_graph_memory *memory)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < launch->arguments.count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_argument_read(&launch->arguments, i, &arguments[i]);
-        struct zepi_buffer *buffer = (struct zepi_buffer *)arguments[i].value;
-        if (result == ZEPI_SUCCESS && arguments[i].kind == ZEPI_ARGUMENT_BUFFER &&
-            zepi_object_is(buffer, &zepi_buffer_type) && buffer->context == context)
-            memory[i] = (struct zepi_graph_memory){buffer, {buffer, 0, buffer->size_bytes}};
-        if (result == ZEPI_SUCCESS && is_known_pixel_object(&arguments[i], context))
-            memory[i].object = (void *)arguments[i].value;
-    }
-    return result;
-}
-
-// Of images and samplers that the launch holds.
-static void graph_arguments_read_handles(zepi_argument_t *arguments,
-                                         const struct zepi_graph_memory *memory, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (zepi_argument_has_pixels(&arguments[i]) && memory[i].object)
-            zepi_argument_read_handle(&arguments[i], &arguments[i]);
-    }
-}
-
-static zepi_launch_desc_t describe_graph_launch(struct zepi_kernel *kernel,
-                                                const struct zepi_launch *launch,
-                                                const zepi_argument_t *arguments)
-{
-    zepi_launch_desc_t desc = {.size = sizeof(desc),
-                               .kernel = kernel,
-                               .arguments = arguments,
-                               .argument_count = launch->arguments.count,
-                               .work_dim = launch->work_dim,
-                               .flags = launch->flags};
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        desc.global_size[i] = launch->global_size[i];
-        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
-        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
-    }
-    return desc;
-}
-
-zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
-                                     struct zepi_graph_launch **out_launch)
-{
-    const uint32_t count = launch->arguments.count;
-    zepi_argument_t *arguments = zepi_allocate(count, sizeof(arguments[0]));
-    struct zepi_graph_memory *memory = zepi_allocate(count, sizeof(memory[0]));
-    zepi_result_t result = arguments && memory
-                               ? read_graph_arguments(launch, context, arguments, memory)
-                               : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        const zepi_launch_desc_t desc = describe_graph_launch(kernel, launch, arguments);
-        const struct zepi_launch asked = zepi_launch_of(&desc, (zepi_wait_list_t){NULL, 0}, NULL);
-        result = zepi_launch_check(context, device, kernel, &asked);
-        if (result == ZEPI_SUCCESS) {
-            graph_arguments_read_handles(arguments, memory, count);
-            *out_launch = zepi_graph_launch_create(kernel, &desc, memory);
-            result = *out_launch ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-        }
-    }
-    zepi_free(arguments);
-    zepi_free(memory);
-    return result;
 }

@@ -37,15 +37,17 @@ struct zepi_graph_launch {
     zepi_argument_t arguments[];      // then `memory`, then the bytes of values
 };
 
-// `desc`, and `memory`, one an argument, are copied. The launch has been checked. NULL without
-// memory (noted).
-struct zepi_graph_launch *zepi_graph_launch_create(struct zepi_kernel *kernel,
-                                                   const zepi_launch_desc_t *desc,
-                                                   const struct zepi_graph_memory *memory);
+// Checks a launch on the device, and makes one of a graph. `memory`: that of each argument, without
+// references; NULL: that of the buffers, images and samplers among the arguments.
+// ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
+zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     const struct zepi_graph_memory *memory,
+                                     struct zepi_graph_launch **out_launch);
 
-// The same with another kernel, number of arguments, and argument, if `index` is below the number.
-// `argument_memory` without a reference, or NULL. Further arguments are gone; new ones are values
-// without bytes. NULL without memory (noted).
+// The launch with another kernel, number of arguments, and argument, if `index` is below the
+// number. `argument_memory` without a reference, or NULL. Further arguments are gone; new ones are
+// values without bytes. NULL without memory (noted).
 struct zepi_graph_launch *
 zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct zepi_kernel *kernel,
                                  uint32_t count, uint32_t index, const zepi_argument_t *argument,
@@ -80,12 +82,6 @@ uint64_t zepi_graph_compare_sizes(const zepi_launch_desc_t *old, const zepi_laun
 uint64_t zepi_graph_launch_compare(const struct zepi_graph_launch *old,
                                    const struct zepi_graph_launch *launch,
                                    const struct zepi_device_kernel *device_kernel);
-
-// Checks a launch on the device, whose arguments are not checked, and makes one of a graph.
-// ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
-zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
-                                     struct zepi_graph_launch **out_launch);
 
 static inline struct zepi_graph_launch *zepi_graph_launch_retain(struct zepi_graph_launch *launch)
 {

@@ -119,7 +119,6 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
 {
     const uint32_t device_index = zepi_context_device_index(context, device);
     struct zepi_device_kernel *device_kernel;
-    struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
     uint32_t offset[3];
     zepi_result_t result = launch_get_device_kernel(kernel, context, device_index, &device_kernel);
@@ -129,12 +128,8 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_
                      ? zepi_arguments_check_pixels(device_kernel, &launch->arguments)
                      : zepi_arguments_check(device_kernel, device, &launch->arguments);
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_take(device_kernel, &instance);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_work_size_init(&size, device_kernel, device, instance->ze, launch->work_dim,
-                                 launch->global_size, launch->group_size);
-    zepi_kernel_instance_give(device_kernel, instance);
+        result = zepi_work_size_init(&size, device_kernel, device, NULL, launch->work_dim,
+                                     launch->global_size, launch->group_size);
     return result == ZEPI_SUCCESS && !size.is_empty
                ? zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset)
                : result;

@@ -92,6 +92,9 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                          zeros, work_dim);
     if (size->is_empty)
         return ZEPI_SUCCESS;
+    const bool is_required = device_kernel->properties.requiredGroupSizeX > 0;
+    if (zeros > 0 && !is_required && !ze)
+        return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
         result = suggest_group_size(size, device_kernel, ze, global);

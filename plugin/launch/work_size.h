@@ -15,8 +15,9 @@ struct zepi_work_size {
 };
 
 // From sizes in work-items, of which the first `work_dim` are read; a group size of zeros, or NULL,
-// is chosen: the one that the kernel requires, else the driver's suggestion for `ze`. Errors name
-// the size that does not fit.
+// is chosen: the one that the kernel requires, else the driver's suggestion for `ze`. Without `ze`
+// (NULL) the sizes are checked alone, and none is suggested. Errors name the size that does not
+// fit.
 zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                   const struct zepi_device_kernel *device_kernel,
                                   const struct zepi_device *device, ze_kernel_handle_t ze,

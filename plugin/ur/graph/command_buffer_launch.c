@@ -38,60 +38,48 @@ static void list_memory(uint32_t count, const ur_exp_kernel_arg_properties_t *ar
     }
 }
 
+static ur_result_t fail_graph_launch(zepi_result_t result, const struct zepi_graph *graph,
+                                     const struct zepi_kernel *kernel,
+                                     const struct zepi_launch *asked)
+{
+    const ur_result_t ur =
+        zepi_ur_fail_launch(result, kernel, graph->context, graph->device, asked);
+    // There is no wait list here.
+    return result == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : ur;
+}
+
 ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
                                        const zepi_launch_desc_t *desc)
 {
     const struct zepi_launch asked = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
     const zepi_result_t checked = zepi_launch_check(graph->context, graph->device, kernel, &asked);
-    if (checked == ZEPI_SUCCESS)
-        return UR_RESULT_SUCCESS;
-    const ur_result_t result =
-        zepi_ur_fail_launch(checked, kernel, graph->context, graph->device, &asked);
-    // There is no wait list here.
-    return checked == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : result;
+    return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS
+                                   : fail_graph_launch(checked, graph, kernel, &asked);
 }
 
-static zepi_launch_desc_t launch_desc_of(struct zepi_kernel *kernel,
-                                         const struct zepi_launch *launch,
-                                         const zepi_argument_t *arguments)
-{
-    zepi_launch_desc_t desc = {.size = sizeof(desc),
-                               .kernel = kernel,
-                               .arguments = arguments,
-                               .argument_count = launch->arguments.count,
-                               .work_dim = launch->work_dim};
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        desc.global_size[i] = launch->global_size[i];
-        desc.group_size[i] = launch->group_size ? launch->group_size[i] : 0;
-        desc.global_offset[i] = launch->global_offset ? launch->global_offset[i] : 0;
-    }
-    return desc;
-}
-
-static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
-                               const struct zepi_launch *asked,
-                               const ur_exp_kernel_arg_properties_t *records,
-                               struct zepi_graph_launch **out_launch)
+// With arguments of any kind and in any order.
+static ur_result_t make_launch_with_objects(const struct zepi_graph *graph,
+                                            struct zepi_kernel *kernel, struct zepi_launch *asked,
+                                            const ur_exp_kernel_arg_properties_t *records,
+                                            struct zepi_graph_launch **out_launch)
 {
     struct zepi_ur_arguments arguments;
     struct zepi_graph_memory inline_memory[INLINE_ARGUMENTS];
     struct zepi_graph_memory *memory = inline_memory;
     const uint32_t count = asked->arguments.count;
-    ur_result_t result = zepi_ur_check_sizes(asked);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_arguments_init(&arguments, graph->context, graph->device, count, records);
+    ur_result_t result =
+        zepi_ur_arguments_init(&arguments, graph->context, graph->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_launch_desc_t desc = launch_desc_of(kernel, asked, arguments.list);
+    asked->arguments = zepi_argument_list_of(count, arguments.list);
     if (count > INLINE_ARGUMENTS)
         memory = zepi_allocate(count, sizeof(*memory));
     if (memory) {
         list_memory(count, records, memory);
-        result = zepi_ur_check_graph_launch(graph, kernel, &desc);
-        if (result == UR_RESULT_SUCCESS) {
-            *out_launch = zepi_graph_launch_create(kernel, &desc, memory);
-            result = *out_launch ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-        }
+        const zepi_result_t made = zepi_graph_launch_make(graph->context, graph->device, kernel,
+                                                          asked, memory, out_launch);
+        if (made != ZEPI_SUCCESS)
+            result = fail_graph_launch(made, graph, kernel, asked);
     } else {
         result = zepi_ur_result(zepi_fail_no_memory());
     }
@@ -99,6 +87,25 @@ static ur_result_t read_launch(const struct zepi_graph *graph, struct zepi_kerne
         zepi_free(memory);
     zepi_ur_arguments_finish(&arguments);
     return result;
+}
+
+static ur_result_t make_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+                               struct zepi_launch *asked,
+                               const ur_exp_kernel_arg_properties_t *records,
+                               struct zepi_graph_launch **out_launch)
+{
+    const ur_result_t result = zepi_ur_check_sizes(asked);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (asked->arguments.count > 0 && !records)
+        return zepi_ur_refuse_null("pArgs");
+    const zepi_result_t made =
+        zepi_graph_launch_make(graph->context, graph->device, kernel, asked, NULL, out_launch);
+    if (made == ZEPI_SUCCESS)
+        return UR_RESULT_SUCCESS;
+    return made == ZEPI_ARGUMENTS_UNREAD
+               ? make_launch_with_objects(graph, kernel, asked, records, out_launch)
+               : fail_graph_launch(made, graph, kernel, asked);
 }
 
 // `launch` is consumed. NULL without memory (noted).
@@ -129,7 +136,7 @@ static struct zepi_graph_command *make_command(const struct zepi_ur_append *appe
 }
 
 static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
-                                 const struct zepi_launch *asked,
+                                 struct zepi_launch *asked,
                                  const ur_exp_kernel_arg_properties_t *records,
                                  uint32_t alternative_count, const ur_kernel_handle_t *alternatives)
 {
@@ -144,7 +151,7 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
     if (result == UR_RESULT_SUCCESS)
-        result = read_launch(append->graph, zepi_ur_kernel(kernel), asked, records, &launch);
+        result = make_launch(append->graph, zepi_ur_kernel(kernel), asked, records, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_append_end(append, make_command(append, zepi_ur_kernel(kernel),
