@@ -141,10 +141,15 @@ zepi_result_t zepi_launch_update_set_sizes(struct zepi_graph_command *command,
 zepi_result_t zepi_launch_update_replace(struct zepi_graph_command *command,
                                          struct zepi_graph_launch *launch)
 {
+    const struct zepi_graph *graph = command->graph;
+    const struct zepi_graph_launch *old = command->launch;
     const struct zepi_device_kernel *device_kernel =
-        zepi_graph_device_kernel(command->graph, launch->kernel);
-    return launch_update_put(command, launch,
-                             zepi_graph_launch_compare(command->launch, launch, device_kernel));
+        zepi_graph_device_kernel(graph, launch->kernel);
+    uint64_t changes = zepi_graph_launch_compare(old, launch, device_kernel);
+    // The command was added with one kernel: lists can take no other.
+    if (device_kernel != zepi_graph_device_kernel(graph, old->kernel))
+        changes |= ZEPI_GRAPH_CHANGED_FOR_GOOD;
+    return launch_update_put(command, launch, changes);
 }
 
 // ---- End ----
