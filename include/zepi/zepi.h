@@ -60,7 +60,7 @@ typedef enum zepi_result {
     ZEPI_ERROR_INVALID_SIZE = 2,
     // A handle is NULL, of another type, released, or belongs to another context.
     ZEPI_ERROR_INVALID_OBJECT = 3,
-    // The module or the graph is not in the state that the operation needs.
+    // The module, the graph or the queue is not in the state that the operation needs.
     ZEPI_ERROR_WRONG_STATE = 4,
     ZEPI_ERROR_KERNEL_NOT_FOUND = 5,
     // A kernel object of another module than the one that the launch names.
@@ -609,8 +609,8 @@ typedef struct zepi_kernel_info {
 typedef uint32_t zepi_graph_flags_t;
 #define ZEPI_GRAPH_UPDATABLE 0x1u // graph_update can change its launches
 
-// Earlier commands of a graph, by their numbers: a command waits for them. Those that wait for
-// nothing in common may overlap.
+// Earlier commands of a graph, by their numbers: a command waits for them. Commands overlap unless
+// one waits for the other, directly or not.
 typedef struct zepi_graph_wait_list {
     const uint32_t *numbers;
     uint32_t count;
@@ -1003,22 +1003,30 @@ typedef struct zepi_plugin {
     // or captured from queues, not both; then it is finalized, and executed any number of times. It
     // keeps the kernels, buffers, images and samplers that its commands use, and USM as little as a
     // queue does. The last release waits for its executions. A graph may be used by several threads
-    // at once.
+    // at once. ZEPI_ERROR_INVALID_VALUE: unknown flags.
     zepi_result_t (*graph_create)(zepi_context_t context, zepi_device_t device,
                                   zepi_graph_flags_t flags, zepi_graph_t *out_graph);
     zepi_result_t (*graph_get_info)(zepi_graph_t graph, zepi_graph_info_t *out_info);
     // Commands of the queue go to the graph, which has none yet, and are not executed. Commands of
-    // other queues of the graph's device that wait for one of their events go there, too, and so do
-    // all later ones of such a queue, until the capture ends. Commands are numbered from 0 on, in
-    // the order in which they were enqueued. They wait for the one before if their queue is in
-    // order, for the last barrier else, and for their wait list; executions wait for events in it
-    // that are not of the capture. An execution of another graph is captured as that graph's
-    // commands at this moment, between two without effect, and a launch by name with the kernel
-    // that it finds at this moment. ZEPI_ERROR_CAPTURE_UNSUPPORTED, and nothing is captured: waits
-    // by the host (queue_finish, event_wait), queue_get_native, queue_allocate, queue_free,
-    // queue_call_host. Events of captured commands never complete, and belong to the graph:
-    // ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
-    // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture.
+    // other queues of the graph's context and device that wait for one of their events go there,
+    // too, and so do all later ones of such a queue, until the capture ends. Commands are numbered
+    // from 0 on, in the order in which they were enqueued. They wait for the one before if their
+    // queue is in order, for the last barrier else, and for their wait list; executions wait for
+    // events in it that are not of the capture. An execution of another graph is captured as that
+    // graph's commands at this moment, between two without effect, and a launch by name with the
+    // kernel that it finds at this moment. The capture keeps graph and queues.
+    // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture. ZEPI_ERROR_INVALID_VALUE: the graph
+    // has commands, is finalized, or its capture failed. ZEPI_ERROR_INVALID_OBJECT: it is of another
+    // context or device than the queue.
+    //
+    // Commands that are not captured leave the capture as it was. ZEPI_ERROR_CAPTURE_UNSUPPORTED:
+    // waits by the host (queue_finish, event_wait), queue_get_native, event_get_native,
+    // queue_allocate, queue_free, queue_call_host, commands of a queue of another context or device,
+    // and waits for an event of another context that is not complete. ZEPI_ERROR_CAPTURE_MERGE: a
+    // wait for an event of another capture. ZEPI_ERROR_CAPTURE_INVALIDATED: another thread ended the
+    // capture meanwhile; or an execution was captured in part, and so are all commands after it.
+    // Events of captured commands never complete, and belong to the graph: commands that wait for
+    // them, and event_wait, are ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
     zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
     // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another
     // one, ZEPI_ERROR_NOT_CAPTURING where there is none. A command of this queue has to wait,
@@ -1027,8 +1035,11 @@ typedef struct zepi_plugin {
     // The release of the queue ends the capture as well.
     zepi_result_t (*queue_end_capture)(zepi_queue_t queue);
     // Adds a command that waits for earlier ones. It is checked as by queue_launch, queue_copy and
-    // queue_fill, and as much is copied; memory and pattern are of USM, and the pattern of any
-    // size. *out_number (may be NULL) is its number.
+    // queue_fill, and as much is copied, but has at least one byte. Memory is of USM; the pattern is
+    // read by the host, and of any size. *out_number (may be NULL) is the command's number.
+    // ZEPI_ERROR_WRONG_STATE: the graph is finalized, or has been captured to.
+    // ZEPI_ERROR_INVALID_VALUE: it has no command of a number in the wait list; or the launch has no
+    // kernel object, or a module, values or a selector.
     zepi_result_t (*graph_add_launch)(zepi_graph_t graph, const zepi_launch_desc_t *desc,
                                       zepi_graph_wait_list_t wait, uint32_t *out_number);
     zepi_result_t (*graph_add_copy)(zepi_graph_t graph, void *destination, const void *source,
@@ -1038,20 +1049,23 @@ typedef struct zepi_plugin {
                                     size_t pattern_size_bytes, size_t size_bytes,
                                     zepi_graph_wait_list_t wait, uint32_t *out_number);
     // Records the commands. Nothing is added afterwards. ZEPI_ERROR_WRONG_STATE: that was done
-    // before, or the graph is being captured, or its capture failed.
+    // before, or the graph is being captured, or its capture failed. After another error it can be
+    // tried again.
     zepi_result_t (*graph_finalize)(zepi_graph_t graph);
     // Of a finalized graph with ZEPI_GRAPH_UPDATABLE, else ZEPI_ERROR_WRONG_STATE: all updates or
-    // none, for executions that are enqueued later. The launches are copied.
+    // none, for executions that are enqueued later; the last one of a command counts. The launches
+    // are checked and copied as by graph_add_launch, and may be of other kernels than before.
+    // ZEPI_ERROR_INVALID_VALUE: there is no update, or none of a launch by this number.
     zepi_result_t (*graph_update)(zepi_graph_t graph, uint32_t count,
                                   const zepi_graph_update_t *updates);
-    // Enqueues an execution to a queue of the graph's context and device: one call of the driver.
-    // It also waits for the execution before, in whatever queue. If eight executions are under way
-    // (one, if a host recorded commands to it through Level Zero), the call waits for the first of
-    // them. ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
+    // Enqueues an execution to a queue of the graph's context and device, else
+    // ZEPI_ERROR_INVALID_OBJECT: one call of the driver, if it has one for that. The execution also
+    // waits for the one before, in whatever queue. If eight are under way, the call waits for the
+    // first of them. ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
     zepi_result_t (*queue_execute)(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
-    // Writes the graph to a file for Graphviz: commands with their sizes, arguments and
-    // dependencies. ZEPI_ERROR_UNKNOWN: the file cannot be written.
+    // Writes the graph, in whatever state, to a file for Graphviz: commands with their sizes,
+    // arguments and dependencies. ZEPI_ERROR_UNKNOWN: the file cannot be written.
     zepi_result_t (*graph_dump)(zepi_graph_t graph, const char *path);
 
     // ---- Queues on one of several compute engines ----

@@ -48,8 +48,11 @@ static zepi_result_t capture_open_graph(struct zepi_graph *graph,
         result = zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph is in another capture");
     else if (graph->commands.count > 0 || graph->is_finalized ||
              graph->capture == ZEPI_GRAPH_CAPTURE_FAILED)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                           "the graph has commands: a capture begins with none");
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s: a capture begins with a new graph",
+                           graph->capture == ZEPI_GRAPH_CAPTURE_FAILED
+                               ? "the capture of the graph failed"
+                           : graph->is_finalized ? "the graph was finalized"
+                                                 : "the graph has commands");
     else
         graph->capture = ZEPI_GRAPH_CAPTURING;
     // An empty capture before said that it was.
