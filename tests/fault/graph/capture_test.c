@@ -3,41 +3,20 @@
 // Captures two queues, with a fork and a command of the host's own, and replays them, while each
 // Level Zero call and each allocation fails in turn. A call that fails leaves the capture as it
 // was, or reports that it is invalid.
-#include "walk_ur.h"
+#include "graph_walk.h"
 
-#include "device/context.h"
 #include "ur/graph/graph.h"
-#include "ze/ze.h"
 
-#include <string.h>
+#define FILLED 12 // of ITEMS, by a pattern of three
 
-#define ITEMS 16
-#define FILLED 12 // of these, by a pattern of three
-
-static struct test_gear gear;
-static ur_program_handle_t program;
-static float *data; // four vectors
-
-static ur_exp_kernel_arg_properties_t pointer(uint32_t index, void *memory)
-{
-    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
-                                            .type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                            .index = index,
-                                            .value.pointer = memory};
-}
-
-// The failure may hit this call, too: the host notices, and records nothing.
 static zepi_result_t native_result;
 
 static void record(ur_queue_handle_t queue, void *user)
 {
-    ur_native_handle_t list;
+    ur_native_handle_t list = 0;
     (void)user;
-    native_result = told(zepi_urQueueGetNativeHandle(queue, NULL, &list));
-    if (native_result == ZEPI_SUCCESS)
-        native_result =
-            ZEPI_ZE(zeCommandListAppendMemoryCopy, (ze_command_list_handle_t)list, data + 2 * ITEMS,
-                    data + ITEMS, ITEMS * sizeof(float), NULL, 0, NULL);
+    const ur_result_t found = zepi_urQueueGetNativeHandle(queue, NULL, &list);
+    native_result = record_natively(found, list);
 }
 
 struct capture {
@@ -122,11 +101,10 @@ static zepi_result_t replay(zepi_queue_flags_t flags)
     struct capture capture = {0};
     ur_exp_graph_handle_t ended;
     zepi_result_t result;
-    memset(data, 0, 4 * ITEMS * sizeof(float));
     STEP(zepi.queue_create(gear.context, gear.device, flags, (zepi_queue_t *)&capture.queue));
     STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER,
                            (zepi_queue_t *)&capture.other));
-    STEP(told(zepi_urKernelCreate(program, "vector_add", &capture.kernel)));
+    STEP(graph_walk_start(&capture.kernel));
     STEP(told(zepi_urGraphCreateExp((ur_context_handle_t)gear.context, &capture.graph)));
     STEP(told(zepi_urQueueBeginCaptureIntoGraphExp(capture.queue, capture.graph)));
     STEP(enqueue(&capture));
@@ -153,20 +131,10 @@ static zepi_result_t replay_in_any_order(void)
 
 int main(void)
 {
-    const zepi_device_image_desc_t image = test_spirv_image("vector_add");
-    walk_begin();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 4 * ITEMS * sizeof(float),
-                              0, (void **)&data));
-    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
-    WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL,
-                                           &program) == UR_RESULT_SUCCESS);
-    WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
+    graph_walk_begin(4);
     walk_rehearsed("in order", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_rehearsed("any order", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
     WALK_EXPECT(invalidated_count > 0);
-    walk_release(program);
-    TEST_OK(zepi.usm_free(gear.context, data));
-    test_gear_destroy(&gear);
+    graph_walk_end();
     return 0;
 }

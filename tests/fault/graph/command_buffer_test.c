@@ -2,32 +2,12 @@
 //
 // Records, updates and replays command buffers, with a command of the host's own among the others,
 // while each Level Zero call and each allocation fails in turn.
-#include "walk_ur.h"
+#include "graph_walk.h"
 
-#include "device/context.h"
-#include "device/device.h"
-#include "device/platform.h"
 #include "ur/graph/command_buffer.h"
-#include "ze/ze.h"
 
-#include <string.h>
-
-#define ITEMS 16
-
-static struct test_gear gear;
 static zepi_queue_t queue; // of the story at hand
-static ur_program_handle_t program;
-static float *data; // three vectors
 
-static ur_exp_kernel_arg_properties_t pointer(uint32_t index, void *memory)
-{
-    return (ur_exp_kernel_arg_properties_t){.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
-                                            .type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                            .index = index,
-                                            .value.pointer = memory};
-}
-
-// The failure may hit this call, too: the host notices, and records nothing.
 struct native {
     ur_exp_command_buffer_handle_t buffer;
     zepi_result_t result;
@@ -35,13 +15,10 @@ struct native {
 
 static void record(void *user)
 {
+    ur_native_handle_t list = 0;
     struct native *native = user;
-    ur_native_handle_t list;
-    native->result = told(zepi_urCommandBufferGetNativeHandleExp(native->buffer, &list));
-    if (native->result == ZEPI_SUCCESS)
-        native->result =
-            ZEPI_ZE(zeCommandListAppendMemoryCopy, (ze_command_list_handle_t)list, data + 2 * ITEMS,
-                    data + ITEMS, ITEMS * sizeof(float), NULL, 0, NULL);
+    const ur_result_t found = zepi_urCommandBufferGetNativeHandleExp(native->buffer, &list);
+    native->result = record_natively(found, list);
 }
 
 // data[0..] = 3; data[1] = data[0] + data[0]; data[2] = data[1], by the host.
@@ -102,9 +79,8 @@ static zepi_result_t replay(zepi_queue_flags_t flags)
     // number is not always the same.
     const bool has_events = !(flags & ZEPI_QUEUE_PROFILING);
     zepi_result_t result;
-    memset(data, 0, 3 * ITEMS * sizeof(float));
     STEP(zepi.queue_create(gear.context, gear.device, flags, &queue));
-    STEP(told(zepi_urKernelCreate(program, "vector_add", &kernel)));
+    STEP(graph_walk_start(&kernel));
     STEP(told(zepi_urCommandBufferCreateExp((ur_context_handle_t)gear.context,
                                             (ur_device_handle_t)gear.device, &desc, &buffer)));
     STEP(append(buffer, kernel, &command, &fill, has_events ? &filled : NULL));
@@ -142,20 +118,10 @@ static zepi_result_t replay_in_any_order(void)
 
 int main(void)
 {
-    const zepi_device_image_desc_t image = test_spirv_image("vector_add");
-    walk_begin();
-    gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 3 * ITEMS * sizeof(float),
-                              0, (void **)&data));
-    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
-    WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL,
-                                           &program) == UR_RESULT_SUCCESS);
-    WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
+    graph_walk_begin(3);
     walk_rehearsed("in order", replay_in_order, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_rehearsed("any order", replay_in_any_order, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_calls("any order, unknown failures", replay_in_any_order, "ZE_RESULT_ERROR_UNKNOWN");
-    walk_release(program);
-    TEST_OK(zepi.usm_free(gear.context, data));
-    test_gear_destroy(&gear);
+    graph_walk_end();
     return 0;
 }
