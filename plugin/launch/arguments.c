@@ -15,9 +15,31 @@ static zepi_result_t fail_argument_kind(const struct zepi_device_kernel *device_
                      device_kernel->name, expected);
 }
 
+static zepi_result_t fail_argument_size(const struct zepi_device_kernel *device_kernel,
+                                        uint32_t index, const zepi_argument_t *argument)
+{
+    return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "argument %u of kernel '%s' has %u bytes, got %zu",
+                     index, device_kernel->name, device_kernel->arguments[index].size_bytes,
+                     argument->size_bytes);
+}
+
+// A handle of the driver may be a value.
+static zepi_result_t check_described_object(const struct zepi_device_kernel *device_kernel,
+                                            uint32_t index, const zepi_argument_t *argument,
+                                            zepi_argument_kind_t kind, const char *expected)
+{
+    if (argument->kind == kind)
+        return ZEPI_SUCCESS;
+    if (argument->kind != ZEPI_ARGUMENT_VALUE)
+        return fail_argument_kind(device_kernel, index, expected);
+    return argument->size_bytes == sizeof(void *)
+               ? ZEPI_SUCCESS
+               : fail_argument_size(device_kernel, index, argument);
+}
+
 // Checks an argument against the kernel's declaration in SPIR-V.
-static zepi_result_t check_described_arguments(const struct zepi_device_kernel *device_kernel,
-                                               uint32_t index, const zepi_argument_t *argument)
+static zepi_result_t check_described_argument(const struct zepi_device_kernel *device_kernel,
+                                              uint32_t index, const zepi_argument_t *argument)
 {
     const struct zepi_kernel_argument *expected = &device_kernel->arguments[index];
     const bool is_pointer =
@@ -28,12 +50,10 @@ static zepi_result_t check_described_arguments(const struct zepi_device_kernel *
         if (argument->kind != ZEPI_ARGUMENT_VALUE &&
             !(argument->kind == ZEPI_ARGUMENT_POINTER && expected->size_bytes == sizeof(void *)))
             return fail_argument_kind(device_kernel, index, "a value: expected its bytes");
-        if (expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
-            argument->size_bytes != expected->size_bytes)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "argument %u of kernel '%s' has %u bytes, got %zu", index,
-                             device_kernel->name, expected->size_bytes, argument->size_bytes);
-        return ZEPI_SUCCESS;
+        return expected->size_bytes > 0 && argument->kind == ZEPI_ARGUMENT_VALUE &&
+                       argument->size_bytes != expected->size_bytes
+                   ? fail_argument_size(device_kernel, index, argument)
+                   : ZEPI_SUCCESS;
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
         return is_pointer ? ZEPI_SUCCESS
@@ -44,13 +64,11 @@ static zepi_result_t check_described_arguments(const struct zepi_device_kernel *
                    ? ZEPI_SUCCESS
                    : fail_argument_kind(device_kernel, index, "local memory: expected a size");
     case ZEPI_SPIRV_ARGUMENT_IMAGE:
-        return argument->kind != ZEPI_ARGUMENT_SAMPLER
-                   ? ZEPI_SUCCESS
-                   : fail_argument_kind(device_kernel, index, "an image, got a sampler");
+        return check_described_object(device_kernel, index, argument, ZEPI_ARGUMENT_IMAGE,
+                                      "an image: expected one");
     case ZEPI_SPIRV_ARGUMENT_SAMPLER:
-        return argument->kind != ZEPI_ARGUMENT_IMAGE
-                   ? ZEPI_SUCCESS
-                   : fail_argument_kind(device_kernel, index, "a sampler, got an image");
+        return check_described_object(device_kernel, index, argument, ZEPI_ARGUMENT_SAMPLER,
+                                      "a sampler: expected one");
     default:
         return ZEPI_SUCCESS;
     }
@@ -68,6 +86,13 @@ static zepi_result_t check_native_argument(const struct zepi_device_kernel *devi
                          "argument %u of kernel '%s' has at least %u bytes, got %zu", index,
                          device_kernel->name, least, argument->size_bytes);
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_argument_check_declared(const struct zepi_device_kernel *device_kernel,
+                                           uint32_t index, const zepi_argument_t *argument)
+{
+    return device_kernel->is_described ? check_described_argument(device_kernel, index, argument)
+                                       : check_native_argument(device_kernel, index, argument);
 }
 
 // Checks that the argument is an image or a sampler of the kernel's context and root device. Code
@@ -189,8 +214,7 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "argument %u of kernel '%s' has unknown kind %d",
                          index, device_kernel->name, (int)argument->kind);
     }
-    return device_kernel->is_described ? check_described_arguments(device_kernel, index, argument)
-                                       : check_native_argument(device_kernel, index, argument);
+    return zepi_argument_check_declared(device_kernel, index, argument);
 }
 
 // The sum includes the local memory that the kernel declares. Drivers notice an excess only when

@@ -77,6 +77,10 @@ void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t 
 zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device_kernel,
                                          const struct zepi_argument_list *list);
 
+// Checks kind and size of one argument against the kernel's declaration, as far as that is known;
+// objects are not looked at.
+zepi_result_t zepi_argument_check_declared(const struct zepi_device_kernel *device_kernel,
+                                           uint32_t index, const zepi_argument_t *argument);
 // Checks one argument against the kernel's declaration; the second, if it is local memory, with all
 // others of the list against the memory of the device.
 zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,

@@ -68,7 +68,7 @@ static ur_result_t make_launch_with_objects(const struct zepi_graph *graph,
     struct zepi_graph_memory *memory = inline_memory;
     const uint32_t count = asked->arguments.count;
     ur_result_t result =
-        zepi_ur_arguments_init(&arguments, graph->context, graph->device, count, records);
+        zepi_ur_arguments_init(&arguments, kernel, graph->context, graph->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
     asked->arguments = zepi_argument_list_of(count, arguments.list);

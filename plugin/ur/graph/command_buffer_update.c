@@ -34,17 +34,32 @@ static ur_result_t choose_kernel(struct draft *draft, ur_kernel_handle_t handle)
     return zepi_ur_result(result);
 }
 
-static ur_result_t set_argument(struct draft *draft, uint32_t index,
+// As the kernel declares it. Native code declares nothing.
+static bool argument_is(const struct draft *draft, uint32_t index,
+                        enum zepi_spirv_argument_kind kind)
+{
+    const struct zepi_device_kernel *device_kernel = draft->device_kernel;
+    return device_kernel->is_described && index < draft->command->launch->desc.argument_count &&
+           device_kernel->arguments[index].kind == kind;
+}
+
+// `kind`: the argument's own, or that of the object behind it.
+static ur_result_t set_argument(struct draft *draft, uint32_t index, zepi_argument_kind_t kind,
                                 const zepi_argument_t *argument,
                                 const struct zepi_graph_memory *memory)
 {
     const struct zepi_graph_launch *launch = draft->command->launch;
+    zepi_result_t result = ZEPI_SUCCESS;
     if (index >= launch->desc.argument_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index,
                               launch->desc.argument_count);
-    const zepi_result_t result = zepi_launch_update_set_argument(
-        draft->command, draft->device_kernel, index, argument, memory);
+    if (kind != argument->kind)
+        result = zepi_argument_check_declared(draft->device_kernel, index,
+                                              &(const zepi_argument_t){.kind = kind});
+    if (result == ZEPI_SUCCESS)
+        result = zepi_launch_update_set_argument(draft->command, draft->device_kernel, index,
+                                                 argument, memory);
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
                                              : zepi_ur_result(result);
 }
@@ -62,9 +77,11 @@ set_mem_arguments(struct draft *draft,
         result = zepi_ur_mem_as_argument(from->hNewMemObjArg, draft->graph->context,
                                          draft->graph->device, &argument);
         if (result == UR_RESULT_SUCCESS) {
-            const struct zepi_graph_memory memory =
-                zepi_ur_graph_memory(zepi_ur_mem(from->hNewMemObjArg));
-            result = set_argument(draft, from->argIndex, &argument, &memory);
+            struct zepi_ur_mem *mem = zepi_ur_mem(from->hNewMemObjArg);
+            const struct zepi_graph_memory memory = zepi_ur_graph_memory(mem);
+            result = set_argument(draft, from->argIndex,
+                                  mem && mem->image ? ZEPI_ARGUMENT_IMAGE : argument.kind,
+                                  &argument, &memory);
         }
     }
     return result;
@@ -84,12 +101,46 @@ set_pointer_arguments(struct draft *draft,
         zepi_argument_t argument = {.kind = ZEPI_ARGUMENT_POINTER};
         if (from->pNewPointerArg)
             memcpy(&argument.value, from->pNewPointerArg, sizeof(argument.value));
-        result = set_argument(draft, from->argIndex, &argument, NULL);
+        result = set_argument(draft, from->argIndex, argument.kind, &argument, NULL);
     }
     return result;
 }
 
+// A value for a sampler is the handle.
+static ur_result_t set_sampler(struct draft *draft,
+                               const ur_exp_command_buffer_update_value_arg_desc_t *from)
+{
+    ur_sampler_handle_t sampler;
+    zepi_argument_t argument;
+    memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
+    const ur_result_t result =
+        zepi_ur_sampler_as_argument(sampler, draft->graph->context, &argument);
+    const struct zepi_graph_memory memory = {.object = sampler};
+    return result == UR_RESULT_SUCCESS
+               ? set_argument(draft, from->argIndex, ZEPI_ARGUMENT_SAMPLER, &argument, &memory)
+               : result;
+}
+
 // A size without a value is local memory.
+static ur_result_t set_value(struct draft *draft,
+                             const ur_exp_command_buffer_update_value_arg_desc_t *from)
+{
+    const uint32_t index = from->argIndex;
+    const zepi_argument_t argument = {.kind = from->pNewValueArg ? ZEPI_ARGUMENT_VALUE
+                                                                 : ZEPI_ARGUMENT_LOCAL,
+                                      .size_bytes = from->argSize,
+                                      .value = from->pNewValueArg};
+    const bool is_handle = from->pNewValueArg && from->argSize == sizeof(ur_sampler_handle_t);
+    draft->has_local = draft->has_local || !from->pNewValueArg;
+    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_SAMPLER))
+        return set_sampler(draft, from);
+    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "argument %u of kernel '%s' is an image, and no value", index,
+                              draft->device_kernel->name);
+    return set_argument(draft, index, argument.kind, &argument, NULL);
+}
+
 static ur_result_t
 set_value_arguments(struct draft *draft,
                     const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
@@ -97,15 +148,8 @@ set_value_arguments(struct draft *draft,
     ur_result_t result = update->numNewValueArgs > 0 && !update->pNewValueArgList
                              ? zepi_ur_refuse_null("pNewValueArgList")
                              : UR_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < update->numNewValueArgs && result == UR_RESULT_SUCCESS; i++) {
-        const ur_exp_command_buffer_update_value_arg_desc_t *from = &update->pNewValueArgList[i];
-        const zepi_argument_t argument = {.kind = from->pNewValueArg ? ZEPI_ARGUMENT_VALUE
-                                                                     : ZEPI_ARGUMENT_LOCAL,
-                                          .size_bytes = from->argSize,
-                                          .value = from->pNewValueArg};
-        draft->has_local = draft->has_local || !from->pNewValueArg;
-        result = set_argument(draft, from->argIndex, &argument, NULL);
-    }
+    for (uint32_t i = 0; i < update->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
+        result = set_value(draft, &update->pNewValueArgList[i]);
     return result;
 }
 

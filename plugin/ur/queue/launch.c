@@ -39,6 +39,7 @@ static ur_result_t read_mem(struct zepi_ur_arguments *out, const struct zepi_con
     const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
     if (result != UR_RESULT_SUCCESS || !mem)
         return result;
+    out->has_images = out->has_images || mem->image;
     out->has_foreign_buffers = out->has_foreign_buffers || mem->context != context;
     out->has_moving = out->has_moving || (mem->buffer && !mem->buffer->fixed);
     return UR_RESULT_SUCCESS;
@@ -96,12 +97,37 @@ static ur_result_t read_arguments(struct zepi_ur_arguments *out, const struct ze
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
+// Images stand as values, which may be pointers: where the kernel declares one, an image is
+// refused. What else is wrong is found later.
+static ur_result_t check_images(const struct zepi_kernel *kernel,
+                                const struct zepi_context *context,
+                                const struct zepi_device *device, uint32_t count,
+                                const ur_exp_kernel_arg_properties_t *arguments)
+{
+    struct zepi_device_kernel *device_kernel;
+    const zepi_argument_t image = {.kind = ZEPI_ARGUMENT_IMAGE};
+    const uint32_t device_index = zepi_context_device_index(context, device);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (kernel->context != context ||
+        zepi_kernel_get_device_kernel(kernel, device_index, &device_kernel) != ZEPI_SUCCESS)
+        return UR_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_ur_mem *mem = arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
+                                            ? zepi_ur_mem(arguments[i].value.memObjTuple.hMem)
+                                            : NULL;
+        if (mem && mem->image && arguments[i].index < device_kernel->argument_count)
+            result = zepi_argument_check_declared(device_kernel, arguments[i].index, &image);
+    }
+    return zepi_ur_result(result);
+}
+
+ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out, const struct zepi_kernel *kernel,
                                    const struct zepi_context *context,
                                    const struct zepi_device *device, uint32_t count,
                                    const ur_exp_kernel_arg_properties_t *arguments)
 {
     out->has_objects = false;
+    out->has_images = false;
     out->has_moving = false;
     out->has_foreign_buffers = false;
     out->owned = NULL;
@@ -113,7 +139,9 @@ ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
         if (!out->list)
             return zepi_ur_result(zepi_fail_no_memory());
     }
-    const ur_result_t result = read_arguments(out, context, device, count, arguments);
+    ur_result_t result = read_arguments(out, context, device, count, arguments);
+    if (result == UR_RESULT_SUCCESS && out->has_images)
+        result = check_images(kernel, context, device, count, arguments);
     if (result != UR_RESULT_SUCCESS)
         zepi_ur_arguments_finish(out);
     return result;
@@ -243,7 +271,7 @@ static ur_result_t launch_with_objects(struct zepi_queue *queue, struct zepi_ker
     const ur_exp_kernel_arg_properties_t *records =
         (const void *)((uintptr_t)launch->arguments.first - ZEPI_UR_ARGUMENT_OFFSET);
     ur_result_t result =
-        zepi_ur_arguments_init(&arguments, queue->context, queue->device, count, records);
+        zepi_ur_arguments_init(&arguments, kernel, queue->context, queue->device, count, records);
     if (result != UR_RESULT_SUCCESS)
         return result;
     atomic_store_explicit(&kernel->has_object_arguments, arguments.has_objects,

@@ -11,14 +11,15 @@
 struct zepi_ur_arguments {
     zepi_argument_t *list;
     bool has_objects;         // memory objects or samplers
+    bool has_images;          // among them
     bool has_moving;          // buffers that are to be brought to the device
     bool has_foreign_buffers; // buffers of another context
     zepi_argument_t *owned;   // NULL: they are inline
     zepi_argument_t inline_list[ZEPI_UR_INLINE_ARGUMENTS];
 };
 
-// Checks and translates. On success to be finished.
-ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out,
+// Checks and translates, for a launch of the kernel. On success to be finished.
+ur_result_t zepi_ur_arguments_init(struct zepi_ur_arguments *out, const struct zepi_kernel *kernel,
                                    const struct zepi_context *context,
                                    const struct zepi_device *device, uint32_t count,
                                    const ur_exp_kernel_arg_properties_t *arguments);
