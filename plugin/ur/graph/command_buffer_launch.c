@@ -6,8 +6,8 @@
 
 #define INLINE_ARGUMENTS 16
 
-static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
-                                      const ur_kernel_handle_t *kernels)
+static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_handle_t kernel,
+                                      uint32_t count, const ur_kernel_handle_t *kernels)
 {
     if ((count == 0) != (kernels == NULL))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the list of alternative kernels %s",
@@ -16,6 +16,10 @@ static ur_result_t check_alternatives(ur_kernel_handle_t kernel, uint32_t count,
         const ur_result_t result = zepi_ur_check_kernel(kernels[i]);
         if (result != UR_RESULT_SUCCESS)
             return result;
+        if (zepi_ur_kernel(kernels[i])->context != graph->context)
+            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
+                                  "alternative kernel '%s' is of another context",
+                                  zepi_ur_kernel(kernels[i])->name);
         if (kernels[i] == kernel)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                   "the kernel itself is among its alternatives");
@@ -145,7 +149,7 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_kernel(kernel);
     if (result == UR_RESULT_SUCCESS)
-        result = check_alternatives(kernel, alternative_count, alternatives);
+        result = check_alternatives(append->graph, kernel, alternative_count, alternatives);
     if (result == UR_RESULT_SUCCESS && append->out_command && !append->graph->is_updatable)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                 "a command's handle is for updates, and the command buffer is not "

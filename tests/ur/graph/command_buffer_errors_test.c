@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What command buffers answer and refuse.
 #include "command_buffer_fixture.h"
+#include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 TestSuite(command_buffer_errors, .init = cb_set_up, .fini = cb_tear_down);
 
@@ -247,4 +249,34 @@ Test(command_buffer_devices, belongs_to_one_device, .fini = ur_tear_down)
     UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL));
     UR_OK(urQueueRelease(queue));
     UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+// A kernel knows the devices of its own context alone: the graph's may have more.
+Test(command_buffer_devices, chooses_among_kernels_of_its_context, .fini = ur_tear_down)
+{
+    const size_t items = ITEMS;
+    ur_context_handle_t context;
+    ur_set_up_devices(2);
+    ur_kernel_handle_t add = ur_kernel("vector_add", "vector_add"), foreign;
+    UR_OK(urContextCreate(1, &gear.device, NULL, &context));
+    struct test_bytes spirv = test_env_read_spirv("negate");
+    ur_program_handle_t program;
+    UR_OK(urProgramCreateWithIL(context, spirv.data, spirv.size_bytes, NULL, &program));
+    UR_OK(urProgramBuild(context, program, NULL));
+    UR_OK(urKernelCreate(program, "negate", &foreign));
+    UR_OK(urProgramRelease(program));
+    free(spirv.data);
+    float *a = cb_floats(ITEMS);
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_FAILS_SAYING(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, add, 1, NULL, &items, NULL,
+                                                                 3, arguments, 1, &foreign, 0, NULL,
+                                                                 0, NULL, NULL, NULL, NULL),
+                    UR_RESULT_ERROR_INVALID_KERNEL, "of another context");
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(foreign));
+    UR_OK(urKernelRelease(add));
+    UR_OK(urContextRelease(context));
+    ur_free(a);
 }
