@@ -124,3 +124,61 @@ STORY(a_second_executable_graph_is_of_its_own)
     test.execute(second);
     EXPECT_EQ(test.d[0], 2);
 }
+
+// The host cannot wait for what is recorded; the recording goes on.
+STORY(waits_are_refused_while_a_queue_is_recorded)
+{
+    fixture test;
+    test.graph.begin_recording(test.queue);
+    EXPECT(test.queue.ext_oneapi_get_state() == syclexp::queue_state::recording);
+    sycl::event copied = test.queue.copy(test.ones, test.a, items);
+    EXPECT_ERROR(runtime, test.queue.wait());
+    EXPECT_ERROR(runtime, copied.wait());
+    test.sum(test.queue, test.a, test.a, test.b);
+    test.graph.end_recording(test.queue);
+    EXPECT_ERROR(runtime, copied.wait());
+    EXPECT(!test.graph.empty());
+    test.execute(test.graph.finalize());
+    EXPECT_EQ(test.b[items - 1], 2);
+}
+
+// d += 1 in the inner graph, which comes twice, between two copies.
+STORY(a_recording_contains_executions_of_other_graphs)
+{
+    fixture test;
+    test.graph.begin_recording(test.queue);
+    test.sum(test.queue, test.ones, test.d, test.d);
+    test.graph.end_recording(test.queue);
+    executable_graph inner = test.graph.finalize();
+    modifiable_graph outer(test.queue.get_context(), test.queue.get_device(),
+                           {graph_property::enable_native_recording()});
+    EXPECT(outer.get_id() > test.graph.get_id());
+    outer.begin_recording(test.queue);
+    test.queue.copy(test.ones, test.d, items);
+    test.queue.ext_oneapi_graph(inner);
+    test.queue.ext_oneapi_graph(inner);
+    test.queue.copy(test.d, test.c, items);
+    outer.end_recording(test.queue);
+    executable_graph executable = outer.finalize();
+    for (int i = 0; i < 3; i++) {
+        test.execute(executable);
+        EXPECT_EQ(test.c[items - 1], 3);
+    }
+}
+
+STORY(the_end_of_a_recorded_graph_is_told)
+{
+    int calls = 0;
+    {
+        fixture test;
+        test.graph.set_destruction_callback([&calls](int by) { calls += by; }, 3);
+        test.graph.begin_recording(test.queue);
+        test.queue.copy(test.ones, test.a, items);
+        test.graph.end_recording(test.queue);
+        EXPECT_ERROR(runtime, test.graph.print_graph("/no/such/folder/graph.dot"));
+        test.execute(test.graph.finalize());
+        EXPECT_EQ(test.a[0], 1);
+        EXPECT_EQ(calls, 0);
+    }
+    EXPECT_EQ(calls, 3);
+}
