@@ -16,7 +16,7 @@ struct zepi_device;
 // A ze_module and the kernels in it.
 struct zepi_device_module_unit {
     ze_module_handle_t ze;
-    const char **kernel_names; // owned block; NULL if the driver returns no names
+    const char **kernel_names; // owned block, sorted; NULL if the driver returns none
     uint32_t kernel_count;
     // Reference: the native code before it was linked, of which the module can be made again. NULL:
     // the driver returns such code itself.

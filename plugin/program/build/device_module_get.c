@@ -163,12 +163,9 @@ find_unit(const struct zepi_device_module *device_module, const char *name, cons
     for (uint32_t i = 0; i < device_module->unit_count; i++) {
         const struct zepi_device_module_unit *unit = &device_module->units[i];
         has_names = has_names || unit->kernel_names;
-        for (uint32_t at = 0; at < unit->kernel_count; at++) {
-            if (strcmp(unit->kernel_names[at], name) == 0) {
-                *out_name = unit->kernel_names[at];
-                return unit;
-            }
-        }
+        *out_name = zepi_find_kernel_name(unit->kernel_names, unit->kernel_count, name);
+        if (*out_name)
+            return unit;
     }
     for (uint32_t i = 0; i < device_module->source_count && !has_names; i++) {
         const struct zepi_spirv_kernel *kernel =

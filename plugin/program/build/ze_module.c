@@ -12,6 +12,7 @@
 #include "ze/ze.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 // The name that drivers list beside the kernels of a module that takes global addresses.
 #define HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
@@ -155,13 +156,18 @@ static bool constants_init(struct constants *constants, const struct zepi_device
     return true;
 }
 
-static bool list_has_name(const char *const *names, uint32_t count, const char *name)
+static int compare_names(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0)
-            return true;
-    }
-    return false;
+    const char *const *a = left;
+    const char *const *b = right;
+    return strcmp(*a, *b);
+}
+
+const char *zepi_find_kernel_name(const char *const *names, uint32_t count, const char *name)
+{
+    const char *const *found =
+        count > 0 ? bsearch(&name, names, count, sizeof(*names), compare_names) : NULL;
+    return found ? *found : NULL;
 }
 
 // Drivers have returned success for builds that failed: the kernels tell.
@@ -173,7 +179,7 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < spirv->kernel_count && names && result == ZEPI_SUCCESS; i++) {
-        if (!list_has_name(names, count, spirv->kernels[i].name))
+        if (!zepi_find_kernel_name(names, count, spirv->kernels[i].name))
             result = zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                                "zeModuleCreate returned success, but the module lacks kernel '%s'",
                                spirv->kernels[i].name);
@@ -527,6 +533,7 @@ zepi_result_t zepi_ze_module_get_kernel_names(ze_module_handle_t module, const c
             if (names[i] && strcmp(names[i], HIDDEN_KERNEL) != 0)
                 names[kept++] = names[i];
         }
+        qsort(names, kept, sizeof(*names), compare_names);
         *out_names = copy_names(names, kept);
         *out_count = kept;
         if (!*out_names)

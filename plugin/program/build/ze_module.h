@@ -52,10 +52,13 @@ zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zep
 zepi_result_t zepi_ze_module_get_native(ze_module_handle_t module, void **out_bytes,
                                         size_t *out_size_bytes);
 
-// Names of the kernels, without those that drivers hide there: one owned block of memory. A driver
-// that returns no names gives NULL and 0.
+// Names of the kernels, sorted, without those that drivers hide there: one owned block of memory. A
+// driver that returns no names gives NULL and 0.
 zepi_result_t zepi_ze_module_get_kernel_names(ze_module_handle_t module, const char ***out_names,
                                               uint32_t *out_count);
+
+// The equal one of such names, borrowed from them. NULL: there is none.
+const char *zepi_find_kernel_name(const char *const *names, uint32_t count, const char *name);
 
 // Reads a build log into `log` and destroys it. NULL is fine.
 void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log);
