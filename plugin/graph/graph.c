@@ -195,36 +195,15 @@ static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
     return changes;
 }
 
-// The launches of all commands, an owned list of new references; NULL for commands of other kinds.
-// With the turn.
-static struct zepi_graph_launch **graph_list_launches(const struct zepi_graph *graph)
-{
-    const size_t count = graph->commands.count;
-    struct zepi_graph_launch **launches = zepi_allocate(count, sizeof(launches[0]));
-    if (!launches) {
-        zepi_fail_no_memory();
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        launches[i] = zepi_graph_launch_retain(graph->commands.list[i]->launch);
-    return launches;
-}
-
-static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
-{
-    struct zepi_graph_launch **launches = graph_list_launches(graph);
-    return launches ? zepi_recording_record(recording, &graph->commands, launches, graph->version)
-                    : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-}
-
 static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
 {
     struct zepi_recording *recording = NULL;
     zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
     if (result == ZEPI_SUCCESS) {
+        recording->is_updatable = graph->is_updatable;
         recording->is_mutable =
             graph->is_updatable && zepi_mutable_launch_is_offered(graph->device);
-        result = graph_record(graph, recording);
+        result = zepi_recording_record(recording, &graph->commands, graph->version);
     }
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
@@ -326,7 +305,7 @@ static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version
     }
     if (result == ZEPI_SUCCESS && recording->version != version &&
         !zepi_recording_update(recording, &graph->commands, version))
-        result = graph_record(graph, recording);
+        result = zepi_recording_record(recording, &graph->commands, version);
     *out_recording = recording;
     return result;
 }

@@ -28,6 +28,18 @@ void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses)
     zepi_free(uses->values);
 }
 
+zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
+                                               const struct zepi_graph_commands *commands)
+{
+    uses->launches = zepi_allocate(commands->count, sizeof(uses->launches[0]));
+    if (!uses->launches)
+        return zepi_fail_no_memory();
+    for (size_t i = 0; i < commands->count; i++)
+        uses->launches[i] = zepi_graph_launch_retain(commands->list[i]->launch);
+    uses->launch_count = commands->count;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_recorded_uses_keep(struct zepi_recorded_uses *uses, void *values)
 {
     void **grown =
@@ -41,6 +53,22 @@ zepi_result_t zepi_recorded_uses_keep(struct zepi_recorded_uses *uses, void *val
     return ZEPI_SUCCESS;
 }
 
+static __attribute__((noinline)) zepi_result_t
+recorded_uses_add_instance(struct zepi_recorded_uses *uses, struct zepi_device_kernel *kernel,
+                           struct zepi_kernel_instance **out_instance)
+{
+    struct zepi_recorded_instance *grown =
+        zepi_grow(uses->instances, uses->instance_count, &uses->instance_capacity,
+                  sizeof(uses->instances[0]));
+    if (!grown)
+        return zepi_fail_no_memory();
+    uses->instances = grown;
+    const zepi_result_t result = zepi_kernel_instance_take(kernel, out_instance);
+    if (result == ZEPI_SUCCESS)
+        grown[uses->instance_count++] = (struct zepi_recorded_instance){kernel, *out_instance};
+    return result;
+}
+
 // Launches of one kernel often follow each other.
 zepi_result_t zepi_recorded_uses_get_instance(struct zepi_recorded_uses *uses,
                                               struct zepi_device_kernel *kernel,
@@ -52,14 +80,5 @@ zepi_result_t zepi_recorded_uses_get_instance(struct zepi_recorded_uses *uses,
             return ZEPI_SUCCESS;
         }
     }
-    struct zepi_recorded_instance *grown =
-        zepi_grow(uses->instances, uses->instance_count, &uses->instance_capacity,
-                  sizeof(uses->instances[0]));
-    if (!grown)
-        return zepi_fail_no_memory();
-    uses->instances = grown;
-    const zepi_result_t result = zepi_kernel_instance_take(kernel, out_instance);
-    if (result == ZEPI_SUCCESS)
-        grown[uses->instance_count++] = (struct zepi_recorded_instance){kernel, *out_instance};
-    return result;
+    return recorded_uses_add_instance(uses, kernel, out_instance);
 }

@@ -2,14 +2,14 @@
 #ifndef ZEPI_GRAPH_RECORDED_USES_H
 #define ZEPI_GRAPH_RECORDED_USES_H
 
-#include "graph/graph_launch.h"
+#include "graph/graph_command.h"
 
 // What commands in closed lists use, for as long as these may be executed.
 struct zepi_recorded_uses {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
     uint32_t device_index;               // in the context
-    struct zepi_graph_launch **launches; // owned list of references: by command
+    struct zepi_graph_launch **launches; // owned list of references: by command; NULL: none is held
     size_t launch_count;
     // Owned: the kernel instances of recorded launches, one a kernel. A driver may keep memory of
     // the launches with it.
@@ -29,6 +29,9 @@ struct zepi_recorded_instance {
 void zepi_recorded_uses_release(struct zepi_recorded_uses *uses);
 void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses);
 
+// The launches of the commands, which updates may replace while the lists use them.
+zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
+                                               const struct zepi_graph_commands *commands);
 // Consumes memory of the context.
 zepi_result_t zepi_recorded_uses_keep(struct zepi_recorded_uses *uses, void *values);
 // The instance of the kernel, from the first time on.

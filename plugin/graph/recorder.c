@@ -159,14 +159,12 @@ static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder
 }
 
 static zepi_result_t record_launch(const struct zepi_recorder *recorder,
-                                   const struct zepi_graph_command *command,
-                                   const struct zepi_graph_launch *launch)
+                                   const struct zepi_graph_command *command)
 {
-    const struct zepi_recorded_uses *uses = recorder->uses;
-    const struct zepi_kernel *kernel = launch->kernel;
-    const uint32_t index = uses->device_index;
+    const struct zepi_kernel *kernel = command->launch->kernel;
+    const uint32_t index = recorder->uses->device_index;
     const struct zepi_launch asked =
-        zepi_launch_of(&launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
+        zepi_launch_of(&command->launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
     if (!kernel->is_emulated)
         return record_native_launch(recorder, command,
                                     zepi_device_kernel_of(kernel->device_kernels[index]), &asked);
@@ -177,8 +175,7 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
 }
 
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
-                                  const struct zepi_graph_command *command,
-                                  const struct zepi_graph_launch *launch)
+                                  const struct zepi_graph_command *command)
 {
     switch (command->kind) {
     case ZEPI_GRAPH_COPY:
@@ -194,7 +191,7 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
     case ZEPI_GRAPH_ADVISE:
         return record_hint(recorder, command);
     case ZEPI_GRAPH_LAUNCH:
-        return record_launch(recorder, command, launch);
+        return record_launch(recorder, command);
     default:
         return record_barrier_command(recorder);
     }

@@ -17,9 +17,8 @@ struct zepi_recorder {
     uint64_t *out_id;
 };
 
-// A command that is not native. `launch` is the launch.
+// A command that is not native.
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
-                                  const struct zepi_graph_command *command,
-                                  const struct zepi_graph_launch *launch);
+                                  const struct zepi_graph_command *command);
 
 #endif

@@ -148,7 +148,9 @@ static zepi_result_t recording_list_moves(struct zepi_recording *recording,
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        const struct zepi_graph_launch *launch = recording->uses.launches[i];
+        const struct zepi_graph_launch *launch = command->launch;
+        if (launch && !launch->moves)
+            continue;
         result = recording_add_move(recording, &command->memory[1], ZEPI_BUFFER_READ);
         if (result == ZEPI_SUCCESS)
             result = recording_add_move(recording, &command->memory[0], ZEPI_BUFFER_WRITE);
@@ -161,10 +163,10 @@ static zepi_result_t recording_list_moves(struct zepi_recording *recording,
     return result;
 }
 
-static bool needs_event(const struct zepi_graph_commands *commands,
-                        const struct zepi_graph_command *command)
+// In a graph that is not in order.
+static bool needs_event(const struct zepi_graph_command *command)
 {
-    return command->is_awaited && !commands->is_in_order && command->kind != ZEPI_GRAPH_NATIVE;
+    return command->is_awaited && command->kind != ZEPI_GRAPH_NATIVE;
 }
 
 static zepi_result_t recording_create_event(struct zepi_recording *recording, uint32_t index,
@@ -188,7 +190,7 @@ static zepi_result_t recording_create_events(struct zepi_recording *recording,
     ze_device_handle_t device = recording->uses.device->ze;
     ze_event_pool_handle_t pool;
     for (size_t i = 0; i < commands->count; i++)
-        desc.count += needs_event(commands, commands->list[i]) ? 1 : 0;
+        desc.count += needs_event(commands->list[i]) ? 1 : 0;
     recording->events = zepi_allocate(commands->count, sizeof(recording->events[0]));
     if (!recording->events)
         return zepi_fail_no_memory();
@@ -201,7 +203,7 @@ static zepi_result_t recording_create_events(struct zepi_recording *recording,
         recording->pool = pool;
     uint32_t index = 0;
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
-        if (needs_event(commands, commands->list[i]))
+        if (needs_event(commands->list[i]))
             result = recording_create_event(recording, index++, &recording->events[i]);
     }
     return result;
@@ -339,13 +341,13 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         if (result == ZEPI_SUCCESS && commands->is_in_order && i > since)
             result = recording_append_barrier(recorder.list);
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
-        recorder.signal = recording->events[i];
+        recorder.signal = recording->events ? recording->events[i] : NULL;
         if (recording->is_mutable) {
             recording->commands[i] = (struct zepi_recorded_command){.list = next_list - 1};
             recorder.out_id = &recording->commands[i].id;
         }
         if (result == ZEPI_SUCCESS)
-            result = zepi_record_command(&recorder, command, recording->uses.launches[i]);
+            result = zepi_record_command(&recorder, command);
     }
     if (result == ZEPI_SUCCESS)
         result = recording_reset_events(recording, recorder.list);
@@ -401,7 +403,7 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         recording->behind = zepi_allocate(commands->count, sizeof(recording->behind[0]));
     if (recording->is_mutable && (!recording->commands || !recording->behind))
         return zepi_fail_no_memory();
-    if (!recording->events)
+    if (!recording->events && !commands->is_in_order)
         result = recording_create_events(recording, commands);
     if (result != ZEPI_SUCCESS)
         recording_destroy_events(recording);
@@ -411,15 +413,14 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
 }
 
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
-                                    const struct zepi_graph_commands *commands,
-                                    struct zepi_graph_launch **launches, uint64_t version)
+                                    const struct zepi_graph_commands *commands, uint64_t version)
 {
     zepi_recording_clear(recording);
-    recording->uses.launches = launches;
-    recording->uses.launch_count = commands->count;
     ze_event_handle_t *waits = zepi_allocate(commands->most_waits, sizeof(waits[0]));
     zepi_result_t result =
         waits ? recording_list_moves(recording, commands) : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS && recording->is_updatable)
+        result = zepi_recorded_uses_hold_launches(&recording->uses, commands);
     if (result == ZEPI_SUCCESS)
         result = recording_make_parts(recording, commands);
     const bool has_parts = result == ZEPI_SUCCESS;

@@ -47,6 +47,7 @@ struct zepi_recording {
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     size_t event_count;          // that of commands, once `events` is there
+    bool is_updatable;           // launches of the commands may be replaced. Set by the owner
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
     bool is_unfit;               // there were updates that the lists cannot follow
     struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
@@ -74,11 +75,10 @@ zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording, bool *ou
 
 // It does not run: forgets its lists, and gives up the objects that these use.
 void zepi_recording_clear(struct zepi_recording *recording);
-// Nothing of it runs: records the commands with these launches, an owned list of references by
-// command, which it consumes. The commands are always the same. On failure nothing is recorded.
+// Nothing of it runs: records the commands with their launches as they are. The commands are always
+// the same. On failure nothing is recorded.
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
-                                    const struct zepi_graph_commands *commands,
-                                    struct zepi_graph_launch **launches, uint64_t version);
+                                    const struct zepi_graph_commands *commands, uint64_t version);
 
 // An update has changed launches (graph_command.h). The recording may run.
 void zepi_recording_note_edits(struct zepi_recording *recording,
