@@ -24,24 +24,26 @@ static size_t value_room_bytes(size_t size_bytes)
     return (size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT;
 }
 
-// The size of a launch with these arguments. False: there is no memory of that size.
-static bool graph_launch_size(const struct zepi_argument_list *list, size_t *out_size_bytes)
+// Room for a launch with these arguments, which are to be read to it. NULL without memory (noted).
+static struct zepi_graph_launch *graph_launch_allocate(const struct zepi_argument_list *list)
 {
+    bool has_size = true;
     size_t size_bytes = sizeof(struct zepi_graph_launch) +
                         list->count * (sizeof(zepi_argument_t) + sizeof(struct zepi_graph_memory));
-    for (uint32_t i = 0; i < list->count; i++) {
+    for (uint32_t i = 0; i < list->count && has_size; i++) {
         const struct zepi_argument_record *record = zepi_argument_at(list, i);
         const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
-        if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
+        if (kind == ZEPI_ARGUMENT_VALUE)
+            has_size = record->size_bytes <= PTRDIFF_MAX &&
+                       !__builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
+                                               &size_bytes);
+        else if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
             size_bytes += value_room_bytes(sizeof(void *));
-        else if (kind == ZEPI_ARGUMENT_VALUE &&
-                 (record->size_bytes > PTRDIFF_MAX ||
-                  __builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
-                                         &size_bytes)))
-            return false;
     }
-    *out_size_bytes = size_bytes;
-    return true;
+    struct zepi_graph_launch *launch = has_size ? zepi_allocate(1, size_bytes) : NULL;
+    if (!launch)
+        zepi_fail_no_memory();
+    return launch;
 }
 
 static bool is_moving(const struct zepi_graph_memory *memory)
@@ -78,16 +80,15 @@ static void graph_launch_hold_object(struct zepi_graph_launch *launch, uint32_t 
     graph_launch_hold(launch, index, &memory);
 }
 
-// Of arguments that can be read. `memory`, one an argument, without references; NULL: the objects
-// among the arguments.
-static void graph_launch_copy_arguments(struct zepi_graph_launch *launch,
-                                        const struct zepi_argument_list *list,
-                                        const struct zepi_graph_memory *memory)
+// Copies what the arguments refer to. `memory`, one an argument, without references; NULL: the
+// objects among the arguments.
+static void graph_launch_hold_all(struct zepi_graph_launch *launch,
+                                  const struct zepi_graph_memory *memory)
 {
-    char *room = (char *)&launch->memory[list->count];
-    for (uint32_t i = 0; i < list->count; i++) {
+    const uint32_t count = launch->desc.argument_count;
+    char *room = (char *)&launch->memory[count];
+    for (uint32_t i = 0; i < count; i++) {
         zepi_argument_t *argument = &launch->arguments[i];
-        zepi_argument_read(list, i, argument);
         if (memory)
             graph_launch_hold(launch, i, &memory[i]);
         else if (argument->kind >= ZEPI_ARGUMENT_BUFFER)
@@ -99,54 +100,50 @@ static void graph_launch_copy_arguments(struct zepi_graph_launch *launch,
     }
 }
 
-static void graph_launch_copy_sizes(struct zepi_graph_launch *launch,
-                                    const struct zepi_launch *from)
+// Fills in the rest of a launch whose arguments were read.
+static void graph_launch_init(struct zepi_graph_launch *launch, struct zepi_kernel *kernel,
+                              const struct zepi_launch *from,
+                              const struct zepi_graph_memory *memory)
 {
     zepi_launch_desc_t *desc = &launch->desc;
+    const uint32_t count = from->arguments.count;
+    atomic_init(&launch->references, 1);
+    launch->kernel = zepi_retain(kernel);
+    launch->memory = (struct zepi_graph_memory *)&launch->arguments[count];
+    desc->size = sizeof(*desc);
+    desc->kernel = kernel;
+    desc->arguments = launch->arguments;
+    desc->argument_count = count;
+    desc->flags = from->flags;
     desc->work_dim = from->work_dim;
     for (uint32_t i = 0; i < from->work_dim; i++) {
         desc->global_size[i] = from->global_size[i];
         desc->group_size[i] = from->group_size ? from->group_size[i] : 0;
         desc->global_offset[i] = from->global_offset ? from->global_offset[i] : 0;
     }
-}
-
-// NULL without memory (noted).
-static struct zepi_graph_launch *graph_launch_create(struct zepi_kernel *kernel,
-                                                     const struct zepi_launch *from,
-                                                     const struct zepi_graph_memory *memory)
-{
-    size_t size_bytes;
-    const uint32_t count = from->arguments.count;
-    struct zepi_graph_launch *launch =
-        graph_launch_size(&from->arguments, &size_bytes) ? zepi_allocate(1, size_bytes) : NULL;
-    if (!launch) {
-        zepi_fail_no_memory();
-        return NULL;
-    }
-    atomic_init(&launch->references, 1);
-    launch->kernel = zepi_retain(kernel);
-    launch->memory = (struct zepi_graph_memory *)&launch->arguments[count];
-    launch->desc.size = sizeof(launch->desc);
-    launch->desc.kernel = kernel;
-    launch->desc.arguments = launch->arguments;
-    launch->desc.argument_count = count;
-    launch->desc.flags = from->flags;
-    graph_launch_copy_sizes(launch, from);
-    graph_launch_copy_arguments(launch, &from->arguments, memory);
-    return launch;
+    graph_launch_hold_all(launch, memory);
 }
 
 zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *from,
                                      const struct zepi_graph_memory *memory,
                                      struct zepi_graph_launch **out_launch)
 {
-    const zepi_result_t result = zepi_launch_check(context, device, kernel, launch);
+    struct zepi_device_kernel *device_kernel;
+    zepi_result_t result = zepi_launch_check_kernel(context, device, kernel, from, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_launch = graph_launch_create(kernel, launch, memory);
-    return *out_launch ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    struct zepi_graph_launch *launch = graph_launch_allocate(&from->arguments);
+    if (!launch)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    result = zepi_launch_check_contents(device, kernel, device_kernel, from, launch->arguments);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(launch);
+        return result;
+    }
+    graph_launch_init(launch, kernel, from, memory);
+    *out_launch = launch;
+    return ZEPI_SUCCESS;
 }
 
 struct zepi_graph_launch *
@@ -171,9 +168,13 @@ zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct ze
         }
     }
     if (arguments && memory)
-        launch = graph_launch_create(kernel, &changed, memory);
+        launch = graph_launch_allocate(&changed.arguments);
     else
         zepi_fail_no_memory();
+    if (launch) {
+        memcpy(launch->arguments, arguments, count * sizeof(arguments[0]));
+        graph_launch_init(launch, kernel, &changed, memory);
+    }
     zepi_free(arguments);
     zepi_free(memory);
     return launch;

@@ -41,7 +41,7 @@ struct zepi_graph_launch {
 // references; NULL: that of the buffers, images and samplers among the arguments.
 // ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
 zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *launch,
+                                     struct zepi_kernel *kernel, const struct zepi_launch *from,
                                      const struct zepi_graph_memory *memory,
                                      struct zepi_graph_launch **out_launch);
 

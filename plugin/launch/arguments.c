@@ -42,9 +42,6 @@ static zepi_result_t check_described_argument(const struct zepi_device_kernel *d
                                               uint32_t index, const zepi_argument_t *argument)
 {
     const struct zepi_kernel_argument *expected = &device_kernel->arguments[index];
-    const bool is_pointer =
-        argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
-        (argument->kind == ZEPI_ARGUMENT_VALUE && argument->size_bytes == sizeof(void *));
     switch ((enum zepi_spirv_argument_kind)expected->kind) {
     case ZEPI_SPIRV_ARGUMENT_VALUE:
         if (argument->kind != ZEPI_ARGUMENT_VALUE &&
@@ -56,9 +53,12 @@ static zepi_result_t check_described_argument(const struct zepi_device_kernel *d
                    : ZEPI_SUCCESS;
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        return is_pointer ? ZEPI_SUCCESS
-                          : fail_argument_kind(device_kernel, index,
-                                               "a pointer to global memory: expected USM");
+        return argument->kind == ZEPI_ARGUMENT_POINTER || argument->kind == ZEPI_ARGUMENT_BUFFER ||
+                       (argument->kind == ZEPI_ARGUMENT_VALUE &&
+                        argument->size_bytes == sizeof(void *))
+                   ? ZEPI_SUCCESS
+                   : fail_argument_kind(device_kernel, index,
+                                        "a pointer to global memory: expected USM");
     case ZEPI_SPIRV_ARGUMENT_LOCAL:
         return argument->kind == ZEPI_ARGUMENT_LOCAL
                    ? ZEPI_SUCCESS
@@ -120,19 +120,6 @@ static zepi_result_t check_pixel_object(const struct zepi_device_kernel *device_
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
-                                          const struct zepi_argument_list *list)
-{
-    zepi_argument_t argument;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_argument_read(list, i, &argument);
-        if (result == ZEPI_SUCCESS && zepi_argument_has_pixels(&argument))
-            result = check_pixel_object(device_kernel, i, &argument);
-    }
-    return result;
-}
-
 void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value)
 {
     if (argument->kind == ZEPI_ARGUMENT_IMAGE) {
@@ -142,27 +129,6 @@ void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t 
         const struct zepi_sampler *sampler = argument->value;
         *out_value = (zepi_argument_t){.size_bytes = sizeof(sampler->ze), .value = &sampler->ze};
     }
-}
-
-zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
-                                 zepi_argument_t *out_argument)
-{
-    const struct zepi_argument_record *record = zepi_argument_at(list, index);
-    const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
-    *out_argument =
-        (zepi_argument_t){kind, (uint32_t)(record->head >> 32), record->size_bytes, record->value};
-    if (!list->is_indexed)
-        return ZEPI_SUCCESS;
-    if (out_argument->reserved != index ||
-        (kind != ZEPI_ARGUMENT_VALUE && kind != ZEPI_ARGUMENT_POINTER &&
-         kind != ZEPI_ARGUMENT_LOCAL))
-        return ZEPI_ARGUMENTS_UNREAD;
-    out_argument->reserved = 0;
-    if (kind == ZEPI_ARGUMENT_POINTER)
-        out_argument->size_bytes = 0;
-    else if (kind == ZEPI_ARGUMENT_LOCAL)
-        out_argument->value = NULL;
-    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
@@ -253,18 +219,33 @@ zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device
 
 zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
-                                   const struct zepi_argument_list *list)
+                                   const struct zepi_argument_list *list,
+                                   zepi_argument_t *out_arguments)
 {
-    zepi_argument_t argument;
-    zepi_result_t result = zepi_arguments_check_count(device_kernel, list);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    zepi_argument_t read;
+    zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_argument_read(list, i, &argument);
+        zepi_argument_t *argument = out_arguments ? &out_arguments[i] : &read;
+        result = zepi_argument_read(list, i, argument);
         if (result == ZEPI_SUCCESS)
-            result = zepi_argument_check(device_kernel, i, &argument);
-        if (result == ZEPI_SUCCESS && argument.kind == ZEPI_ARGUMENT_LOCAL)
+            result = zepi_argument_check(device_kernel, i, argument);
+        if (result == ZEPI_SUCCESS && argument->kind == ZEPI_ARGUMENT_LOCAL)
             result = zepi_arguments_check_local_memory(device_kernel, device, list);
+    }
+    return result;
+}
+
+zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_argument_list *list,
+                                          zepi_argument_t *out_arguments)
+{
+    zepi_argument_t read;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
+        zepi_argument_t *argument = out_arguments ? &out_arguments[i] : &read;
+        result = zepi_argument_read(list, i, argument);
+        if (result == ZEPI_SUCCESS && zepi_argument_has_pixels(argument))
+            result = check_pixel_object(device_kernel, i, argument);
     }
     return result;
 }

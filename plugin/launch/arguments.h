@@ -59,8 +59,25 @@ zepi_argument_at(const struct zepi_argument_list *list, uint32_t index)
 #define ZEPI_ARGUMENTS_UNREAD ((zepi_result_t)0x7fff)
 
 // Reads one argument. ZEPI_ARGUMENTS_UNREAD is the only failure.
-zepi_result_t zepi_argument_read(const struct zepi_argument_list *list, uint32_t index,
-                                 zepi_argument_t *out_argument);
+static inline zepi_result_t zepi_argument_read(const struct zepi_argument_list *list,
+                                               uint32_t index, zepi_argument_t *out_argument)
+{
+    const struct zepi_argument_record *record = zepi_argument_at(list, index);
+    const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
+    const uint32_t reserved = (uint32_t)(record->head >> 32);
+    *out_argument = (zepi_argument_t){kind, reserved, record->size_bytes, record->value};
+    if (!list->is_indexed)
+        return ZEPI_SUCCESS;
+    if (reserved != index || (kind != ZEPI_ARGUMENT_VALUE && kind != ZEPI_ARGUMENT_POINTER &&
+                              kind != ZEPI_ARGUMENT_LOCAL))
+        return ZEPI_ARGUMENTS_UNREAD;
+    out_argument->reserved = 0;
+    if (kind == ZEPI_ARGUMENT_POINTER)
+        out_argument->size_bytes = 0;
+    else if (kind == ZEPI_ARGUMENT_LOCAL)
+        out_argument->value = NULL;
+    return ZEPI_SUCCESS;
+}
 
 // Whether the argument is an image or a sampler, and, of one that was checked, the driver's handle
 // as a value; it is borrowed from the object.
@@ -68,9 +85,6 @@ static inline bool zepi_argument_has_pixels(const zepi_argument_t *argument)
 {
     return argument->kind == ZEPI_ARGUMENT_IMAGE || argument->kind == ZEPI_ARGUMENT_SAMPLER;
 }
-// Checks the images and samplers among the arguments, and nothing else.
-zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
-                                          const struct zepi_argument_list *list);
 void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t *out_value);
 
 // Checks the number of arguments, and that there is a list.
@@ -89,9 +103,15 @@ zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel 
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list);
 
-// Checks all of the above for each argument of a launch.
+// Checks each argument of a launch, the number of which is right. `out_arguments`, one for each, or
+// NULL: the arguments as they were read.
 zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
                                    const struct zepi_device *device,
-                                   const struct zepi_argument_list *list);
+                                   const struct zepi_argument_list *list,
+                                   zepi_argument_t *out_arguments);
+// The same, but checks the images and samplers among them alone.
+zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
+                                          const struct zepi_argument_list *list,
+                                          zepi_argument_t *out_arguments);
 
 #endif

@@ -114,24 +114,52 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *
     return zepi_capture_command(queue, &command, launch->wait, launch->out_event);
 }
 
-zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
-                                const struct zepi_kernel *kernel, const struct zepi_launch *launch)
+// ---- Checks ----
+
+zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context,
+                                       const struct zepi_device *device,
+                                       const struct zepi_kernel *kernel,
+                                       const struct zepi_launch *launch,
+                                       struct zepi_device_kernel **out_device_kernel)
 {
     const uint32_t device_index = zepi_context_device_index(context, device);
-    struct zepi_device_kernel *device_kernel;
+    const zepi_result_t result =
+        launch_get_device_kernel(kernel, context, device_index, out_device_kernel);
+    // Emulated constants are an argument that comes with the launch.
+    return result == ZEPI_SUCCESS && !kernel->is_emulated
+               ? zepi_arguments_check_count(*out_device_kernel, &launch->arguments)
+               : result;
+}
+
+zepi_result_t zepi_launch_check_contents(const struct zepi_device *device,
+                                         const struct zepi_kernel *kernel,
+                                         const struct zepi_device_kernel *device_kernel,
+                                         const struct zepi_launch *launch,
+                                         zepi_argument_t *out_arguments)
+{
     struct zepi_work_size size;
     uint32_t offset[3];
-    zepi_result_t result = launch_get_device_kernel(kernel, context, device_index, &device_kernel);
-    // Emulated constants are an argument that comes with the launch.
-    if (result == ZEPI_SUCCESS)
-        result = kernel->is_emulated
-                     ? zepi_arguments_check_pixels(device_kernel, &launch->arguments)
-                     : zepi_arguments_check(device_kernel, device, &launch->arguments);
+    zepi_result_t result =
+        kernel->is_emulated
+            ? zepi_arguments_check_pixels(device_kernel, &launch->arguments, out_arguments)
+            : zepi_arguments_check(device_kernel, device, &launch->arguments, out_arguments);
     if (result == ZEPI_SUCCESS)
         result = zepi_work_size_init(&size, device_kernel, device, NULL, launch->work_dim,
                                      launch->global_size, launch->group_size);
     return result == ZEPI_SUCCESS && !size.is_empty
                ? zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset)
+               : result;
+}
+
+zepi_result_t zepi_launch_check(const struct zepi_context *context,
+                                const struct zepi_device *device, const struct zepi_kernel *kernel,
+                                const struct zepi_launch *launch)
+{
+    struct zepi_device_kernel *device_kernel;
+    const zepi_result_t result =
+        zepi_launch_check_kernel(context, device, kernel, launch, &device_kernel);
+    return result == ZEPI_SUCCESS
+               ? zepi_launch_check_contents(device, kernel, device_kernel, launch, NULL)
                : result;
 }
 

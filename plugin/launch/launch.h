@@ -18,10 +18,22 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
                                   const struct zepi_launch *launch);
 
-// Checks arguments and sizes of a launch on a device of the context, and launches nothing. The
-// kernel has been checked.
-zepi_result_t zepi_launch_check(const struct zepi_context *context, struct zepi_device *device,
-                                const struct zepi_kernel *kernel, const struct zepi_launch *launch);
+// Checks of a launch on a device of the context, for a caller that launches later. The kernel has
+// been checked. First the kernel's code and the number of arguments, then the arguments, sizes and
+// offset, or both. `out_arguments`, one for each, or NULL: the arguments as they were read.
+zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context,
+                                       const struct zepi_device *device,
+                                       const struct zepi_kernel *kernel,
+                                       const struct zepi_launch *launch,
+                                       struct zepi_device_kernel **out_device_kernel);
+zepi_result_t zepi_launch_check_contents(const struct zepi_device *device,
+                                         const struct zepi_kernel *kernel,
+                                         const struct zepi_device_kernel *device_kernel,
+                                         const struct zepi_launch *launch,
+                                         zepi_argument_t *out_arguments);
+zepi_result_t zepi_launch_check(const struct zepi_context *context,
+                                const struct zepi_device *device, const struct zepi_kernel *kernel,
+                                const struct zepi_launch *launch);
 
 // Whether a launch description is right by itself.
 zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc);

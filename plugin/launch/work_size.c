@@ -10,18 +10,18 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
                                       const struct zepi_device *device, const uint32_t group[3])
 {
     const ze_device_compute_properties_t *compute = &device->compute;
-    const uint32_t required[3] = {device_kernel->properties.requiredGroupSizeX,
-                                  device_kernel->properties.requiredGroupSizeY,
-                                  device_kernel->properties.requiredGroupSizeZ};
+    const ze_kernel_properties_t *properties = &device_kernel->properties;
     const uint32_t most[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
                               compute->maxGroupSizeZ};
     const uint64_t total = (uint64_t)group[0] * group[1] * group[2];
-    if (required[0] > 0 &&
-        (group[0] != required[0] || group[1] != required[1] || group[2] != required[2]))
+    if (properties->requiredGroupSizeX > 0 &&
+        (group[0] != properties->requiredGroupSizeX || group[1] != properties->requiredGroupSizeY ||
+         group[2] != properties->requiredGroupSizeZ))
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the group size is %u x %u x %u, kernel '%s' requires %u x %u x %u",
-                         group[0], group[1], group[2], device_kernel->name, required[0],
-                         required[1], required[2]);
+                         group[0], group[1], group[2], device_kernel->name,
+                         properties->requiredGroupSizeX, properties->requiredGroupSizeY,
+                         properties->requiredGroupSizeZ);
     // The null driver knows no limits.
     if (compute->maxTotalGroupSize > 0 && total > compute->maxTotalGroupSize)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
@@ -70,11 +70,8 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
     if (work_dim < 1 || work_dim > 3)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
                          work_dim);
-    size->is_empty = false;
-    for (uint32_t i = 0; i < 3; i++) {
-        size->group[i] = 1;
-        if (i >= work_dim)
-            continue;
+    *size = (struct zepi_work_size){.group = {1, 1, 1}};
+    for (uint32_t i = 0; i < work_dim; i++) {
         const size_t group = group_size ? group_size[i] : 0;
         if (global_size[i] > UINT32_MAX || group > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
@@ -90,10 +87,7 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                          "the group size is 0 in %u of %u dimensions; expected all, for a "
                          "suggestion, or none",
                          zeros, work_dim);
-    if (size->is_empty)
-        return ZEPI_SUCCESS;
-    const bool is_required = device_kernel->properties.requiredGroupSizeX > 0;
-    if (zeros > 0 && !is_required && !ze)
+    if (size->is_empty || (zeros > 0 && !ze && device_kernel->properties.requiredGroupSizeX == 0))
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
@@ -102,15 +96,16 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
         result = check_group_size(device_kernel, device, size->group);
     if (result != ZEPI_SUCCESS)
         return result;
+    uint32_t *counts = &size->count.groupCountX;
+    static_assert(sizeof(size->count) == 3 * sizeof(*counts), "one count a dimension");
     for (int i = 0; i < 3; i++) {
+        counts[i] = global[i] / size->group[i];
         if (global[i] % size->group[i] != 0)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                              "the global size %u in dimension %d is no multiple of the group size "
                              "%u",
                              global[i], i, size->group[i]);
     }
-    size->count = (ze_group_count_t){global[0] / size->group[0], global[1] / size->group[1],
-                                     global[2] / size->group[2]};
     return ZEPI_SUCCESS;
 }
 

@@ -186,7 +186,7 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
     if (arguments == ZEPI_SUCCESS && device_kernel->argument_count != launch->arguments.count)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (arguments == ZEPI_SUCCESS)
-        arguments = zepi_arguments_check(device_kernel, device, &launch->arguments);
+        arguments = zepi_arguments_check(device_kernel, device, &launch->arguments, NULL);
     zepi_error_restore(&error);
     if (arguments == ZEPI_ERROR_INVALID_SIZE)
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
