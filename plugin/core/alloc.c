@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/alloc.h"
 
-void *zepi_grow(void *array, size_t count, size_t *capacity, size_t size)
+void *zepi_grow_full(void *array, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *capacity)
-        return array;
     const size_t larger = *capacity ? *capacity * 2 : 8;
     void *moved = zepi_allocate(larger, size);
     if (!moved)

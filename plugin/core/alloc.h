@@ -38,8 +38,13 @@ static inline char *zepi_duplicate_string(const char *text)
     return zepi_duplicate(text, strlen(text) + 1);
 }
 
+// Moves an owned array to twice the room.
+void *zepi_grow_full(void *array, size_t count, size_t *capacity, size_t size);
 // Makes room for one more element in an owned array that grows by doubling. Returns the array,
 // which may have moved, or NULL: the old one is then as it was.
-void *zepi_grow(void *array, size_t count, size_t *capacity, size_t size);
+static inline void *zepi_grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+    return count < *capacity ? array : zepi_grow_full(array, count, capacity, size);
+}
 
 #endif

@@ -81,8 +81,7 @@ static zepi_result_t end_graph_add(struct zepi_graph_command *command, zepi_resu
     return result;
 }
 
-static zepi_result_t make_described_launch(const struct zepi_graph *graph,
-                                           const zepi_launch_desc_t *desc,
+static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_launch_desc_t *desc,
                                            struct zepi_graph_launch **out_launch)
 {
     zepi_result_t result = zepi_launch_check_desc(desc);
@@ -96,8 +95,7 @@ static zepi_result_t make_described_launch(const struct zepi_graph *graph,
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_launch launch = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
-    return zepi_graph_launch_make(graph->context, graph->device, desc->kernel, &launch, NULL,
-                                  out_launch);
+    return zepi_graph_make_launch(graph, desc->kernel, &launch, NULL, out_launch);
 }
 
 zepi_result_t zepi_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,
@@ -184,8 +182,7 @@ zepi_result_t zepi_graph_finalize_checked(zepi_graph_t graph)
     }
 }
 
-static zepi_result_t add_graph_update(const struct zepi_graph *graph,
-                                      const zepi_graph_update_t *update)
+static zepi_result_t add_graph_update(struct zepi_graph *graph, const zepi_graph_update_t *update)
 {
     // The commands do not change any more.
     const struct zepi_graph_commands *commands = &graph->commands;

@@ -83,6 +83,62 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                      graph->commands.is_in_order ? 0 : wait_count, waits);
 }
 
+// A launch for an update, which replaces another one, has memory of its own: it may be replaced,
+// too.
+static struct zepi_graph_launch *graph_allocate_launch(struct zepi_graph *graph, size_t size_bytes)
+{
+    struct zepi_graph_launch *launch = NULL;
+    zepi_mutex_lock(&graph->mutex);
+    const bool is_in_arena = !graph->is_finalized;
+    if (size_bytes > 0)
+        launch = is_in_arena ? zepi_arena_allocate(&graph->arena, size_bytes)
+                             : zepi_allocate(1, size_bytes);
+    zepi_mutex_unlock(&graph->mutex);
+    if (launch)
+        launch->is_in_arena = is_in_arena;
+    else
+        zepi_fail_no_memory();
+    return launch;
+}
+
+// Of a launch that was not filled in.
+static void graph_give_launch_back(struct zepi_graph *graph, struct zepi_graph_launch *launch,
+                                   size_t size_bytes)
+{
+    if (!launch->is_in_arena) {
+        zepi_free(launch);
+        return;
+    }
+    zepi_mutex_lock(&graph->mutex);
+    zepi_arena_give_back(&graph->arena, launch, size_bytes);
+    zepi_mutex_unlock(&graph->mutex);
+}
+
+zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                     const struct zepi_launch *from,
+                                     const struct zepi_graph_memory *memory,
+                                     struct zepi_graph_launch **out_launch)
+{
+    const struct zepi_device *device = graph->device;
+    struct zepi_device_kernel *device_kernel;
+    zepi_result_t result =
+        zepi_launch_check_kernel(graph->context, graph->device_index, kernel, from, &device_kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const size_t size_bytes = zepi_graph_launch_size(&from->arguments);
+    struct zepi_graph_launch *launch = graph_allocate_launch(graph, size_bytes);
+    if (!launch)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    result = zepi_launch_check_contents(device, kernel, device_kernel, from, launch->arguments);
+    if (result != ZEPI_SUCCESS) {
+        graph_give_launch_back(graph, launch, size_bytes);
+        return result;
+    }
+    zepi_graph_launch_init(launch, kernel, from, memory);
+    *out_launch = launch;
+    return ZEPI_SUCCESS;
+}
+
 static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
                                               struct zepi_graph_command *command)
 {
@@ -137,6 +193,7 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->commands.count; i++)
         zepi_release(graph->commands.list[i]);
     zepi_free(graph->commands.list);
+    zepi_arena_finish(&graph->arena);
     for (size_t i = 0; i < graph->commands.kept_count; i++)
         zepi_release(graph->commands.kept[i].object);
     zepi_free(graph->commands.kept);

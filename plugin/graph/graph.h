@@ -2,6 +2,7 @@
 #ifndef ZEPI_GRAPH_GRAPH_H
 #define ZEPI_GRAPH_GRAPH_H
 
+#include "core/arena.h"
 #include "graph/graph_command.h"
 
 struct zepi_recording;
@@ -34,6 +35,7 @@ struct zepi_graph {
     struct zepi_mutex mutex;
     bool is_finalized;                   // the commands do not change any more
     struct zepi_graph_commands commands; // but for its is_in_order
+    struct zepi_arena arena;             // the memory of launches
     enum zepi_graph_capture capture;
     zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
     size_t outside_count;
@@ -72,6 +74,13 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                                    enum zepi_graph_command_kind kind,
                                                    uint32_t wait_count, const uint32_t *waits);
+// Checks a launch on the graph's device, and makes one of the graph. The kernel has been checked.
+// `memory`: that of each argument, without references; NULL: that of the buffers, images and
+// samplers among the arguments. ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
+zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                     const struct zepi_launch *from,
+                                     const struct zepi_graph_memory *memory,
+                                     struct zepi_graph_launch **out_launch);
 // Consumes the command. *out_number: by which a later one waits for it.
 zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number);
 

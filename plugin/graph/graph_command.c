@@ -38,22 +38,38 @@ static void release_awaited(struct zepi_graph_command *command)
     zepi_free(command->awaited);
 }
 
-static void command_destroy(void *object)
+static void command_release_launch(struct zepi_graph_command *command)
 {
-    struct zepi_graph_command *command = object;
     zepi_graph_launch_release(command->launch);
     for (uint32_t i = 0; i < command->kernel_count; i++)
         zepi_release(command->kernels[i]);
-    zepi_free(command->kernels);
+    if (command->kernels)
+        zepi_free(command->kernels);
+}
+
+static void command_release_transfer(struct zepi_graph_command *command)
+{
     if (command->native)
         zepi_defer_free(command->context, &command->native->deferred);
     for (int i = 0; i < 2; i++)
         zepi_release(command->memory[i].object);
-    release_awaited(command);
-    zepi_release(command->signal);
     zepi_free(command->image_copy);
     zepi_free(command->pattern);
-    zepi_free(command->waits);
+}
+
+static void command_destroy(void *object)
+{
+    struct zepi_graph_command *command = object;
+    if (command->kind == ZEPI_GRAPH_LAUNCH)
+        command_release_launch(command);
+    else
+        command_release_transfer(command);
+    if (command->awaited)
+        release_awaited(command);
+    if (command->signal)
+        zepi_release(command->signal);
+    if (command->waits)
+        zepi_free(command->waits);
 }
 
 ZEPI_DEFINE_TYPE(graph_command, command_destroy);

@@ -15,7 +15,8 @@ void zepi_graph_launch_release(struct zepi_graph_launch *launch)
     for (uint32_t i = 0; i < launch->desc.argument_count && launch->has_objects; i++)
         zepi_release(launch->memory[i].object);
     zepi_release(launch->kernel);
-    zepi_free(launch);
+    if (!launch->is_in_arena)
+        zepi_free(launch);
 }
 
 // Room for a value's bytes, such that the next one is aligned, too.
@@ -24,26 +25,22 @@ static size_t value_room_bytes(size_t size_bytes)
     return (size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT;
 }
 
-// Room for a launch with these arguments, which are to be read to it. NULL without memory (noted).
-static struct zepi_graph_launch *graph_launch_allocate(const struct zepi_argument_list *list)
+size_t zepi_graph_launch_size(const struct zepi_argument_list *list)
 {
-    bool has_size = true;
     size_t size_bytes = sizeof(struct zepi_graph_launch) +
                         list->count * (sizeof(zepi_argument_t) + sizeof(struct zepi_graph_memory));
-    for (uint32_t i = 0; i < list->count && has_size; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
         const struct zepi_argument_record *record = zepi_argument_at(list, i);
         const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
-        if (kind == ZEPI_ARGUMENT_VALUE)
-            has_size = record->size_bytes <= PTRDIFF_MAX &&
-                       !__builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
-                                               &size_bytes);
-        else if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
+        if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
             size_bytes += value_room_bytes(sizeof(void *));
+        else if (kind == ZEPI_ARGUMENT_VALUE &&
+                 (record->size_bytes > PTRDIFF_MAX ||
+                  __builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
+                                         &size_bytes)))
+            return 0;
     }
-    struct zepi_graph_launch *launch = has_size ? zepi_allocate(1, size_bytes) : NULL;
-    if (!launch)
-        zepi_fail_no_memory();
-    return launch;
+    return size_bytes;
 }
 
 static bool is_moving(const struct zepi_graph_memory *memory)
@@ -100,10 +97,8 @@ static void graph_launch_hold_all(struct zepi_graph_launch *launch,
     }
 }
 
-// Fills in the rest of a launch whose arguments were read.
-static void graph_launch_init(struct zepi_graph_launch *launch, struct zepi_kernel *kernel,
-                              const struct zepi_launch *from,
-                              const struct zepi_graph_memory *memory)
+void zepi_graph_launch_init(struct zepi_graph_launch *launch, struct zepi_kernel *kernel,
+                            const struct zepi_launch *from, const struct zepi_graph_memory *memory)
 {
     zepi_launch_desc_t *desc = &launch->desc;
     const uint32_t count = from->arguments.count;
@@ -122,28 +117,6 @@ static void graph_launch_init(struct zepi_graph_launch *launch, struct zepi_kern
         desc->global_offset[i] = from->global_offset ? from->global_offset[i] : 0;
     }
     graph_launch_hold_all(launch, memory);
-}
-
-zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *from,
-                                     const struct zepi_graph_memory *memory,
-                                     struct zepi_graph_launch **out_launch)
-{
-    struct zepi_device_kernel *device_kernel;
-    zepi_result_t result = zepi_launch_check_kernel(context, device, kernel, from, &device_kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    struct zepi_graph_launch *launch = graph_launch_allocate(&from->arguments);
-    if (!launch)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    result = zepi_launch_check_contents(device, kernel, device_kernel, from, launch->arguments);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(launch);
-        return result;
-    }
-    graph_launch_init(launch, kernel, from, memory);
-    *out_launch = launch;
-    return ZEPI_SUCCESS;
 }
 
 struct zepi_graph_launch *
@@ -167,13 +140,14 @@ zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct ze
             memory[i] = from->memory[i];
         }
     }
-    if (arguments && memory)
-        launch = graph_launch_allocate(&changed.arguments);
-    else
-        zepi_fail_no_memory();
+    const size_t size_bytes = arguments && memory ? zepi_graph_launch_size(&changed.arguments) : 0;
+    if (size_bytes > 0)
+        launch = zepi_allocate(1, size_bytes);
     if (launch) {
         memcpy(launch->arguments, arguments, count * sizeof(arguments[0]));
-        graph_launch_init(launch, kernel, &changed, memory);
+        zepi_graph_launch_init(launch, kernel, &changed, memory);
+    } else {
+        zepi_fail_no_memory();
     }
     zepi_free(arguments);
     zepi_free(memory);

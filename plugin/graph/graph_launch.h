@@ -28,6 +28,7 @@ static inline uint64_t zepi_graph_changed_argument(uint32_t index)
 // these stay; arguments without objects, and sizes, are changed by updates (launch_update.h).
 struct zepi_graph_launch {
     atomic_uint references;
+    bool is_in_arena;                 // its memory goes with the graph
     bool moves;                       // a buffer among its arguments does
     bool has_objects;                 // `memory` has
     bool is_draft;                    // of the update that is being made, which alone has it
@@ -37,13 +38,13 @@ struct zepi_graph_launch {
     zepi_argument_t arguments[];      // then `memory`, then the bytes of values
 };
 
-// Checks a launch on the device, and makes one of a graph. `memory`: that of each argument, without
-// references; NULL: that of the buffers, images and samplers among the arguments.
-// ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
-zepi_result_t zepi_graph_launch_make(const struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_kernel *kernel, const struct zepi_launch *from,
-                                     const struct zepi_graph_memory *memory,
-                                     struct zepi_graph_launch **out_launch);
+// How many zeroed bytes a launch with these arguments, which are to be read to it, takes up. 0:
+// there is no memory of that size.
+size_t zepi_graph_launch_size(const struct zepi_argument_list *list);
+// Fills in the rest of a launch whose arguments were read, with one reference. `memory`: that of
+// each argument, without references; NULL: that of the buffers, images and samplers among them.
+void zepi_graph_launch_init(struct zepi_graph_launch *launch, struct zepi_kernel *kernel,
+                            const struct zepi_launch *from, const struct zepi_graph_memory *memory);
 
 // The launch with another kernel, number of arguments, and argument, if `index` is below the
 // number. `argument_memory` without a reference, or NULL. Further arguments are gone; new ones are

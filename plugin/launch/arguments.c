@@ -131,8 +131,9 @@ void zepi_argument_read_handle(const zepi_argument_t *argument, zepi_argument_t 
     }
 }
 
-zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                                  const zepi_argument_t *argument)
+static __attribute__((noinline)) zepi_result_t
+check_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
+               const zepi_argument_t *argument)
 {
     if (argument->reserved != 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -181,6 +182,29 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
                          index, device_kernel->name, (int)argument->kind);
     }
     return zepi_argument_check_declared(device_kernel, index, argument);
+}
+
+// Whether the argument is just what the kernel declares: a value of that size, or an address in
+// global memory. Of any other it is not known.
+static inline bool is_declared_argument(const struct zepi_device_kernel *device_kernel,
+                                        uint32_t index, const zepi_argument_t *argument)
+{
+    const struct zepi_kernel_argument *declared = &device_kernel->arguments[index];
+    if (!device_kernel->is_described || argument->reserved != 0)
+        return false;
+    if (argument->kind == ZEPI_ARGUMENT_VALUE)
+        return declared->kind == ZEPI_SPIRV_ARGUMENT_VALUE && argument->value &&
+               argument->size_bytes > 0 && argument->size_bytes == declared->size_bytes;
+    return argument->kind == ZEPI_ARGUMENT_POINTER && argument->size_bytes == 0 &&
+           declared->kind == ZEPI_SPIRV_ARGUMENT_GLOBAL;
+}
+
+zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
+                                  const zepi_argument_t *argument)
+{
+    return is_declared_argument(device_kernel, index, argument)
+               ? ZEPI_SUCCESS
+               : check_argument(device_kernel, index, argument);
 }
 
 // The sum includes the local memory that the kernel declares. Drivers notice an excess only when

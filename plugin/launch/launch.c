@@ -116,13 +116,11 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *
 
 // ---- Checks ----
 
-zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context,
-                                       const struct zepi_device *device,
+zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context, uint32_t device_index,
                                        const struct zepi_kernel *kernel,
                                        const struct zepi_launch *launch,
                                        struct zepi_device_kernel **out_device_kernel)
 {
-    const uint32_t device_index = zepi_context_device_index(context, device);
     const zepi_result_t result =
         launch_get_device_kernel(kernel, context, device_index, out_device_kernel);
     // Emulated constants are an argument that comes with the launch.
@@ -156,8 +154,9 @@ zepi_result_t zepi_launch_check(const struct zepi_context *context,
                                 const struct zepi_launch *launch)
 {
     struct zepi_device_kernel *device_kernel;
+    const uint32_t device_index = zepi_context_device_index(context, device);
     const zepi_result_t result =
-        zepi_launch_check_kernel(context, device, kernel, launch, &device_kernel);
+        zepi_launch_check_kernel(context, device_index, kernel, launch, &device_kernel);
     return result == ZEPI_SUCCESS
                ? zepi_launch_check_contents(device, kernel, device_kernel, launch, NULL)
                : result;

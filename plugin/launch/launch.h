@@ -21,8 +21,7 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *
 // Checks of a launch on a device of the context, for a caller that launches later. The kernel has
 // been checked. First the kernel's code and the number of arguments, then the arguments, sizes and
 // offset, or both. `out_arguments`, one for each, or NULL: the arguments as they were read.
-zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context,
-                                       const struct zepi_device *device,
+zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context, uint32_t device_index,
                                        const struct zepi_kernel *kernel,
                                        const struct zepi_launch *launch,
                                        struct zepi_device_kernel **out_device_kernel);

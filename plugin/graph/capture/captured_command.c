@@ -82,8 +82,8 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
         return ZEPI_SUCCESS;
     case ZEPI_CAPTURED_LAUNCH:
         command->is_updatable = draft->graph->is_updatable;
-        return zepi_graph_launch_make(draft->graph->context, draft->graph->device, from->kernel,
-                                      from->launch, NULL, &command->launch);
+        return zepi_graph_make_launch(draft->graph, from->kernel, from->launch, NULL,
+                                      &command->launch);
     case ZEPI_CAPTURED_FILL:
         command->pattern_size_bytes = from->pattern_size_bytes;
         command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);

@@ -79,8 +79,10 @@ struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *appe
         zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
     if (!command)
         return NULL;
-    zepi_result_t result = zepi_graph_command_await(command, append->event_count,
-                                                    (const zepi_event_t *)append->events);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (append->event_count > 0)
+        result = zepi_graph_command_await(command, append->event_count,
+                                          (const zepi_event_t *)append->events);
     if (result == ZEPI_SUCCESS && append->out_event)
         result = zepi_ur_make_command_event(append->graph, &command->signal);
     if (result == ZEPI_SUCCESS)

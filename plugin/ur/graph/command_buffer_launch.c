@@ -62,8 +62,8 @@ ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct ze
 }
 
 // With arguments of any kind and in any order.
-static ur_result_t make_launch_with_objects(const struct zepi_graph *graph,
-                                            struct zepi_kernel *kernel, struct zepi_launch *asked,
+static ur_result_t make_launch_with_objects(struct zepi_graph *graph, struct zepi_kernel *kernel,
+                                            struct zepi_launch *asked,
                                             const ur_exp_kernel_arg_properties_t *records,
                                             struct zepi_graph_launch **out_launch)
 {
@@ -80,8 +80,7 @@ static ur_result_t make_launch_with_objects(const struct zepi_graph *graph,
         memory = zepi_allocate(count, sizeof(*memory));
     if (memory) {
         list_memory(count, records, memory);
-        const zepi_result_t made = zepi_graph_launch_make(graph->context, graph->device, kernel,
-                                                          asked, memory, out_launch);
+        const zepi_result_t made = zepi_graph_make_launch(graph, kernel, asked, memory, out_launch);
         if (made != ZEPI_SUCCESS)
             result = fail_graph_launch(made, graph, kernel, asked);
     } else {
@@ -93,18 +92,16 @@ static ur_result_t make_launch_with_objects(const struct zepi_graph *graph,
     return result;
 }
 
-static ur_result_t make_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
+static ur_result_t make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
                                struct zepi_launch *asked,
                                const ur_exp_kernel_arg_properties_t *records,
                                struct zepi_graph_launch **out_launch)
 {
-    const ur_result_t result = zepi_ur_check_sizes(asked);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
+    if (!zepi_ur_sizes_are_right(asked))
+        return zepi_ur_check_sizes(asked);
     if (asked->arguments.count > 0 && !records)
         return zepi_ur_refuse_null("pArgs");
-    const zepi_result_t made =
-        zepi_graph_launch_make(graph->context, graph->device, kernel, asked, NULL, out_launch);
+    const zepi_result_t made = zepi_graph_make_launch(graph, kernel, asked, NULL, out_launch);
     if (made == ZEPI_SUCCESS)
         return UR_RESULT_SUCCESS;
     return made == ZEPI_ARGUMENTS_UNREAD
