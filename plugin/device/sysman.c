@@ -18,6 +18,7 @@ struct uuid {
 
 // The functions are looked up for each query: queries are rare, and nothing is kept.
 struct sysman {
+    enum zepi_sysman_query query;
     ze_result_t(ZE_APICALL *init)(uint32_t flags);
     ze_result_t(ZE_APICALL *driver_get)(uint32_t *count, zes_driver_handle_t *drivers);
     ze_result_t(ZE_APICALL *device_by_uuid)(zes_driver_handle_t driver, struct uuid uuid,
@@ -143,37 +144,20 @@ static ze_result_t read_fan(const struct sysman *sysman, const struct managed_de
     return ze;
 }
 
-// The limits of a power domain; -1 is one that the driver does not know.
+// The least or greatest limit of all power domains.
 static ze_result_t read_power(const struct sysman *sysman, const struct managed_device *managed,
-                              void *component, zes_power_properties_t *out_properties)
+                              void *component, struct reading *reading)
 {
-    *out_properties = (zes_power_properties_t){.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES};
-    const ze_result_t ze = sysman->get_properties(component, out_properties);
+    zes_power_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES};
+    const bool is_least = sysman->query == ZEPI_SYSMAN_MIN_POWER_MW;
+    const ze_result_t ze = sysman->get_properties(component, &properties);
     if (ze != ZE_RESULT_SUCCESS ||
-        !is_asked_for(managed, out_properties->onSubdevice, out_properties->subdeviceId))
-        out_properties->minLimit = out_properties->maxLimit = -1;
-    return ze;
-}
-
-static ze_result_t read_min_power(const struct sysman *sysman, const struct managed_device *managed,
-                                  void *component, struct reading *reading)
-{
-    zes_power_properties_t properties;
-    const ze_result_t ze = read_power(sysman, managed, component, &properties);
-    if (properties.minLimit >= 0 &&
-        (!reading->is_known || (uint64_t)properties.minLimit < reading->value))
-        *reading = (struct reading){(uint64_t)properties.minLimit, true};
-    return ze;
-}
-
-static ze_result_t read_max_power(const struct sysman *sysman, const struct managed_device *managed,
-                                  void *component, struct reading *reading)
-{
-    zes_power_properties_t properties;
-    const ze_result_t ze = read_power(sysman, managed, component, &properties);
-    if (properties.maxLimit >= 0 &&
-        (!reading->is_known || (uint64_t)properties.maxLimit > reading->value))
-        *reading = (struct reading){(uint64_t)properties.maxLimit, true};
+        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
+        return ze;
+    // -1: the driver does not know it.
+    const int32_t limit = is_least ? properties.minLimit : properties.maxLimit;
+    if (limit >= 0 && (!reading->is_known || ((uint64_t)limit < reading->value) == is_least))
+        *reading = (struct reading){(uint64_t)limit, true};
     return ze;
 }
 
@@ -208,15 +192,16 @@ static const struct {
     [ZEPI_SYSMAN_FAN_PERCENT] = {"zesDeviceEnumFans", "zesFanGetProperties", "zesFanGetState",
                                  read_fan},
     [ZEPI_SYSMAN_MIN_POWER_MW] = {"zesDeviceEnumPowerDomains", "zesPowerGetProperties", NULL,
-                                  read_min_power},
+                                  read_power},
     [ZEPI_SYSMAN_MAX_POWER_MW] = {"zesDeviceEnumPowerDomains", "zesPowerGetProperties", NULL,
-                                  read_max_power},
+                                  read_power},
     [ZEPI_SYSMAN_THROTTLE_REASONS] = {"zesDeviceEnumFrequencyDomains", "zesFrequencyGetProperties",
                                       "zesFrequencyGetState", read_throttling},
 };
 
 static void find_functions(struct sysman *sysman, enum zepi_sysman_query query)
 {
+    sysman->query = query;
     find_function("zesInit", &sysman->init);
     find_function("zesDriverGet", &sysman->driver_get);
     find_function("zesDriverGetDeviceByUuidExp", &sysman->device_by_uuid);
@@ -226,24 +211,23 @@ static void find_functions(struct sysman *sysman, enum zepi_sysman_query query)
 }
 
 static zepi_result_t read_components(const struct sysman *sysman,
-                                     const struct managed_device *managed,
-                                     enum zepi_sysman_query query, struct reading *reading)
+                                     const struct managed_device *managed, struct reading *reading)
 {
     uint32_t count = 0;
     ze_result_t ze = sysman->list(managed->zes, &count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_query(ze, queries[query].list);
+        return zepi_check_ze_query(ze, queries[sysman->query].list);
     void **components = zepi_allocate(count, sizeof(*components));
     if (!components)
         return zepi_fail_no_memory();
     ze = sysman->list(managed->zes, &count, components);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
-        ze = queries[query].read(sysman, managed, components[i], reading);
+        ze = queries[sysman->query].read(sysman, managed, components[i], reading);
     zepi_free(components);
     // A part of the components would be no reading.
     if (ze != ZE_RESULT_SUCCESS)
         reading->is_known = false;
-    return zepi_check_ze_query(ze, queries[query].properties);
+    return zepi_check_ze_query(ze, queries[sysman->query].properties);
 }
 
 zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman_query query,
@@ -262,7 +246,7 @@ zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman
         return ZEPI_SUCCESS;
     zepi_result_t result = find_device(&sysman, device, &managed);
     if (result == ZEPI_SUCCESS && managed.zes)
-        result = read_components(&sysman, &managed, query, &reading);
+        result = read_components(&sysman, &managed, &reading);
     if (result == ZEPI_SUCCESS && reading.is_known) {
         *out_value = reading.value;
         *out_is_known = true;

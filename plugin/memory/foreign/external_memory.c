@@ -88,48 +88,34 @@ const struct zepi_context_part zepi_external_part = {
 
 // ---- Import ----
 
-static ze_external_memory_type_flags_t type_of(enum zepi_external_kind kind)
-{
-    return kind == ZEPI_EXTERNAL_DMA_BUF ? ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF
-                                         : ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
-}
-
 static const char *name_of(enum zepi_external_kind kind)
 {
     return kind == ZEPI_EXTERNAL_DMA_BUF ? "a dma_buf" : "an opaque file descriptor";
 }
 
-// Zeros after a failure.
-static zepi_result_t find_types(const struct zepi_device *device,
-                                ze_external_memory_type_flags_t *out_imports,
-                                ze_external_memory_type_flags_t *out_exports)
+zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
+                                      struct zepi_external_kinds *out_kinds)
 {
+    static const uint32_t known = ZEPI_EXTERNAL_OPAQUE_FD | ZEPI_EXTERNAL_DMA_BUF;
     ze_device_external_memory_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
     const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
-    const bool is_told = ze == ZE_RESULT_SUCCESS;
-    *out_imports = is_told ? properties.memoryAllocationImportTypes : 0;
-    *out_exports = is_told ? properties.memoryAllocationExportTypes : 0;
+    *out_kinds = (struct zepi_external_kinds){0};
+    if (ze == ZE_RESULT_SUCCESS) {
+        out_kinds->imported = properties.memoryAllocationImportTypes & known;
+        out_kinds->exported = properties.memoryAllocationExportTypes & known;
+    }
     return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
-}
-
-zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
-                                              enum zepi_external_kind kind, bool *out_is_offered)
-{
-    ze_external_memory_type_flags_t imports, exports;
-    const zepi_result_t result = find_types(device, &imports, &exports);
-    *out_is_offered = (imports & type_of(kind)) != 0;
-    return result;
 }
 
 static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,
                                   size_t size_bytes)
 {
-    bool is_offered;
-    const zepi_result_t result = zepi_external_memory_is_offered(device, kind, &is_offered);
+    struct zepi_external_kinds kinds;
+    const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!is_offered)
+    if (!(kinds.imported & kind))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver imports no memory of %s",
                          name_of(kind));
     return size_bytes > 0 ? ZEPI_SUCCESS
@@ -148,7 +134,7 @@ static zepi_result_t import_descriptor(struct zepi_context *context,
         return zepi_fail(errno == EBADF ? ZEPI_ERROR_INVALID_VALUE : ZEPI_ERROR_OUT_OF_HOST_MEMORY,
                          "%d cannot be used as a file descriptor (error %d)", descriptor, errno);
     const ze_external_memory_import_fd_t import = {
-        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, .flags = type_of(kind), .fd = copy};
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, .flags = kind, .fd = copy};
     const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
                                              .pNext = &import};
     unsigned attempt = 0;
@@ -261,15 +247,6 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
 
 // ---- Export ----
 
-zepi_result_t zepi_external_memory_is_exported(const struct zepi_device *device,
-                                               enum zepi_external_kind kind, bool *out_is_exported)
-{
-    ze_external_memory_type_flags_t imports, exports;
-    const zepi_result_t result = find_types(device, &imports, &exports);
-    *out_is_exported = (exports & type_of(kind)) != 0;
-    return result;
-}
-
 zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                             struct zepi_device *device,
                                             enum zepi_external_kind kind, size_t size_bytes,
@@ -279,13 +256,13 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                        .kind = ZEPI_USM_DEVICE,
                                        .size_bytes = size_bytes,
                                        .alignment_bytes = alignment_bytes,
-                                       .export_types = type_of(kind)};
+                                       .export_types = kind};
     struct zepi_completion_moment freed;
-    bool is_exported;
-    const zepi_result_t result = zepi_external_memory_is_exported(device, kind, &is_exported);
+    struct zepi_external_kinds kinds;
+    const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!is_exported)
+    if (!(kinds.exported & kind))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver exports no memory as %s",
                          name_of(kind));
     return zepi_usm_allocate_after(zepi_usm_pools_of(context)->own, &wish, out_memory, &freed);
@@ -324,11 +301,11 @@ zepi_result_t zepi_external_memory_export(struct zepi_context *context,
 {
     ze_external_memory_type_flags_t types;
     ze_external_memory_export_fd_t exported = {
-        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, .flags = type_of(kind), .fd = -1};
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, .flags = kind, .fd = -1};
     ze_memory_allocation_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &exported};
     zepi_result_t result = find_export_types(context, device, memory, &types);
-    if (result == ZEPI_SUCCESS && !(types & type_of(kind)))
+    if (result == ZEPI_SUCCESS && !(types & kind))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p was not allocated for export as %s",
                            memory, name_of(kind));
     if (result == ZEPI_SUCCESS)

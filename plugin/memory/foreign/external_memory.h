@@ -11,8 +11,14 @@ struct zepi_external_place;
 // the context guards its mappings.
 
 enum zepi_external_kind {
-    ZEPI_EXTERNAL_OPAQUE_FD,
-    ZEPI_EXTERNAL_DMA_BUF,
+    ZEPI_EXTERNAL_OPAQUE_FD = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+    ZEPI_EXTERNAL_DMA_BUF = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+};
+
+// Sets of kinds.
+struct zepi_external_kinds {
+    uint32_t imported;
+    uint32_t exported; // of device memory
 };
 
 // Imported memory. Its mappings are valid until they are unmapped, even if the object is released
@@ -30,9 +36,9 @@ extern const struct zepi_type zepi_external_memory_type;
 // The mappings of a context.
 extern const struct zepi_context_part zepi_external_part;
 
-// Whether the device's driver imports file descriptors of that kind.
-zepi_result_t zepi_external_memory_is_offered(const struct zepi_device *device,
-                                              enum zepi_external_kind kind, bool *out_is_offered);
+// What the device's driver imports and exports. None after a failure.
+zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
+                                      struct zepi_external_kinds *out_kinds);
 
 // The descriptor is zepi's after success. ZEPI_ERROR_UNSUPPORTED: not of this kind.
 // ZEPI_ERROR_INVALID_VALUE: `size_bytes` is 0 or more than the memory has, or the descriptor is not
@@ -48,10 +54,6 @@ zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint
 // Each map has its end. The memory goes when no command of the context can use it.
 // ZEPI_ERROR_INVALID_VALUE: nothing is mapped there.
 zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const void *memory);
-
-// Whether the device's driver exports device memory as file descriptors of that kind.
-zepi_result_t zepi_external_memory_is_exported(const struct zepi_device *device,
-                                               enum zepi_external_kind kind, bool *out_is_exported);
 
 // USM of the device that can be exported; zepi_usm_free frees it, too. ZEPI_ERROR_UNSUPPORTED: not
 // as this kind.

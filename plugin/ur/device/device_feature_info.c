@@ -43,15 +43,14 @@ static ur_result_t get_info_ipc_physical_memory(const struct zepi_device *device
 }
 
 static ur_result_t get_info_external_memory(const struct zepi_device *device,
-                                            const struct zepi_ur_info *info,
-                                            __typeof__(zepi_external_memory_is_offered) *is_of_kind)
+                                            ur_device_info_t query, const struct zepi_ur_info *info)
 {
-    bool is_offered;
-    zepi_result_t result = is_of_kind(device, ZEPI_EXTERNAL_OPAQUE_FD, &is_offered);
-    if (result == ZEPI_SUCCESS && !is_offered)
-        result = is_of_kind(device, ZEPI_EXTERNAL_DMA_BUF, &is_offered);
-    return result == ZEPI_SUCCESS ? zepi_ur_info_return_bool(info, is_offered)
-                                  : zepi_ur_fail(result);
+    struct zepi_external_kinds kinds;
+    const ur_result_t result = zepi_ur_result(zepi_external_kinds_get(device, &kinds));
+    const bool imports = query == UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP;
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_info_return_bool(info, (imports ? kinds.imported : kinds.exported) != 0)
+               : result;
 }
 
 static ur_result_t get_info_host_registration(const struct zepi_device *device,
@@ -174,9 +173,8 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         return get_info_ipc_memory(device, info);
     case UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP:
-        return get_info_external_memory(device, info, zepi_external_memory_is_offered);
     case UR_DEVICE_INFO_MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP:
-        return get_info_external_memory(device, info, zepi_external_memory_is_exported);
+        return get_info_external_memory(device, query, info);
     case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
         return get_info_ipc_physical_memory(device, info);
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:

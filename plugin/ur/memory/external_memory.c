@@ -99,17 +99,16 @@ ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
 {
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
     bool is_descriptor = false;
-    bool is_offered = false;
+    struct zepi_external_kinds kinds = {0};
     ur_result_t result = zepi_ur_check_device(hDevice);
     if (result == UR_RESULT_SUCCESS)
         result = read_kind(memHandleType, &kind, &is_descriptor);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
     if (result == UR_RESULT_SUCCESS && is_descriptor)
-        result = zepi_ur_result(
-            zepi_external_memory_is_offered(zepi_ur_device(hDevice), kind, &is_offered));
+        result = zepi_ur_result(zepi_external_kinds_get(zepi_ur_device(hDevice), &kinds));
     if (result == UR_RESULT_SUCCESS)
-        *pSupportedRet = is_offered;
+        *pSupportedRet = (kinds.imported & kind) != 0;
     return result;
 }
 
