@@ -45,9 +45,10 @@ zepi_result_t zepi_result_of_ze(ze_result_t result);
 zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
     __attribute__((cold, noinline));
 
-// For queries of properties that a driver may lack, which it reports in many ways: success unless
-// it could not tell (out of memory, device lost), since a later query may get further.
-zepi_result_t zepi_check_ze_query(ze_result_t result, const char *function);
+// For calls that a driver may refuse, in many ways and without harm (queries of what it may lack,
+// imports, waits that the host can do): success unless memory is short or the device is lost, which
+// a later call may get past.
+zepi_result_t zepi_check_ze_severe(ze_result_t result, const char *function);
 
 // Translates the result of Level Zero's `function`, and notes it if it is a failure.
 static inline zepi_result_t zepi_check_ze(ze_result_t result, const char *function)

@@ -79,7 +79,7 @@ zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
                      zepi_ze_result_name(ze), (unsigned)ze);
 }
 
-zepi_result_t zepi_check_ze_query(ze_result_t ze, const char *function)
+zepi_result_t zepi_check_ze_severe(ze_result_t ze, const char *function)
 {
     const zepi_result_t result = zepi_result_of_ze(ze);
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||

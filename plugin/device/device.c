@@ -157,7 +157,7 @@ static zepi_result_t query_image_limits(struct zepi_device *device)
     device->images.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
     const ze_result_t ze = zepi_ze.zeDeviceGetImageProperties(device->ze, &device->images);
     device->has_images = ze == ZE_RESULT_SUCCESS && device->images.maxImageDims2D > 0;
-    return zepi_check_ze_query(ze, "zeDeviceGetImageProperties");
+    return zepi_check_ze_severe(ze, "zeDeviceGetImageProperties");
 }
 
 struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,

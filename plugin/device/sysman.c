@@ -57,7 +57,7 @@ static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi
     if (ze == ZE_RESULT_SUCCESS)
         ze = sysman->driver_get(&count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_query(ze, "zesInit");
+        return zepi_check_ze_severe(ze, "zesInit");
     zes_driver_handle_t *drivers = zepi_allocate(count, sizeof(*drivers));
     if (!drivers)
         return zepi_fail_no_memory();
@@ -74,8 +74,8 @@ static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi
             *out_managed = found;
     }
     zepi_free(drivers);
-    return zepi_check_ze_query(out_managed->zes ? ZE_RESULT_SUCCESS : ze,
-                               "zesDriverGetDeviceByUuidExp");
+    return zepi_check_ze_severe(out_managed->zes ? ZE_RESULT_SUCCESS : ze,
+                                "zesDriverGetDeviceByUuidExp");
 }
 
 static zepi_result_t find_device(const struct sysman *sysman, const struct zepi_device *device,
@@ -216,7 +216,7 @@ static zepi_result_t read_components(const struct sysman *sysman,
     uint32_t count = 0;
     ze_result_t ze = sysman->list(managed->zes, &count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_query(ze, queries[sysman->query].list);
+        return zepi_check_ze_severe(ze, queries[sysman->query].list);
     void **components = zepi_allocate(count, sizeof(*components));
     if (!components)
         return zepi_fail_no_memory();
@@ -227,7 +227,7 @@ static zepi_result_t read_components(const struct sysman *sysman,
     // A part of the components would be no reading.
     if (ze != ZE_RESULT_SUCCESS)
         reading->is_known = false;
-    return zepi_check_ze_query(ze, queries[sysman->query].properties);
+    return zepi_check_ze_severe(ze, queries[sysman->query].properties);
 }
 
 zepi_result_t zepi_sysman_get(const struct zepi_device *device, enum zepi_sysman_query query,

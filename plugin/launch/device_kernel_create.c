@@ -63,7 +63,7 @@ static zepi_result_t query_kernel_sizes(struct zepi_device_kernel *device_kernel
         return ZEPI_SUCCESS;
     ze = zepi_ze_driver_handle(ZEL_HANDLE_KERNEL, ze);
     for (uint32_t i = 0; i < device_kernel->argument_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_check_ze_query(
+        result = zepi_check_ze_severe(
             optional->kernel_get_argument_size(ze, i, &device_kernel->arguments[i].size_bytes),
             "zexKernelGetArgumentSize");
     return result;

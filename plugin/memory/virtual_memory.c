@@ -167,7 +167,7 @@ zepi_result_t zepi_physical_memory_shares(const struct zepi_device *device, bool
     *out_shares = ze == ZE_RESULT_SUCCESS &&
                   (properties.memoryAllocationExportTypes & properties.memoryAllocationImportTypes &
                    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
-    return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
+    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
 }
 
 zepi_result_t zepi_physical_memory_check_shares(const struct zepi_device *device)
@@ -351,7 +351,7 @@ zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *o
         const ze_result_t ze =
             zepi_ze.zeVirtualMemQueryPageSize(context, device->ze, 1, &page_bytes);
         zepi_ze.zeContextDestroy(context);
-        result = zepi_check_ze_query(ze, "zeVirtualMemQueryPageSize");
+        result = zepi_check_ze_severe(ze, "zeVirtualMemQueryPageSize");
         if (result != ZEPI_SUCCESS)
             return result;
         known = ze == ZE_RESULT_SUCCESS && page_bytes > 0 ? YES : NO;

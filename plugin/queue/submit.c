@@ -223,7 +223,7 @@ await_foreign_events_locked(struct zepi_submit *submit)
             ze_event_handle_t waited = wait.slot->ze;
             const ze_result_t ze =
                 zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &waited);
-            result = zepi_check_ze_query(ze, "zeCommandListAppendBarrier");
+            result = zepi_check_ze_severe(ze, "zeCommandListAppendBarrier");
             if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
                 continue;
         }

@@ -20,14 +20,14 @@ static zepi_result_t list_driver_extensions(ze_driver_handle_t driver,
     *extensions = (struct extensions){0};
     ze_result_t ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, NULL);
     if (ze != ZE_RESULT_SUCCESS || count == 0)
-        return zepi_check_ze_query(ze, function);
+        return zepi_check_ze_severe(ze, function);
     extensions->list = zepi_allocate(count, sizeof(extensions->list[0]));
     if (!extensions->list)
         return zepi_fail_no_memory();
     ze = zepi_ze.zeDriverGetExtensionProperties(driver, &count, extensions->list);
     if (ze == ZE_RESULT_SUCCESS)
         extensions->count = count;
-    return zepi_check_ze_query(ze, function);
+    return zepi_check_ze_severe(ze, function);
 }
 
 static bool has_extension(const struct extensions *extensions, const char *name)
@@ -50,7 +50,7 @@ static zepi_result_t optional_find_function(ze_driver_handle_t driver, uint32_t 
         const ze_result_t ze = zepi_ze.zeDriverGetExtensionFunctionAddress(driver, name, &function);
         if (ze != ZE_RESULT_SUCCESS) {
             *out_function = NULL;
-            return zepi_check_ze_query(ze, "zeDriverGetExtensionFunctionAddress");
+            return zepi_check_ze_severe(ze, "zeDriverGetExtensionFunctionAddress");
         }
         *out_is_drivers = function != NULL;
     }

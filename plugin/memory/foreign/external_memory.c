@@ -105,7 +105,7 @@ zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
         out_kinds->imported = properties.memoryAllocationImportTypes & known;
         out_kinds->exported = properties.memoryAllocationExportTypes & known;
     }
-    return zepi_check_ze_query(ze, "zeDeviceGetExternalMemoryProperties");
+    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
 }
 
 static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,

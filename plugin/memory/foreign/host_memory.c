@@ -127,7 +127,7 @@ static zepi_result_t try_registration(struct zepi_device *device, bool *out_can)
     if (!trial.is_mapped || trial.is_undone)
         munmap(page, host_page_bytes());
     *out_can = trial.is_mapped && trial.is_undone;
-    return result == ZEPI_SUCCESS ? zepi_check_ze_query(ze, "zeMemAllocHost") : result;
+    return result == ZEPI_SUCCESS ? zepi_check_ze_severe(ze, "zeMemAllocHost") : result;
 }
 
 zepi_result_t zepi_host_memory_can_register(struct zepi_device *device, bool *out_can)
@@ -281,7 +281,7 @@ zepi_result_t zepi_host_memory_import(struct zepi_context *context, void *memory
     const zepi_result_t result = zepi_usm_get_info(context, memory, &info);
     if (result != ZEPI_SUCCESS || info.kind != ZEPI_USM_UNKNOWN)
         return result;
-    return zepi_check_ze_query(
+    return zepi_check_ze_severe(
         platform->optional.import_host_pointer(
             zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory, size_bytes),
         "zexDriverImportExternalPointer");
@@ -292,7 +292,7 @@ zepi_result_t zepi_host_memory_release(struct zepi_context *context, void *memor
     const struct zepi_platform *platform = context->platform;
     if (!platform->optional.import_host_pointer || !platform->optional.release_host_pointer)
         return ZEPI_SUCCESS;
-    return zepi_check_ze_query(platform->optional.release_host_pointer(
-                                   zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory),
-                               "zexDriverReleaseImportedPointer");
+    return zepi_check_ze_severe(platform->optional.release_host_pointer(
+                                    zepi_ze_driver_handle(ZEL_HANDLE_DRIVER, platform->ze), memory),
+                                "zexDriverReleaseImportedPointer");
 }

@@ -110,7 +110,7 @@ zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *ou
     const ze_result_t ze = zepi_ze.zeDriverGetIpcProperties(platform->ze, &properties);
     *out_is_offered =
         ze == ZE_RESULT_SUCCESS && (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
-    return zepi_check_ze_query(ze, "zeDriverGetIpcProperties");
+    return zepi_check_ze_severe(ze, "zeDriverGetIpcProperties");
 }
 
 static zepi_result_t check_is_offered(const struct zepi_context *context)
