@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 // Operations with a limit that do not wait for a compiler or a disk.
-#define CASES " --case launch --case copy --case queue --case allocate --case kernel --case program"
+#define CASES                                                                                      \
+    " --case launch --case copy --case queue --case allocate --case kernel --case program"         \
+    " --case graph-execute --case graph-update"
 
 static bool is_well(const char *options)
 {

@@ -121,7 +121,7 @@ static void put_limits(struct grid *grid, const struct bench *bench)
     for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
         if (!is_in_any_row(bench, i, print_count))
             continue;
-        if (!bench_operations[i].is_extra)
+        if (!bench_operations[i].is_unlimited)
             put(grid, line, grid->columns, "%.0f", bench_operations[i].limit);
         line++;
     }

@@ -81,7 +81,8 @@ struct bench_operation_info {
     double limit;
     struct bench_launch launch;
     bool is_beside;             // with --intel-driver, measured if nothing is asked for
-    bool is_extra;              // measured only if it is asked for; without a limit
+    bool is_extra;              // measured only if it is asked for
+    bool is_unlimited;          // has no limit
     bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
     unsigned shortening;        // loops are so many times shorter, as the operation is a long one
     enum bench_operation plain; // the operation of a program of plain Level Zero, or the same
