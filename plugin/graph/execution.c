@@ -14,24 +14,29 @@
 
 // Lists of a recording, which one call appends.
 struct execution_part {
-    const struct zepi_ze_optional *optional;
     ze_command_list_handle_t *lists;
     uint32_t list_count;
 };
 
-static ze_result_t execution_call_append(const struct execution_part *part,
-                                         ze_command_list_handle_t list, ze_event_handle_t signal,
-                                         uint32_t wait_count, ze_event_handle_t *waits)
+static const struct zepi_ze_optional *execution_optional(const struct zepi_submit *submit)
 {
-    return part->optional->append_command_lists
-               ? part->optional->append_command_lists(list, part->list_count, part->lists, signal,
-                                                      wait_count, waits)
-               : part->optional->append_lists_with_parameters(list, part->list_count, part->lists,
-                                                              NULL, signal, wait_count, waits);
+    return &submit->queue->device->platform->optional;
+}
+
+static ze_result_t execution_call_append(const struct zepi_ze_optional *optional,
+                                         struct execution_part part, ze_command_list_handle_t list,
+                                         ze_event_handle_t signal, uint32_t wait_count,
+                                         ze_event_handle_t *waits)
+{
+    return optional->append_command_lists
+               ? optional->append_command_lists(list, part.list_count, part.lists, signal,
+                                                wait_count, waits)
+               : optional->append_lists_with_parameters(list, part.list_count, part.lists, NULL,
+                                                        signal, wait_count, waits);
 }
 
 // Under the queue's mutex. The function came from the driver, and takes its handles.
-static ze_result_t execution_append_by_driver(const struct execution_part *part,
+static ze_result_t execution_append_by_driver(struct execution_part part,
                                               const struct zepi_submit *submit)
 {
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
@@ -45,14 +50,14 @@ static ze_result_t execution_append_by_driver(const struct execution_part *part,
     const ze_event_handle_t signal =
         submit->signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->signal) : NULL;
     const ze_result_t ze =
-        execution_call_append(part, submit->queue_list->driver_ze, signal, submit->wait_count,
-                              submit->wait_count > 0 ? waits : NULL);
+        execution_call_append(execution_optional(submit), part, submit->queue_list->driver_ze,
+                              signal, submit->wait_count, submit->wait_count > 0 ? waits : NULL);
     if (waits != inline_waits)
         zepi_free(waits);
     return ze;
 }
 
-static zepi_result_t execution_append(const struct execution_part *part, struct zepi_queue *queue,
+static zepi_result_t execution_append(struct execution_part part, struct zepi_queue *queue,
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
@@ -60,9 +65,10 @@ static zepi_result_t execution_append(const struct execution_part *part, struct 
         zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    const ze_result_t ze = part->optional->is_append_lists_drivers
+    const struct zepi_ze_optional *optional = execution_optional(&submit);
+    const ze_result_t ze = optional->is_append_lists_drivers
                                ? execution_append_by_driver(part, &submit)
-                               : execution_call_append(part, submit.list, submit.signal,
+                               : execution_call_append(optional, part, submit.list, submit.signal,
                                                        submit.wait_count, submit.waits);
     return zepi_submit_end(
         &submit, zepi_check_ze(ze, "zeCommandListImmediateAppendCommandListsExp"), out_event);
@@ -98,8 +104,7 @@ static zepi_result_t execution_signal(struct zepi_queue *queue, zepi_event_t aft
 
 // `run`: on drivers without the one-call append; else NULL. *last: the event of the segment before,
 // NULL for the first; becomes that of this one.
-static zepi_result_t execution_run_segment(const struct execution_part *part,
-                                           struct zepi_list_run *run,
+static zepi_result_t execution_run_segment(struct execution_part part, struct zepi_list_run *run,
                                            const struct zepi_recorded_segment *segment,
                                            struct zepi_queue *queue, zepi_wait_list_t wait,
                                            zepi_event_t *last)
@@ -118,7 +123,7 @@ static zepi_result_t execution_run_segment(const struct execution_part *part,
     const uint32_t total = before.count + count;
     const zepi_wait_list_t all = {total > 0 ? events : NULL, total};
     const zepi_result_t result =
-        run ? zepi_list_run_start(run, queue, part->list_count, part->lists, all, &event)
+        run ? zepi_list_run_start(run, queue, part.list_count, part.lists, all, &event)
             : execution_append(part, queue, all, &event);
     zepi_free(events);
     if (result != ZEPI_SUCCESS)
@@ -155,10 +160,9 @@ execution_run_segments(const struct zepi_recording *recording, struct zepi_queue
         result = zepi_queue_marker(queue, wait, &begin);
     while (result == ZEPI_SUCCESS && done < recording->segment_count) {
         const struct zepi_recorded_segment *segment = &recording->segments[done];
-        const struct execution_part part = {&recording->uses.device->platform->optional,
-                                            recording->lists + first, segment->end - first};
+        const struct execution_part part = {recording->lists + first, segment->end - first};
         struct zepi_list_run *run = recording->run_count > 0 ? recording->runs[done] : NULL;
-        result = execution_run_segment(&part, run, segment, queue, wait, out_event);
+        result = execution_run_segment(part, run, segment, queue, wait, out_event);
         first = segment->end;
         if (result == ZEPI_SUCCESS)
             done++;
@@ -181,9 +185,8 @@ static zepi_result_t execution_start(struct zepi_recording *recording, struct ze
     if (recording->run_count > 0)
         return zepi_list_run_start(recording->runs[0], queue, recording->list_count,
                                    recording->lists, wait, out_event);
-    const struct execution_part part = {&recording->uses.device->platform->optional,
-                                        recording->lists, recording->list_count};
-    return execution_append(&part, queue, wait, out_event);
+    const struct execution_part part = {recording->lists, recording->list_count};
+    return execution_append(part, queue, wait, out_event);
 }
 
 // With buffers that move, which are brought to the device first.
@@ -211,7 +214,8 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
     const zepi_result_t result = recording->move_count > 0
                                      ? execution_move_and_start(recording, queue, wait, &event)
                                      : execution_start(recording, queue, wait, &event);
-    zepi_release(recording->last);
+    if (recording->last)
+        zepi_release(recording->last);
     recording->last = event;
     if (result != ZEPI_SUCCESS)
         return result;

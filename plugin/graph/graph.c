@@ -215,6 +215,7 @@ struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_d
     graph->device = device;
     graph->device_index = zepi_context_device_index(context, device);
     graph->version = 1;
+    graph->oldest_version = 1;
     return graph;
 }
 
@@ -309,14 +310,17 @@ void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_ev
 void zepi_graph_update_recordings_locked(struct zepi_graph *graph)
 {
     const uint64_t version = graph->version;
+    uint64_t oldest = version;
     for (uint32_t i = 0; i < graph->recording_count; i++) {
         struct zepi_recording *recording = graph->recordings[i];
-        bool is_idle;
-        if (recording->version != 0 && recording->version != version &&
-            zepi_recording_ask_idle(recording, &is_idle) == ZEPI_SUCCESS && is_idle &&
-            !zepi_recording_update(recording, &graph->commands, version))
+        if (recording->version == 0 || recording->version == version)
+            continue;
+        if (zepi_recording_ask_idle(recording) != ZEPI_SUCCESS)
+            oldest = recording->version < oldest ? recording->version : oldest;
+        else if (!zepi_recording_update(recording, graph->changed, version))
             zepi_recording_clear(recording);
     }
+    graph->oldest_version = oldest;
 }
 
 // ---- Executions ----
@@ -330,39 +334,55 @@ static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
     *out_idle = NULL;
     *out_oldest = NULL;
     for (uint32_t i = 0; i < graph->recording_count; i++) {
-        bool is_idle;
         struct zepi_recording *recording = graph->recordings[i];
-        const zepi_result_t result = zepi_recording_ask_idle(recording, &is_idle);
-        if (result != ZEPI_SUCCESS)
+        const zepi_result_t result = zepi_recording_ask_idle(recording);
+        if (result == ZEPI_SUCCESS) {
+            if (!*out_idle || recording->version == version)
+                *out_idle = recording;
+            if (recording->version == version)
+                return ZEPI_SUCCESS;
+        } else if (result != ZEPI_ERROR_NOT_READY) {
             return result;
-        if (is_idle && (!*out_idle || recording->version == version))
-            *out_idle = recording;
-        if (*out_idle && (*out_idle)->version == version)
-            return ZEPI_SUCCESS;
-        if (!is_idle && (!*out_oldest || recording->number < (*out_oldest)->number))
+        } else if (!*out_oldest || recording->number < (*out_oldest)->number) {
             *out_oldest = recording;
+        }
     }
     return ZEPI_SUCCESS;
+}
+
+// *recording: one that does not run, or NULL; becomes one with the launches as they are. `oldest`:
+// the one to wait for.
+static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
+                                                              struct zepi_recording *oldest,
+                                                              uint64_t version,
+                                                              struct zepi_recording **recording)
+{
+    // A host's own list cannot be recorded once more.
+    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
+    if (!*recording && graph->recording_count < most)
+        return add_recording(graph, recording);
+    if (!*recording) {
+        const zepi_result_t result = zepi_event_wait(1, &oldest->last, UINT64_MAX);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        *recording = oldest;
+    }
+    struct zepi_recording *idle = *recording;
+    return idle->version == version ||
+                   (idle->version != 0 && zepi_recording_update(idle, graph->changed, version))
+               ? ZEPI_SUCCESS
+               : zepi_recording_record(idle, &graph->commands, version);
 }
 
 // One that does not run, with the launches as they are.
 static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version,
                                       struct zepi_recording **out_recording)
 {
-    // A host's own list cannot be recorded once more.
-    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
     struct zepi_recording *recording;
     struct zepi_recording *oldest;
     zepi_result_t result = find_recording(graph, version, &recording, &oldest);
-    if (result == ZEPI_SUCCESS && !recording && graph->recording_count < most)
-        return add_recording(graph, out_recording);
-    if (result == ZEPI_SUCCESS && !recording) {
-        recording = oldest;
-        result = zepi_event_wait(1, &recording->last, UINT64_MAX);
-    }
-    if (result == ZEPI_SUCCESS && recording->version != version &&
-        !zepi_recording_update(recording, &graph->commands, version))
-        result = zepi_recording_record(recording, &graph->commands, version);
+    if (result == ZEPI_SUCCESS && (!recording || recording->version != version))
+        result = make_recording(graph, oldest, version, &recording);
     *out_recording = recording;
     return result;
 }
@@ -370,15 +390,12 @@ static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version
 #define INLINE_WAITS 16
 
 // The execution waits for the one before it, too.
-static zepi_result_t graph_execute_after(struct zepi_graph *graph, struct zepi_recording *recording,
-                                         struct zepi_queue *queue, zepi_wait_list_t wait,
-                                         zepi_event_t *out_event)
+static __attribute__((noinline)) zepi_result_t
+graph_execute_after(zepi_event_t before, struct zepi_recording *recording, struct zepi_queue *queue,
+                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_event_t inline_events[INLINE_WAITS];
     zepi_event_t *events = inline_events;
-    const zepi_event_t before = graph->last ? graph->last->last : NULL;
-    if (!before || !zepi_event_must_be_awaited(before, queue))
-        return zepi_recording_execute(recording, queue, wait, out_event);
     if (wait.count > 0 && !wait.events)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
@@ -407,13 +424,17 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
     zepi_result_t result = choose_recording(graph, version, &recording);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = graph_execute_after(graph, recording, queue, wait, out_event);
+    const zepi_event_t before = graph->last ? graph->last->last : NULL;
+    result = before && zepi_event_must_be_awaited(before, queue)
+                 ? graph_execute_after(before, recording, queue, wait, out_event)
+                 : zepi_recording_execute(recording, queue, wait, out_event);
     // Of a failed one a part may run.
     if (!recording->last)
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
-    zepi_graph_update_recordings_locked(graph);
+    if (graph->oldest_version != version)
+        zepi_graph_update_recordings_locked(graph);
     return result;
 }
 

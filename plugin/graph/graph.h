@@ -48,8 +48,10 @@ struct zepi_graph {
     uint32_t recording_count;
     struct zepi_recording *last; // of the last execution; NULL: there was none
     uint64_t execution_count;
-    uint64_t version;              // of the launches: the next one with each update
-    struct zepi_graph_edit *edits; // owned list: of the update that is being made
+    uint64_t version;                   // of the launches: the next one with each update
+    uint64_t oldest_version;            // that a recording has
+    struct zepi_graph_command *changed; // borrowed list: by updates, the last one first
+    struct zepi_graph_edit *edits;      // owned list: of the update that is being made
     size_t edit_count;
     size_t edit_capacity;
 };

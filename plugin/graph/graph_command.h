@@ -50,6 +50,12 @@ struct zepi_graph_command {
     struct zepi_graph_launch *launch; // one reference
     struct zepi_kernel **kernels;     // owned list of references: that an update may choose
     uint32_t kernel_count;
+    // What updates changed, in this version of the graph for the last time (graph_launch.h).
+    // Recordings of an earlier version lack no more than these changes.
+    uint64_t changes;
+    uint64_t changed_version;        // 0: no update changed it
+    struct zepi_graph_command *prev; // of those that updates changed: the last one first
+    struct zepi_graph_command *next;
     struct zepi_graph_native *native; // owned
     // Events of its own. Replaced by updates, under the graph's turn.
     struct zepi_event *signal;   // one reference; NULL: none
@@ -65,13 +71,11 @@ struct zepi_graph_native {
 
 extern const struct zepi_type zepi_graph_command_type;
 
-// A change by an update that is being made, and how to undo it (launch_update.h).
+// What an update that is being made has replaced (launch_update.h).
 #define ZEPI_GRAPH_EDIT_BYTES 64
 struct zepi_graph_edit {
     struct zepi_graph_command *command; // borrowed
-    uint64_t changes;                   // graph_launch.h
     enum zepi_graph_edit_kind {
-        ZEPI_GRAPH_EDIT_OF_DRAFT, // goes with the draft
         ZEPI_GRAPH_EDIT_LAUNCH,
         ZEPI_GRAPH_EDIT_ARGUMENT,
         ZEPI_GRAPH_EDIT_SIZES,

@@ -5,8 +5,6 @@
 #include "memory/buffer.h"
 #include "memory/image.h"
 
-#define VALUE_ALIGNMENT 8
-
 void zepi_graph_launch_release(struct zepi_graph_launch *launch)
 {
     // Acquire and release: others' reads are over before the memory goes.
@@ -19,12 +17,6 @@ void zepi_graph_launch_release(struct zepi_graph_launch *launch)
         zepi_free(launch);
 }
 
-// Room for a value's bytes, such that the next one is aligned, too.
-static size_t value_room_bytes(size_t size_bytes)
-{
-    return (size_bytes + VALUE_ALIGNMENT - 1) / VALUE_ALIGNMENT * VALUE_ALIGNMENT;
-}
-
 size_t zepi_graph_launch_size(const struct zepi_argument_list *list)
 {
     size_t size_bytes = sizeof(struct zepi_graph_launch) +
@@ -33,10 +25,10 @@ size_t zepi_graph_launch_size(const struct zepi_argument_list *list)
         const struct zepi_argument_record *record = zepi_argument_at(list, i);
         const zepi_argument_kind_t kind = (zepi_argument_kind_t)(uint32_t)record->head;
         if (kind == ZEPI_ARGUMENT_IMAGE || kind == ZEPI_ARGUMENT_SAMPLER)
-            size_bytes += value_room_bytes(sizeof(void *));
+            size_bytes += zepi_graph_room_bytes(sizeof(void *));
         else if (kind == ZEPI_ARGUMENT_VALUE &&
                  (record->size_bytes > PTRDIFF_MAX ||
-                  __builtin_add_overflow(size_bytes, value_room_bytes(record->size_bytes),
+                  __builtin_add_overflow(size_bytes, zepi_graph_room_bytes(record->size_bytes),
                                          &size_bytes)))
             return 0;
     }
@@ -93,7 +85,7 @@ static void graph_launch_hold_all(struct zepi_graph_launch *launch,
         if (argument->kind != ZEPI_ARGUMENT_VALUE || !argument->value)
             continue;
         argument->value = memcpy(room, argument->value, argument->size_bytes);
-        room += value_room_bytes(argument->size_bytes);
+        room += zepi_graph_room_bytes(argument->size_bytes);
     }
 }
 
@@ -156,22 +148,6 @@ zepi_graph_launch_create_changed(const struct zepi_graph_launch *from, struct ze
 
 // ---- Changes ----
 
-bool zepi_graph_launch_set_argument(struct zepi_graph_launch *launch, uint32_t index,
-                                    const zepi_argument_t *argument)
-{
-    zepi_argument_t *own = &launch->arguments[index];
-    if (argument->kind != ZEPI_ARGUMENT_VALUE) {
-        *own = *argument;
-        return true;
-    }
-    void *room = own->kind == ZEPI_ARGUMENT_VALUE ? (void *)own->value : NULL;
-    if (!room || argument->size_bytes > value_room_bytes(own->size_bytes))
-        return false;
-    memcpy(room, argument->value, argument->size_bytes);
-    own->size_bytes = argument->size_bytes;
-    return true;
-}
-
 void zepi_graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t index,
                                   const struct zepi_graph_memory *memory)
 {
@@ -225,8 +201,6 @@ uint64_t zepi_graph_launch_compare(const struct zepi_graph_launch *old,
     uint64_t changes = zepi_graph_compare_sizes(&old->desc, &launch->desc);
     if (launch->kernel != old->kernel)
         changes |= ZEPI_GRAPH_CHANGED_KERNEL;
-    if (launch->desc.flags != old->desc.flags)
-        changes |= ZEPI_GRAPH_CHANGED_FOR_GOOD;
     for (uint32_t i = 0; i < launch->desc.argument_count; i++) {
         if (i >= old->desc.argument_count ||
             !zepi_graph_launch_has_argument(old, device_kernel, i, &launch->arguments[i],

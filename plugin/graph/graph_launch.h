@@ -13,8 +13,7 @@ struct zepi_graph_memory {
 
 // What differs between two launches of a command: bits of arguments, the last of which stands for
 // all further ones, and these.
-#define ZEPI_GRAPH_CHANGED_ARGUMENTS 60
-#define ZEPI_GRAPH_CHANGED_FOR_GOOD (1ull << 60) // no list can follow: flags, buffers that moved
+#define ZEPI_GRAPH_CHANGED_ARGUMENTS 61
 #define ZEPI_GRAPH_CHANGED_OFFSET (1ull << 61)
 #define ZEPI_GRAPH_CHANGED_SIZES (1ull << 62) // or the offset
 #define ZEPI_GRAPH_CHANGED_KERNEL (1ull << 63)
@@ -61,13 +60,42 @@ static inline uint32_t zepi_graph_next_changed(uint64_t changes, uint32_t index)
 {
     if (index >= ZEPI_GRAPH_CHANGED_ARGUMENTS)
         return changes & zepi_graph_changed_argument(index) ? index : UINT32_MAX;
-    changes &= ZEPI_GRAPH_CHANGED_FOR_GOOD - 1;
+    changes &= ZEPI_GRAPH_CHANGED_OFFSET - 1;
     return changes >> index ? index + (uint32_t)__builtin_ctzll(changes >> index) : UINT32_MAX;
 }
 
-// Copies an argument, which has bytes if it is a value. False: there is no room for these.
-bool zepi_graph_launch_set_argument(struct zepi_graph_launch *launch, uint32_t index,
-                                    const zepi_argument_t *argument);
+static inline bool zepi_graph_has_bytes(const zepi_argument_t *argument)
+{
+    return argument->kind == ZEPI_ARGUMENT_VALUE && argument->value;
+}
+// Room for a value's bytes, such that the next one is aligned, too.
+#define ZEPI_GRAPH_VALUE_ALIGNMENT 8
+static inline size_t zepi_graph_room_bytes(size_t size_bytes)
+{
+    return (size_bytes + ZEPI_GRAPH_VALUE_ALIGNMENT - 1) / ZEPI_GRAPH_VALUE_ALIGNMENT *
+           ZEPI_GRAPH_VALUE_ALIGNMENT;
+}
+// Whether an argument, which has bytes if it is a value, can take the place of the launch's.
+static inline bool zepi_graph_launch_has_room(const struct zepi_graph_launch *launch,
+                                              uint32_t index, const zepi_argument_t *argument)
+{
+    const zepi_argument_t *own = &launch->arguments[index];
+    return argument->kind != ZEPI_ARGUMENT_VALUE ||
+           (zepi_graph_has_bytes(own) &&
+            argument->size_bytes <= zepi_graph_room_bytes(own->size_bytes));
+}
+// Copies such an argument.
+static inline void zepi_graph_launch_set_argument(struct zepi_graph_launch *launch, uint32_t index,
+                                                  const zepi_argument_t *argument)
+{
+    zepi_argument_t *own = &launch->arguments[index];
+    if (argument->kind == ZEPI_ARGUMENT_VALUE) {
+        memcpy((void *)own->value, argument->value, argument->size_bytes);
+        own->size_bytes = argument->size_bytes;
+    } else {
+        *own = *argument;
+    }
+}
 // The memory of an argument, without a reference, or NULL. Of a draft.
 void zepi_graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t index,
                                   const struct zepi_graph_memory *memory);

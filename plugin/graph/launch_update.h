@@ -12,7 +12,10 @@
 // A launch is changed in place, unless recordings need its kernel or its objects for longer: then
 // the command gets another launch.
 
-void zepi_launch_update_begin(struct zepi_graph *graph);
+static inline void zepi_launch_update_begin(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->turn);
+}
 // Another kernel. Arguments that it has none of are gone; new ones are values without bytes.
 zepi_result_t zepi_launch_update_set_kernel(struct zepi_graph_command *command,
                                             struct zepi_kernel *kernel,

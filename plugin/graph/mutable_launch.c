@@ -107,8 +107,26 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
 
 // ---- Changes ----
 
-void zepi_mutable_changes_begin(struct zepi_mutable_changes *changes,
-                                struct zepi_recorded_uses *uses)
+// Changes of launches in lists, which the driver gets in as few calls as there is room for here.
+#define MOST_ARGUMENTS 16
+#define MOST_SIZES 4
+struct changes {
+    struct zepi_recorded_uses *uses; // borrowed
+    ze_command_list_handle_t list;   // borrowed: of the changes at hand; NULL: none was open yet
+    const void **end;                // of their chain, which begins in `commands`
+    uint32_t argument_count;
+    uint32_t size_count;
+    struct zepi_ze_mutable_flags_desc commands;
+    struct zepi_ze_mutable_argument_desc arguments[MOST_ARGUMENTS];
+    struct {
+        struct zepi_ze_mutable_triple_desc group;
+        struct zepi_ze_mutable_triple_desc offset;
+        struct zepi_ze_mutable_group_count_desc count;
+        ze_group_count_t counts;
+    } sizes[MOST_SIZES];
+};
+
+static void changes_begin(struct changes *changes, struct zepi_recorded_uses *uses)
 {
     changes->uses = uses;
     changes->list = NULL;
@@ -119,14 +137,14 @@ void zepi_mutable_changes_begin(struct zepi_mutable_changes *changes,
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
 }
 
-static void changes_link(struct zepi_mutable_changes *changes, const void *desc, const void **next)
+static void changes_link(struct changes *changes, const void *desc, const void **next)
 {
     *changes->end = desc;
     changes->end = next;
 }
 
 // The driver gets those that are described.
-static bool changes_flush(struct zepi_mutable_changes *changes)
+static bool changes_flush(struct changes *changes)
 {
     const struct zepi_device *device = changes->uses->device;
     if (changes->end == &changes->commands.next)
@@ -140,34 +158,38 @@ static bool changes_flush(struct zepi_mutable_changes *changes)
                &changes->commands) == ZE_RESULT_SUCCESS;
 }
 
-bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes)
+// The list is closed again.
+static bool changes_end(struct changes *changes)
 {
     return !changes->list || (changes_flush(changes) &&
                               zepi_ze.zeCommandListClose(changes->list) == ZE_RESULT_SUCCESS);
 }
 
-static bool changes_add_argument(struct zepi_mutable_changes *changes, uint64_t id, uint32_t index,
+static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
                                  const struct zepi_graph_launch *launch)
 {
     const zepi_argument_t *argument = &launch->arguments[index];
     // Objects that are no memory stand as values with a reference of their own: images, samplers.
     if (launch->has_objects && launch->memory[index].object && !launch->memory[index].part.buffer)
         return false;
-    if (changes->argument_count == ZEPI_MUTABLE_ARGUMENTS && !changes_flush(changes))
+    if (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes))
         return false;
     struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
     desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
     desc->id = id;
     desc->index = index;
-    desc->size_bytes = argument->size_bytes;
-    desc->value = argument->value;
-    if (argument->kind == ZEPI_ARGUMENT_BUFFER) {
-        const struct zepi_buffer *buffer = argument->value;
-        desc->size_bytes = sizeof(buffer->fixed);
-        desc->value = &buffer->fixed;
-    } else if (argument->kind == ZEPI_ARGUMENT_POINTER) {
+    if (argument->kind == ZEPI_ARGUMENT_POINTER) {
         desc->size_bytes = sizeof(argument->value);
         desc->value = &argument->value;
+    } else if (argument->kind == ZEPI_ARGUMENT_BUFFER) {
+        const struct zepi_buffer *buffer = argument->value;
+        if (!buffer->fixed)
+            return false;
+        desc->size_bytes = sizeof(buffer->fixed);
+        desc->value = &buffer->fixed;
+    } else {
+        desc->size_bytes = argument->size_bytes;
+        desc->value = argument->value;
     }
     changes_link(changes, desc, &desc->next);
     return true;
@@ -182,8 +204,7 @@ static bool has_offset(const zepi_launch_desc_t *desc)
     return false;
 }
 
-static bool changes_add_offset(struct zepi_mutable_changes *changes,
-                               struct zepi_ze_mutable_triple_desc *offset,
+static bool changes_add_offset(struct changes *changes, struct zepi_ze_mutable_triple_desc *offset,
                                const zepi_launch_desc_t *desc, uint64_t changed)
 {
     for (uint32_t i = 0; i < desc->work_dim; i++) {
@@ -197,8 +218,9 @@ static bool changes_add_offset(struct zepi_mutable_changes *changes,
     return true;
 }
 
-static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
-                              const struct zepi_graph_launch *launch, uint64_t changed)
+static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes, uint64_t id,
+                                                        const struct zepi_graph_launch *launch,
+                                                        uint64_t changed)
 {
     struct zepi_work_size size;
     struct zepi_recorded_uses *uses = changes->uses;
@@ -211,7 +233,7 @@ static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
                             desc->global_size, desc->group_size) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
-    if (changes->size_count == ZEPI_MUTABLE_SIZES && !changes_flush(changes))
+    if (changes->size_count == MOST_SIZES && !changes_flush(changes))
         return false;
     __typeof__(&changes->sizes[0]) sizes = &changes->sizes[changes->size_count++];
     sizes->group = (struct zepi_ze_mutable_triple_desc){
@@ -229,45 +251,73 @@ static bool changes_add_sizes(struct zepi_mutable_changes *changes, uint64_t id,
     return changes_add_offset(changes, &sizes->offset, desc, changed);
 }
 
-// To the launch's kernel, of as many arguments as that has. *changed becomes all that is to be set
-// with another one.
-static bool change_kernel(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
-                          uint64_t id, const struct zepi_kernel *old,
-                          const struct zepi_graph_launch *launch, uint64_t *changed)
+// To the command's kernel, which is one that the list knows of, of as many arguments as the one
+// before.
+static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *uses,
+                                                    ze_command_list_handle_t list, uint64_t id,
+                                                    const struct zepi_kernel *old,
+                                                    const struct zepi_graph_command *command)
 {
     const struct zepi_device *device = uses->device;
+    const struct zepi_graph_launch *launch = command->launch;
     const struct zepi_build_result *to = launch->kernel->device_kernels[uses->device_index];
     if (to == old->device_kernels[uses->device_index])
         return true;
     const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
-    if (!instance || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
+    if (!instance || command->kernel_count < 2 ||
+        !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
         launch->desc.argument_count != zepi_device_kernel_of(to)->argument_count)
         return false;
     ze_kernel_handle_t kernel = mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);
-    *changed = UINT64_MAX;
     return mutable_optional_of(device)->update_command_kernels(
                mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list), 1, &id, &kernel) ==
            ZE_RESULT_SUCCESS;
 }
 
-bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_list_handle_t list,
-                              uint64_t id, const struct zepi_kernel *old,
-                              const struct zepi_graph_launch *launch, uint64_t changed)
+// The command was recorded with the launch `old`.
+static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,
+                          const struct zepi_graph_launch *old,
+                          const struct zepi_graph_command *command)
 {
-    const uint32_t count = launch->desc.argument_count;
+    const struct zepi_graph_launch *launch = command->launch;
+    uint64_t changed = command->changes;
     // Buffers that move are brought to the device by the recording, which would have to know.
-    if (launch->moves)
+    if (old != launch && (old->moves || launch->desc.flags != old->desc.flags))
         return false;
-    if (list != changes->list && !zepi_mutable_changes_end(changes))
+    if (changes->list && changes->list != list && !changes_end(changes))
         return false;
     changes->list = list;
-    if ((changed & ZEPI_GRAPH_CHANGED_KERNEL) &&
-        !change_kernel(changes->uses, list, id, old, launch, &changed))
-        return false;
-    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < count;
+    if (changed & ZEPI_GRAPH_CHANGED_KERNEL) {
+        if (!change_kernel(changes->uses, list, id, old->kernel, command))
+            return false;
+        // Another kernel has nothing set.
+        changed = UINT64_MAX;
+    }
+    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < launch->desc.argument_count;
          i = zepi_graph_next_changed(changed, i + 1)) {
         if (!changes_add_argument(changes, id, i, launch))
             return false;
     }
     return !(changed & ZEPI_GRAPH_CHANGED_SIZES) || changes_add_sizes(changes, id, launch, changed);
+}
+
+bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
+                                  const struct zepi_mutable_command *commands,
+                                  const ze_command_list_handle_t *lists,
+                                  const struct zepi_graph_command *changed, uint64_t since)
+{
+    struct changes changes;
+    changes_begin(&changes, uses);
+    for (; changed && changed->changed_version > since; changed = changed->next) {
+        const struct zepi_mutable_command *command = &commands[changed->number];
+        struct zepi_graph_launch **launch = &uses->launches[changed->number];
+        if (command->id == 0 ||
+            !change_launch(&changes, lists[command->list], command->id, *launch, changed))
+            return false;
+        if (*launch != changed->launch) {
+            zepi_graph_launch_release(*launch);
+            *launch = zepi_graph_launch_retain(changed->launch);
+        }
+    }
+    return changes_end(&changes);
 }

@@ -21,34 +21,18 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            const struct zepi_graph_command *command,
                                            uint64_t *out_id);
 
-// Changes of launches in lists, which the driver gets in as few calls as there is room for here.
-#define ZEPI_MUTABLE_ARGUMENTS 16
-#define ZEPI_MUTABLE_SIZES 4
-struct zepi_mutable_changes {
-    struct zepi_recorded_uses *uses; // borrowed
-    ze_command_list_handle_t list;   // borrowed: of the changes at hand; NULL: none was open yet
-    const void **end;                // of their chain, which begins in `commands`
-    uint32_t argument_count;
-    uint32_t size_count;
-    struct zepi_ze_mutable_flags_desc commands;
-    struct zepi_ze_mutable_argument_desc arguments[ZEPI_MUTABLE_ARGUMENTS];
-    struct {
-        struct zepi_ze_mutable_triple_desc group;
-        struct zepi_ze_mutable_triple_desc offset;
-        struct zepi_ze_mutable_group_count_desc count;
-        ze_group_count_t counts;
-    } sizes[ZEPI_MUTABLE_SIZES];
+// A launch in a mutable list.
+struct zepi_mutable_command {
+    uint64_t id;   // 0: the list cannot change it
+    uint32_t list; // its number
 };
 
-void zepi_mutable_changes_begin(struct zepi_mutable_changes *changes,
-                                struct zepi_recorded_uses *uses);
-// Changes a command, which was recorded with the kernel `old`, to `launch`, which stays until the
-// changes end; `changed` has all differences (graph_launch.h). False: the list cannot be changed
-// so, or the driver failed; the state of the lists is not known then.
-bool zepi_mutable_changes_add(struct zepi_mutable_changes *changes, ze_command_list_handle_t list,
-                              uint64_t id, const struct zepi_kernel *old,
-                              const struct zepi_graph_launch *launch, uint64_t changed);
-// False as above. All lists are closed again.
-bool zepi_mutable_changes_end(struct zepi_mutable_changes *changes);
+// Nothing of the lists runs: puts the launches that updates have changed after version `since` into
+// them. `commands` are those of the lists, by number; `changed` is the graph's list. False: they
+// cannot be changed so, or the driver failed; the state of the lists is not known then.
+bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
+                                  const struct zepi_mutable_command *commands,
+                                  const ze_command_list_handle_t *lists,
+                                  const struct zepi_graph_command *changed, uint64_t since);
 
 #endif

@@ -33,8 +33,7 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
     return ZEPI_SUCCESS;
 }
 
-// The last event is signalled, but a command queue may not be done with the lists.
-static zepi_result_t recording_wait_for_runs(struct zepi_recording *recording)
+zepi_result_t zepi_recording_wait_for_runs(struct zepi_recording *recording)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < recording->run_count; i++) {
@@ -77,7 +76,6 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     zepi_free(recording->lists);
     zepi_free(recording->segments);
     zepi_free(recording->commands);
-    zepi_free(recording->behind);
     zepi_free(recording);
 }
 
@@ -85,7 +83,7 @@ void zepi_recording_destroy(struct zepi_recording *recording)
 {
     if (!recording)
         return;
-    recording_wait_for_runs(recording);
+    zepi_recording_wait_for_runs(recording);
     zepi_release(recording->last);
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
@@ -94,19 +92,16 @@ void zepi_recording_destroy(struct zepi_recording *recording)
     zepi_defer_free(recording->uses.context, &recording->deferred);
 }
 
-zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording, bool *out_is_idle)
+zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording)
 {
-    zepi_event_status_t status = ZEPI_EVENT_COMPLETE;
-    if (recording->last) {
-        const zepi_result_t result = zepi_event_get_status(recording->last, &status);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
-    *out_is_idle = status == ZEPI_EVENT_COMPLETE;
-    if (*out_is_idle) {
-        zepi_release(recording->last);
-        recording->last = NULL;
-    }
+    zepi_event_status_t status;
+    const zepi_result_t result = zepi_event_ask_status(recording->last, &status);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (status != ZEPI_EVENT_COMPLETE)
+        return ZEPI_ERROR_NOT_READY;
+    zepi_release(recording->last);
+    recording->last = NULL;
     return ZEPI_SUCCESS;
 }
 
@@ -114,9 +109,7 @@ void zepi_recording_clear(struct zepi_recording *recording)
 {
     bool is_reset = true;
     recording->version = 0;
-    recording->is_unfit = false;
-    recording->behind_count = 0;
-    is_reset = recording_wait_for_runs(recording) == ZEPI_SUCCESS;
+    is_reset = zepi_recording_wait_for_runs(recording) == ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
         is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
     if (!is_reset)
@@ -343,7 +336,7 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events ? recording->events[i] : NULL;
         if (recording->is_mutable) {
-            recording->commands[i] = (struct zepi_recorded_command){.list = next_list - 1};
+            recording->commands[i] = (struct zepi_mutable_command){.list = next_list - 1};
             recorder.out_id = &recording->commands[i].id;
         }
         if (result == ZEPI_SUCCESS)
@@ -399,9 +392,7 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->commands)
         recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
-    if (recording->is_mutable && !recording->behind)
-        recording->behind = zepi_allocate(commands->count, sizeof(recording->behind[0]));
-    if (recording->is_mutable && (!recording->commands || !recording->behind))
+    if (recording->is_mutable && !recording->commands)
         return zepi_fail_no_memory();
     if (!recording->events && !commands->is_in_order)
         result = recording_create_events(recording, commands);
@@ -441,58 +432,4 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
     }
     recording->version = version;
     return ZEPI_SUCCESS;
-}
-
-// ---- Updates ----
-
-void zepi_recording_note_edits(struct zepi_recording *recording,
-                               const struct zepi_graph_edit *edits, size_t count)
-{
-    if (!recording->is_mutable)
-        recording->is_unfit = true;
-    for (size_t i = 0; i < count && recording->version != 0 && !recording->is_unfit; i++) {
-        const uint32_t number = edits[i].command->number;
-        struct zepi_recorded_command *command = &recording->commands[number];
-        if (command->id == 0 || (edits[i].changes & ZEPI_GRAPH_CHANGED_FOR_GOOD)) {
-            recording->is_unfit = true;
-            return;
-        }
-        if (command->changes == 0)
-            recording->behind[recording->behind_count++] = number;
-        command->changes |= edits[i].changes;
-    }
-}
-
-static bool recording_change_launches(struct zepi_recording *recording,
-                                      const struct zepi_graph_commands *commands)
-{
-    struct zepi_mutable_changes changes;
-    zepi_mutable_changes_begin(&changes, &recording->uses);
-    for (size_t i = 0; i < recording->behind_count; i++) {
-        const uint32_t number = recording->behind[i];
-        struct zepi_graph_launch *launch = commands->list[number]->launch;
-        struct zepi_graph_launch *old = recording->uses.launches[number];
-        struct zepi_recorded_command *command = &recording->commands[number];
-        if (!zepi_mutable_changes_add(&changes, recording->own[command->list], command->id,
-                                      old->kernel, launch, command->changes))
-            return false;
-        command->changes = 0;
-        if (launch == old)
-            continue;
-        recording->uses.launches[number] = zepi_graph_launch_retain(launch);
-        zepi_graph_launch_release(old);
-    }
-    recording->behind_count = 0;
-    return zepi_mutable_changes_end(&changes);
-}
-
-bool zepi_recording_update(struct zepi_recording *recording,
-                           const struct zepi_graph_commands *commands, uint64_t version)
-{
-    if (recording->version == 0 || recording->is_unfit ||
-        recording_wait_for_runs(recording) != ZEPI_SUCCESS ||
-        !recording_change_launches(recording, commands))
-        return false;
-    recording->version = version;
-    return true;
 }

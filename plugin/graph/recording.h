@@ -2,6 +2,7 @@
 #ifndef ZEPI_GRAPH_RECORDING_H
 #define ZEPI_GRAPH_RECORDING_H
 
+#include "graph/mutable_launch.h"
 #include "graph/recorder.h"
 
 struct zepi_list_run;
@@ -25,13 +26,6 @@ struct zepi_recorded_segment {
     const struct zepi_graph_command *signaling; // borrowed; its last command; NULL: signals none
 };
 
-// A command in a mutable list.
-struct zepi_recorded_command {
-    uint64_t id;      // 0: the list cannot change it
-    uint32_t list;    // its number among `own`
-    uint64_t changes; // by updates, which the list does not have yet (graph_launch.h)
-};
-
 struct zepi_recording {
     struct zepi_deferred deferred;   // once the graph is gone
     uint64_t version;                // of the graph's launches that is recorded; 0: none
@@ -49,10 +43,7 @@ struct zepi_recording {
     size_t event_count;          // that of commands, once `events` is there
     bool is_updatable;           // launches of the commands may be replaced. Set by the owner
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
-    bool is_unfit;               // there were updates that the lists cannot follow
-    struct zepi_recorded_command *commands; // owned: by command; NULL: no list was mutable
-    uint32_t *behind;                       // owned list: numbers of commands with changes
-    size_t behind_count;
+    struct zepi_mutable_command *commands; // owned: by command; NULL: no list was mutable
     // Owned list, one a segment: the first has the command queue. None: the driver appends closed
     // lists.
     struct zepi_list_run **runs;
@@ -70,8 +61,14 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
 // and destroys its lists when no command can use them any more. NULL is fine.
 void zepi_recording_destroy(struct zepi_recording *recording);
 
-// Whether it may be changed and executed: nothing of it runs.
-zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording, bool *out_is_idle);
+// Asks the driver whether the last execution is over. ZEPI_ERROR_NOT_READY, which is not noted: it
+// is not.
+zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording);
+// The same for whether the recording may be changed and executed: nothing of it runs.
+static inline zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording)
+{
+    return recording->last ? zepi_recording_ask_last(recording) : ZEPI_SUCCESS;
+}
 
 // It does not run: forgets its lists, and gives up the objects that these use.
 void zepi_recording_clear(struct zepi_recording *recording);
@@ -80,12 +77,21 @@ void zepi_recording_clear(struct zepi_recording *recording);
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version);
 
-// An update has changed launches (graph_command.h). The recording may run.
-void zepi_recording_note_edits(struct zepi_recording *recording,
-                               const struct zepi_graph_edit *edits, size_t count);
-// Nothing of it runs: puts the launches of updates into mutable lists. False: it cannot, and the
-// state of its lists is not known: it has to be recorded anew.
-bool zepi_recording_update(struct zepi_recording *recording,
-                           const struct zepi_graph_commands *commands, uint64_t version);
+// The last event is signalled, but a command queue may not be done with the lists.
+zepi_result_t zepi_recording_wait_for_runs(struct zepi_recording *recording);
+// Nothing of it runs: puts the launches that updates have changed since into its lists. `changed`
+// is the graph's list. False: it cannot, and the state of its lists is not known: it has to be
+// recorded anew.
+static inline bool zepi_recording_update(struct zepi_recording *recording,
+                                         const struct zepi_graph_command *changed, uint64_t version)
+{
+    if (!recording->is_mutable ||
+        (recording->run_count > 0 && zepi_recording_wait_for_runs(recording) != ZEPI_SUCCESS) ||
+        !zepi_mutable_launches_update(&recording->uses, recording->commands, recording->own,
+                                      changed, recording->version))
+        return false;
+    recording->version = version;
+    return true;
+}
 
 #endif

@@ -244,8 +244,7 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
     return ZEPI_SUCCESS;
 }
 
-// The status of an event that is not reusable.
-static zepi_result_t event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
+zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
     if (!zepi_event_is_known_complete(event) && !event->capture) {
         const ze_result_t ze =
@@ -270,10 +269,10 @@ zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out
     if (!out_status)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
     if (__builtin_expect(!event->is_reusable, 1))
-        return event_ask_status(event, out_status);
+        return zepi_event_ask_status(event, out_status);
     struct zepi_event *signal = zepi_event_take_signal(event);
     if (signal)
-        result = event_ask_status(signal, out_status);
+        result = zepi_event_ask_status(signal, out_status);
     else
         *out_status = ZEPI_EVENT_COMPLETE;
     zepi_release(signal);

@@ -87,6 +87,8 @@ struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event);
 void zepi_event_give_slot(struct zepi_event_slot *slot);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
+// The same for an event that is not reusable, unchecked.
+zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status);
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);
 
 #endif

@@ -13,7 +13,8 @@ struct draft {
     bool is_reshaped;                               // there are another kernel, or other sizes
 };
 
-static ur_result_t choose_kernel(struct draft *draft, ur_kernel_handle_t handle)
+static __attribute__((noinline)) ur_result_t choose_kernel(struct draft *draft,
+                                                           ur_kernel_handle_t handle)
 {
     const struct zepi_graph_command *command = draft->command;
     struct zepi_device_kernel *device_kernel;
@@ -43,34 +44,44 @@ static bool argument_is(const struct draft *draft, uint32_t index,
            device_kernel->arguments[index].kind == kind;
 }
 
-// `kind`: the argument's own, or that of the object behind it.
-static ur_result_t set_argument(struct draft *draft, uint32_t index, zepi_argument_kind_t kind,
+static ur_result_t check_index(const struct draft *draft, uint32_t index)
+{
+    const uint32_t count = draft->command->launch->desc.argument_count;
+    return index < count ? UR_RESULT_SUCCESS
+                         : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                                          "argument index %u, of %u arguments", index, count);
+}
+
+static ur_result_t set_argument(struct draft *draft, uint32_t index,
                                 const zepi_argument_t *argument,
                                 const struct zepi_graph_memory *memory)
 {
-    const struct zepi_graph_launch *launch = draft->command->launch;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (index >= launch->desc.argument_count)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                              "argument index %u, of %u arguments", index,
-                              launch->desc.argument_count);
-    if (kind != argument->kind)
-        result = zepi_argument_check_declared(draft->device_kernel, index,
-                                              &(const zepi_argument_t){.kind = kind});
-    if (result == ZEPI_SUCCESS)
-        result = zepi_launch_update_set_argument(draft->command, draft->device_kernel, index,
-                                                 argument, memory);
+    const ur_result_t is_wrong = check_index(draft, index);
+    if (is_wrong != UR_RESULT_SUCCESS)
+        return is_wrong;
+    const zepi_result_t result = zepi_launch_update_set_argument(
+        draft->command, draft->device_kernel, index, argument, memory);
     return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
                                              : zepi_ur_result(result);
 }
 
-static ur_result_t
+// `kind`: that of the object behind the argument.
+static ur_result_t set_object(struct draft *draft, uint32_t index, zepi_argument_kind_t kind,
+                              const zepi_argument_t *argument,
+                              const struct zepi_graph_memory *memory)
+{
+    ur_result_t result = check_index(draft, index);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_argument_check_declared(
+            draft->device_kernel, index, &(const zepi_argument_t){.kind = kind}));
+    return result == UR_RESULT_SUCCESS ? set_argument(draft, index, argument, memory) : result;
+}
+
+static __attribute__((noinline)) ur_result_t
 set_mem_arguments(struct draft *draft,
                   const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    ur_result_t result = update->numNewMemObjArgs > 0 && !update->pNewMemObjArgList
-                             ? zepi_ur_refuse_null("pNewMemObjArgList")
-                             : UR_RESULT_SUCCESS;
+    ur_result_t result = zepi_ur_check_pointer(update->pNewMemObjArgList, "pNewMemObjArgList");
     for (uint32_t i = 0; i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &update->pNewMemObjArgList[i];
         zepi_argument_t argument;
@@ -79,9 +90,9 @@ set_mem_arguments(struct draft *draft,
         if (result == UR_RESULT_SUCCESS) {
             struct zepi_ur_mem *mem = zepi_ur_mem(from->hNewMemObjArg);
             const struct zepi_graph_memory memory = zepi_ur_graph_memory(mem);
-            result = set_argument(draft, from->argIndex,
-                                  mem && mem->image ? ZEPI_ARGUMENT_IMAGE : argument.kind,
-                                  &argument, &memory);
+            result = mem && mem->image ? set_object(draft, from->argIndex, ZEPI_ARGUMENT_IMAGE,
+                                                    &argument, &memory)
+                                       : set_argument(draft, from->argIndex, &argument, &memory);
         }
     }
     return result;
@@ -92,18 +103,20 @@ static ur_result_t
 set_pointer_arguments(struct draft *draft,
                       const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    ur_result_t result = update->numNewPointerArgs > 0 && !update->pNewPointerArgList
-                             ? zepi_ur_refuse_null("pNewPointerArgList")
-                             : UR_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < update->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
+    ur_result_t result = zepi_ur_check_pointer(update->pNewPointerArgList, "pNewPointerArgList");
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < update->numNewPointerArgs; i++) {
         const ur_exp_command_buffer_update_pointer_arg_desc_t *from =
             &update->pNewPointerArgList[i];
         zepi_argument_t argument = {.kind = ZEPI_ARGUMENT_POINTER};
         if (from->pNewPointerArg)
             memcpy(&argument.value, from->pNewPointerArg, sizeof(argument.value));
-        result = set_argument(draft, from->argIndex, argument.kind, &argument, NULL);
+        result = set_argument(draft, from->argIndex, &argument, NULL);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
     }
-    return result;
+    return UR_RESULT_SUCCESS;
 }
 
 // A value for a sampler is the handle.
@@ -117,7 +130,7 @@ static ur_result_t set_sampler(struct draft *draft,
         zepi_ur_sampler_as_argument(sampler, draft->graph->context, &argument);
     const struct zepi_graph_memory memory = {.object = sampler};
     return result == UR_RESULT_SUCCESS
-               ? set_argument(draft, from->argIndex, ZEPI_ARGUMENT_SAMPLER, &argument, &memory)
+               ? set_object(draft, from->argIndex, ZEPI_ARGUMENT_SAMPLER, &argument, &memory)
                : result;
 }
 
@@ -138,24 +151,22 @@ static ur_result_t set_value(struct draft *draft,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
                               draft->device_kernel->name);
-    return set_argument(draft, index, argument.kind, &argument, NULL);
+    return set_argument(draft, index, &argument, NULL);
 }
 
-static ur_result_t
+static __attribute__((noinline)) ur_result_t
 set_value_arguments(struct draft *draft,
                     const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    ur_result_t result = update->numNewValueArgs > 0 && !update->pNewValueArgList
-                             ? zepi_ur_refuse_null("pNewValueArgList")
-                             : UR_RESULT_SUCCESS;
+    ur_result_t result = zepi_ur_check_pointer(update->pNewValueArgList, "pNewValueArgList");
     for (uint32_t i = 0; i < update->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
         result = set_value(draft, &update->pNewValueArgList[i]);
     return result;
 }
 
 // They have been checked.
-static ur_result_t replace_sizes(struct draft *draft,
-                                 const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static __attribute__((noinline)) ur_result_t
+replace_sizes(struct draft *draft, const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     zepi_launch_desc_t desc = draft->command->launch->desc;
     desc.work_dim = update->newWorkDim;
@@ -187,6 +198,8 @@ static ur_result_t set_sizes(struct draft *draft,
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "%u dimensions instead of %u, without a new global size and offset",
                               dimensions, launch->desc.work_dim);
+    if (!update->pNewGlobalWorkSize && !update->pNewLocalWorkSize && !update->pNewGlobalWorkOffset)
+        return UR_RESULT_SUCCESS;
     for (uint32_t i = 0; i < dimensions && update->pNewGlobalWorkSize; i++) {
         if (update->pNewGlobalWorkSize[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
@@ -197,19 +210,15 @@ static ur_result_t set_sizes(struct draft *draft,
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
                                   "the local size of dimension %u is 0", i);
     }
-    return update->pNewGlobalWorkSize || update->pNewLocalWorkSize || update->pNewGlobalWorkOffset
-               ? replace_sizes(draft, update)
-               : UR_RESULT_SUCCESS;
+    return replace_sizes(draft, update);
 }
 
 // What depends on more than one argument.
-static ur_result_t check_whole(const struct draft *draft)
+static __attribute__((noinline)) ur_result_t check_whole(const struct draft *draft)
 {
     const struct zepi_graph_launch *launch = draft->command->launch;
     if (launch->kernel->is_emulated || draft->is_reshaped)
         return zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
-    if (!draft->has_local)
-        return UR_RESULT_SUCCESS;
     const struct zepi_argument_list list =
         zepi_argument_list_of(launch->desc.argument_count, launch->arguments);
     return zepi_arguments_check_local_memory(draft->device_kernel, draft->graph->device, &list) ==
@@ -225,15 +234,17 @@ static ur_result_t draft_launch(struct draft *draft,
     draft->device_kernel = zepi_graph_device_kernel(draft->graph, draft->command->launch->kernel);
     if (update->hNewKernel)
         result = choose_kernel(draft, update->hNewKernel);
-    if (result == UR_RESULT_SUCCESS)
+    if (result == UR_RESULT_SUCCESS && update->numNewMemObjArgs > 0)
         result = set_mem_arguments(draft, update);
-    if (result == UR_RESULT_SUCCESS)
+    if (result == UR_RESULT_SUCCESS && update->numNewPointerArgs > 0)
         result = set_pointer_arguments(draft, update);
-    if (result == UR_RESULT_SUCCESS)
+    if (result == UR_RESULT_SUCCESS && update->numNewValueArgs > 0)
         result = set_value_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(draft, update);
-    return result == UR_RESULT_SUCCESS ? check_whole(draft) : result;
+    const bool needs_check = draft->is_reshaped || draft->has_local ||
+                             draft->command->launch->kernel->is_emulated;
+    return result == UR_RESULT_SUCCESS && needs_check ? check_whole(draft) : result;
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -269,8 +280,21 @@ static ur_result_t add_update(struct zepi_graph *graph,
                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     const ur_result_t result = check_command(graph, update->hCommand);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     struct draft draft = {.graph = graph, .command = command_of(update->hCommand)};
-    return result == UR_RESULT_SUCCESS ? draft_launch(&draft, update) : result;
+    return draft_launch(&draft, update);
+}
+
+static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
+                               const ur_exp_command_buffer_update_kernel_launch_desc_t *updates)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const ur_result_t result = add_update(graph, &updates[i]);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+    }
+    return UR_RESULT_SUCCESS;
 }
 
 // All updates or none. Executions under way are not concerned.
@@ -289,8 +313,8 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     zepi_launch_update_begin(graph);
     // Written with the turn.
     result = check_updatable(graph, graph->is_finalized);
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
-        result = add_update(graph, &pUpdateKernelLaunch[i]);
+    if (result == UR_RESULT_SUCCESS)
+        result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
     zepi_launch_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }

@@ -45,11 +45,11 @@ static bool record(const struct ur_row *ur, unsigned launches, bool is_updatable
     bool is_good = table->CommandBufferExp.pfnCreateExp(ur->context, ur->device, &desc,
                                                         &graph->handle) == UR_RESULT_SUCCESS;
     for (unsigned i = 0; i < launches && is_good; i++)
-        is_good =
-            table->CommandBufferExp.pfnAppendKernelLaunchWithArgsExp(
-                graph->handle, ur->kernels[BENCH_THREE], 1, NULL, &global, &group, 3, arguments, 0,
-                NULL, 0, NULL, 0, NULL, NULL, NULL,
-                is_updatable && i == launches / 2 ? &graph->command : NULL) == UR_RESULT_SUCCESS;
+        is_good = table->CommandBufferExp.pfnAppendKernelLaunchWithArgsExp(
+                      graph->handle, ur->kernels[BENCH_THREE], 1, NULL, &global, &group, 3,
+                      arguments, 0, NULL, 0, NULL, 0, NULL, NULL, NULL,
+                      is_updatable && i == launches / 2 ? &graph->update.hCommand : NULL) ==
+                  UR_RESULT_SUCCESS;
     return is_good && table->CommandBufferExp.pfnFinalizeExp(graph->handle) == UR_RESULT_SUCCESS;
 }
 
@@ -59,19 +59,23 @@ static bool execute(const struct ur_row *ur, const struct ur_row_graph *graph)
            UR_RESULT_SUCCESS;
 }
 
-static bool update(const struct ur_row *ur, const struct ur_row_graph *graph, unsigned turn)
+// Of one pointer, in turns one of two.
+static void describe_update(const struct ur_row *ur, struct ur_row_graph *graph)
 {
-    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = {
-        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_POINTER_ARG_DESC,
-        .argIndex = 0,
-        .pNewPointerArg = &ur->memory[bench_memory(&bench_arguments[0], turn & 1)]};
-    const ur_exp_command_buffer_update_kernel_launch_desc_t desc = {
-        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_KERNEL_LAUNCH_DESC,
-        .hCommand = graph->command,
-        .newWorkDim = 1,
-        .numNewPointerArgs = 1,
-        .pNewPointerArgList = &pointer};
-    return ur->table.CommandBufferExp.pfnUpdateKernelLaunchExp(graph->handle, 1, &desc) ==
+    for (unsigned turn = 0; turn < 2; turn++)
+        graph->pointers[turn] = &ur->memory[bench_memory(&bench_arguments[0], turn)];
+    graph->pointer = (ur_exp_command_buffer_update_pointer_arg_desc_t){
+        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_POINTER_ARG_DESC, .argIndex = 0};
+    graph->update.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_KERNEL_LAUNCH_DESC;
+    graph->update.newWorkDim = 1;
+    graph->update.numNewPointerArgs = 1;
+    graph->update.pNewPointerArgList = &graph->pointer;
+}
+
+static bool update(const struct ur_row *ur, struct ur_row_graph *graph, unsigned turn)
+{
+    graph->pointer.pNewPointerArg = graph->pointers[turn & 1];
+    return ur->table.CommandBufferExp.pfnUpdateKernelLaunchExp(graph->handle, 1, &graph->update) ==
            UR_RESULT_SUCCESS;
 }
 
@@ -79,6 +83,7 @@ static bool run_kept(struct ur_row *ur, unsigned count, unsigned launches, bool 
 {
     struct ur_row_graph *graph = kept_graph(ur, launches, is_updated);
     bool is_good = graph->handle || record(ur, launches, is_updated, graph);
+    describe_update(ur, graph);
     for (unsigned i = 0; i < count && is_good; i++)
         is_good = (!is_updated || update(ur, graph, i)) && execute(ur, graph);
     return is_good;

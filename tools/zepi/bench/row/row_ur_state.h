@@ -11,10 +11,12 @@
 #include <unified-runtime/ur_api.h>
 #include <unified-runtime/ur_ddi.h>
 
-// A command buffer, and the launch in its middle if it is updated.
+// A command buffer, and an update of the launch in its middle.
 struct ur_row_graph {
     ur_exp_command_buffer_handle_t handle; // NULL: not made yet
-    ur_exp_command_buffer_command_handle_t command;
+    ur_exp_command_buffer_update_kernel_launch_desc_t update;
+    ur_exp_command_buffer_update_pointer_arg_desc_t pointer;
+    void *const *pointers[2]; // in turns
 };
 #define BENCH_UR_GRAPHS 8
 
