@@ -72,8 +72,6 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     zepi_free(recording->runs);
     recording_destroy_lists(recording);
     recording_destroy_events(recording);
-    zepi_free(recording->own);
-    zepi_free(recording->lists);
     zepi_free(recording->segments);
     zepi_free(recording->commands);
     zepi_free(recording);
@@ -310,10 +308,9 @@ static zepi_result_t recording_begin_command(struct zepi_recording *recording,
 }
 
 static zepi_result_t recording_record_all(struct zepi_recording *recording,
-                                          const struct zepi_graph_commands *commands,
-                                          ze_event_handle_t *waits)
+                                          const struct zepi_graph_commands *commands)
 {
-    struct zepi_recorder recorder = {.uses = &recording->uses, .waits = waits};
+    struct zepi_recorder recorder = {.uses = &recording->uses, .waits = recording->waits};
     uint32_t next_list = 0;
     size_t since = 0; // the first command behind the last barrier of a native one
     size_t begin = 0; // the first command of the segment
@@ -375,6 +372,22 @@ static zepi_result_t recording_create_runs(struct zepi_recording *recording, siz
     return result;
 }
 
+static bool recording_allocate_lists(struct zepi_recording *recording,
+                                     const struct zepi_graph_commands *commands, size_t list_count,
+                                     size_t segment_count)
+{
+    struct zepi_recorded_segment *segments = zepi_allocate(
+        1, segment_count * sizeof(segments[0]) + 3 * list_count * sizeof(recording->lists[0]) +
+               commands->most_waits * sizeof(recording->waits[0]));
+    if (!segments)
+        return false;
+    recording->segments = segments;
+    recording->own = (ze_command_list_handle_t *)(segments + segment_count);
+    recording->lists = recording->own + list_count;
+    recording->waits = (ze_event_handle_t *)(recording->lists + 2 * list_count);
+    return true;
+}
+
 // The parts that stay from one recording to the next.
 static zepi_result_t recording_make_parts(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
@@ -382,13 +395,7 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
     const size_t segments = 2 * commands->event_count + 1;
     const size_t most = commands->native_count + segments;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (!recording->own)
-        recording->own = zepi_allocate(most, sizeof(recording->own[0]));
-    if (!recording->lists)
-        recording->lists = zepi_allocate(2 * most, sizeof(recording->lists[0]));
-    if (!recording->segments)
-        recording->segments = zepi_allocate(segments, sizeof(recording->segments[0]));
-    if (!recording->own || !recording->lists || !recording->segments)
+    if (!recording->segments && !recording_allocate_lists(recording, commands, most, segments))
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->commands)
         recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
@@ -407,22 +414,19 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version)
 {
     zepi_recording_clear(recording);
-    ze_event_handle_t *waits = zepi_allocate(commands->most_waits, sizeof(waits[0]));
-    zepi_result_t result =
-        waits ? recording_list_moves(recording, commands) : zepi_fail_no_memory();
+    zepi_result_t result = recording_list_moves(recording, commands);
     if (result == ZEPI_SUCCESS && recording->is_updatable)
         result = zepi_recorded_uses_hold_launches(&recording->uses, commands);
     if (result == ZEPI_SUCCESS)
         result = recording_make_parts(recording, commands);
     const bool has_parts = result == ZEPI_SUCCESS;
     if (has_parts)
-        result = recording_record_all(recording, commands, waits);
+        result = recording_record_all(recording, commands);
     if (has_parts && recording_is_refused(recording, result)) {
         recording->is_mutable = false;
         recording_destroy_lists(recording);
-        result = recording_record_all(recording, commands, waits);
+        result = recording_record_all(recording, commands);
     }
-    zepi_free(waits);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);

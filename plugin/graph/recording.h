@@ -31,8 +31,8 @@ struct zepi_recording {
     uint64_t version;                // of the graph's launches that is recorded; 0: none
     zepi_event_t last;               // owned; of the last execution; NULL: it is over
     uint64_t number;                 // of that execution in the graph
-    ze_command_list_handle_t *own;   // owned list of owned lists
-    ze_command_list_handle_t *lists; // owned list: those of an execution, native commands' too
+    ze_command_list_handle_t *own;   // owned lists; behind `segments`, in the same memory
+    ze_command_list_handle_t *lists; // those of an execution, native commands' too; as `own`
     uint32_t own_count;
     uint32_t list_count;
     struct zepi_recorded_segment *segments; // owned list; one, unless commands have events
@@ -40,6 +40,7 @@ struct zepi_recording {
     bool has_events;             // commands have some of their own
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
+    ze_event_handle_t *waits;    // of the command that is recorded; as `own`
     size_t event_count;          // that of commands, once `events` is there
     bool is_updatable;           // launches of the commands may be replaced. Set by the owner
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
