@@ -65,7 +65,7 @@ Test(arena, a_size_beyond_all_memory_is_refused)
 {
     struct zepi_arena arena = {0};
     cr_expect_null(zepi_arena_allocate(&arena, SIZE_MAX));
-    cr_expect_null(zepi_arena_allocate(&arena, (size_t)1 << 62));
+    cr_expect_null(zepi_arena_allocate(&arena, (size_t)PTRDIFF_MAX + 1));
     cr_expect_not_null(zepi_arena_allocate(&arena, 8));
     zepi_arena_finish(&arena);
     cr_expect_null(arena.blocks);
