@@ -176,8 +176,8 @@ typedef struct zepi_device_info {
     bool has_linkage_inspection;
     bool has_native_binaries; // modules made from native code are accepted
     void *native_handle;      // ze_device_handle_t
-    // Of its memory, at the moment, for new allocations; 0: the driver does not tell, or the process
-    // ends.
+    // Of its memory, at the moment, for new allocations; 0: the driver does not tell, or the
+    // process ends.
     uint64_t free_memory_bytes;
     uint32_t compute_engine_count; // that queues may ask for
     bool has_host_functions;       // for queue_call_host
@@ -270,10 +270,10 @@ typedef enum zepi_channel {
 typedef struct zepi_image_desc {
     size_t size;
     zepi_image_shape_t shape;
-    uint32_t width;       // in pixels, as the next two; not 0
-    uint32_t height;      // 0 or 1 if the shape has one dimension
-    uint32_t depth;       // 0 or 1 unless the shape has three
-    uint32_t layer_count; // of an array; else 0 or 1
+    uint32_t width;         // in pixels, as the next two; not 0
+    uint32_t height;        // 0 or 1 if the shape has one dimension
+    uint32_t depth;         // 0 or 1 unless the shape has three
+    uint32_t layer_count;   // of an array; else 0 or 1
     uint32_t channel_count; // 1, 2 or 4
     uint32_t channel_bytes; // of each: 1, 2 or 4
     zepi_channel_type_t channel_type;
@@ -376,7 +376,8 @@ typedef enum zepi_module_state {
 
 typedef enum zepi_device_image_format {
     ZEPI_DEVICE_IMAGE_SPIRV = 1,
-    ZEPI_DEVICE_IMAGE_NATIVE = 2, // bytes of module_get_native_binary, or of an ahead-of-time compiler
+    // Bytes of module_get_native_binary, or of an ahead-of-time compiler.
+    ZEPI_DEVICE_IMAGE_NATIVE = 2,
 } zepi_device_image_format_t;
 
 typedef enum zepi_scalar_type {
@@ -560,8 +561,8 @@ typedef struct zepi_argument {
 } zepi_argument_t;
 
 // Chooses one of the images usable on the queue's device; see launch.
-typedef zepi_device_image_t zepi_device_image_selector_fn(void *data, const zepi_device_image_t *images,
-                                            uint32_t image_count);
+typedef zepi_device_image_t
+zepi_device_image_selector_fn(void *data, const zepi_device_image_t *images, uint32_t image_count);
 
 typedef uint32_t zepi_launch_flags_t;
 #define ZEPI_LAUNCH_COOPERATIVE 0x1u // all groups run at once, kernels may synchronize globally
@@ -583,9 +584,9 @@ typedef struct zepi_launch_desc {
     // For this launch alone. A constant that no image of the module or unit declares may be among
     // them (compilers drop unused ones), and has no effect; one twice is ZEPI_ERROR_INVALID_VALUE.
     const zepi_spec_value_t *spec_values;
-    zepi_module_t module;                 // or NULL
-    zepi_unit_t unit;                     // or NULL
-    zepi_device_image_selector_fn *selector;     // or NULL
+    zepi_module_t module;                    // or NULL
+    zepi_unit_t unit;                        // or NULL
+    zepi_device_image_selector_fn *selector; // or NULL
     void *selector_data;
 } zepi_launch_desc_t;
 
@@ -639,7 +640,7 @@ typedef struct zepi_cache_limits {
     size_t size;
     uint64_t memory_bytes;   // per context; UINT64_MAX: no limit
     uint64_t memory_entries; // per context
-    uint64_t binary_bytes;     // of the native code that all contexts share
+    uint64_t binary_bytes;   // of the native code that all contexts share
     uint64_t disk_bytes;     // 0: nothing is stored
 } zepi_cache_limits_t;
 
@@ -659,9 +660,9 @@ typedef struct zepi_cache_counters {
 } zepi_cache_counters_t;
 
 typedef enum zepi_cache_level {
-    ZEPI_CACHE_MODULES = 0, // module handles of a context
-    ZEPI_CACHE_KERNELS = 1, // kernel handles of a context
-    ZEPI_CACHE_BINARIES = 2,    // native code, of the process; disk is its second level
+    ZEPI_CACHE_MODULES = 0,  // module handles of a context
+    ZEPI_CACHE_KERNELS = 1,  // kernel handles of a context
+    ZEPI_CACHE_BINARIES = 2, // native code, of the process; disk is its second level
 } zepi_cache_level_t;
 
 typedef struct zepi_cache_location {
@@ -876,8 +877,9 @@ typedef struct zepi_plugin {
     zepi_result_t (*module_get_devices)(zepi_module_t module, uint32_t capacity,
                                         zepi_device_t *out_devices, uint32_t *out_count);
     zepi_result_t (*module_get_device_images)(zepi_module_t module, uint32_t capacity,
-                                       zepi_device_image_t *out_images, uint32_t *out_count);
-    zepi_result_t (*device_image_get_info)(zepi_device_image_t image, zepi_device_image_info_t *out_info);
+                                              zepi_device_image_t *out_images, uint32_t *out_count);
+    zepi_result_t (*device_image_get_info)(zepi_device_image_t image,
+                                           zepi_device_image_info_t *out_info);
     // Names: borrowed from the module, in the order of the images.
     zepi_result_t (*module_get_kernel_names)(zepi_module_t module, uint32_t capacity,
                                              const char **out_names, uint32_t *out_count);
@@ -920,8 +922,8 @@ typedef struct zepi_plugin {
     // Several at once: all or none.
     zepi_result_t (*spec_constant_set_many)(zepi_module_t input, uint32_t count,
                                             const zepi_spec_value_t *values);
-    // A composite by the name of its layout, in one step that no build sees half of: the elements of
-    // every image that has the layout.
+    // A composite by the name of its layout, in one step that no build sees half of: the elements
+    // of every image that has the layout.
     zepi_result_t (*spec_constant_set_by_name)(zepi_module_t input, const char *name,
                                                size_t size_bytes, const void *value);
     // The value set, else the default; of a built module, the value that it was built with. `image`
@@ -934,8 +936,9 @@ typedef struct zepi_plugin {
                                                const char *name, size_t size_bytes,
                                                void *out_value);
     // All constants of an image, or (NULL) of the module, ascending by id.
-    zepi_result_t (*spec_constant_list)(zepi_module_t module, zepi_device_image_t image, uint32_t capacity,
-                                        zepi_spec_constant_t *out_constants, uint32_t *out_count);
+    zepi_result_t (*spec_constant_list)(zepi_module_t module, zepi_device_image_t image,
+                                        uint32_t capacity, zepi_spec_constant_t *out_constants,
+                                        uint32_t *out_count);
     // Names of composites. Borrowed from the module.
     zepi_result_t (*spec_constant_list_names)(zepi_module_t module, uint32_t capacity,
                                               const char **out_names, uint32_t *out_count);
@@ -1016,17 +1019,18 @@ typedef struct zepi_plugin {
     // graph's commands at this moment, between two without effect, and a launch by name with the
     // kernel that it finds at this moment. The capture keeps graph and queues.
     // ZEPI_ERROR_WRONG_STATE: queue or graph is in a capture. ZEPI_ERROR_INVALID_VALUE: the graph
-    // has commands, is finalized, or its capture failed. ZEPI_ERROR_INVALID_OBJECT: it is of another
-    // context or device than the queue.
+    // has commands, is finalized, or its capture failed. ZEPI_ERROR_INVALID_OBJECT: it is of
+    // another context or device than the queue.
     //
     // Commands that are not captured leave the capture as it was. ZEPI_ERROR_CAPTURE_UNSUPPORTED:
     // waits by the host (queue_finish, event_wait), queue_get_native, event_get_native,
-    // queue_allocate, queue_free, queue_call_host, commands of a queue of another context or device,
-    // and waits for an event of another context that is not complete. ZEPI_ERROR_CAPTURE_MERGE: a
-    // wait for an event of another capture. ZEPI_ERROR_CAPTURE_INVALIDATED: another thread ended the
-    // capture meanwhile; or an execution was captured in part, and so are all commands after it.
-    // Events of captured commands never complete, and belong to the graph: commands that wait for
-    // them, and event_wait, are ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
+    // queue_allocate, queue_free, queue_call_host, commands of a queue of another context or
+    // device, and waits for an event of another context that is not complete.
+    // ZEPI_ERROR_CAPTURE_MERGE: a wait for an event of another capture.
+    // ZEPI_ERROR_CAPTURE_INVALIDATED: another thread ended the capture meanwhile; or an execution
+    // was captured in part, and so are all commands after it. Events of captured commands never
+    // complete, and belong to the graph: commands that wait for them, and event_wait, are
+    // ZEPI_ERROR_CAPTURED_EVENT once the capture is over.
     zepi_result_t (*queue_begin_capture)(zepi_queue_t queue, zepi_graph_t graph);
     // On the queue where it began, for all queues of the capture; ZEPI_ERROR_WRONG_STATE on another
     // one, ZEPI_ERROR_NOT_CAPTURING where there is none. A command of this queue has to wait,
@@ -1035,11 +1039,11 @@ typedef struct zepi_plugin {
     // The release of the queue ends the capture as well.
     zepi_result_t (*queue_end_capture)(zepi_queue_t queue);
     // Adds a command that waits for earlier ones. It is checked as by queue_launch, queue_copy and
-    // queue_fill, and as much is copied, but has at least one byte. Memory is of USM; the pattern is
-    // read by the host, and of any size. *out_number (may be NULL) is the command's number.
+    // queue_fill, and as much is copied, but has at least one byte. Memory is of USM; the pattern
+    // is read by the host, and of any size. *out_number (may be NULL) is the command's number.
     // ZEPI_ERROR_WRONG_STATE: the graph is finalized, or has been captured to.
-    // ZEPI_ERROR_INVALID_VALUE: it has no command of a number in the wait list; or the launch has no
-    // kernel object, or a module, values or a selector.
+    // ZEPI_ERROR_INVALID_VALUE: it has no command of a number in the wait list; or the launch has
+    // no kernel object, or a module, values or a selector.
     zepi_result_t (*graph_add_launch)(zepi_graph_t graph, const zepi_launch_desc_t *desc,
                                       zepi_graph_wait_list_t wait, uint32_t *out_number);
     zepi_result_t (*graph_add_copy)(zepi_graph_t graph, void *destination, const void *source,
@@ -1101,9 +1105,10 @@ typedef struct zepi_plugin {
                                     size_t size_bytes, size_t alignment_bytes,
                                     zepi_wait_list_t wait, void **out_memory,
                                     zepi_event_t *out_event);
-    // Frees memory of any pool or of usm_allocate once the wait list is complete and, in an in-order
-    // queue, every command before, or in another one, if the wait list is empty, everything enqueued
-    // before. No later command may use it, and the host may not. Errors as of usm_free.
+    // Frees memory of any pool or of usm_allocate once the wait list is complete and, in an
+    // in-order queue, every command before, or in another one, if the wait list is empty,
+    // everything enqueued before. No later command may use it, and the host may not. Errors as of
+    // usm_free.
     zepi_result_t (*queue_free)(zepi_queue_t queue, void *memory, zepi_wait_list_t wait,
                                 zepi_event_t *out_event);
 
@@ -1142,8 +1147,8 @@ typedef struct zepi_plugin {
                                     const zepi_sampler_desc_t *desc, zepi_sampler_t *out_sampler);
     // Copies between a region of an image, NULL for all of it, and memory as of queue_copy, in a
     // queue of the image's device. Pitches in bytes; 0: rows, or slices, without gaps.
-    // ZEPI_ERROR_INVALID_SIZE: the region reaches past the image, the memory is too small for it, or
-    // a pitch is smaller than a row or a slice. ZEPI_ERROR_UNSUPPORTED: there are gaps, and the
+    // ZEPI_ERROR_INVALID_SIZE: the region reaches past the image, the memory is too small for it,
+    // or a pitch is smaller than a row or a slice. ZEPI_ERROR_UNSUPPORTED: there are gaps, and the
     // Level Zero loader lacks copies with them.
     zepi_result_t (*queue_copy_to_image)(zepi_queue_t queue, zepi_image_t image,
                                          const zepi_image_region_t *region, const void *memory,
@@ -1197,8 +1202,9 @@ typedef struct zepi_plugin {
     // Calls `function` with `data` once the commands before are complete, in an in-order queue, or
     // the wait list, in others, on a thread of the driver's. It must not call zepi or Level Zero.
     // The command is complete when it has returned; the times of its event are those of its end.
-    // ZEPI_ERROR_UNSUPPORTED: the device info's has_host_functions is false. A queue in capture mode
-    // refuses (ZEPI_ERROR_CAPTURE_UNSUPPORTED). After an error the function is not called any more.
+    // ZEPI_ERROR_UNSUPPORTED: the device info's has_host_functions is false. A queue in capture
+    // mode refuses (ZEPI_ERROR_CAPTURE_UNSUPPORTED). After an error the function is not called any
+    // more.
     zepi_result_t (*queue_call_host)(zepi_queue_t queue, zepi_host_function_fn *function,
                                      void *data, zepi_wait_list_t wait, zepi_event_t *out_event);
 } zepi_plugin_t;

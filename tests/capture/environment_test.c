@@ -102,8 +102,8 @@ Test(intel_capture, a_launch_completes_through_host_synchronize)
     cr_assert_eq(zeKernelCreate(module, &kernel_desc, &kernel), ZE_RESULT_SUCCESS);
 
     void *data;
-    const ze_device_mem_alloc_desc_t memory_desc = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const ze_device_mem_alloc_desc_t memory_desc = {.stype =
+                                                        ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     cr_assert_eq(zeMemAllocDevice(context, &memory_desc, 1024, 4, device, &data),
                  ZE_RESULT_SUCCESS);
     cr_assert_eq(zeKernelSetArgumentValue(kernel, 0, sizeof(data), &data), ZE_RESULT_SUCCESS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The null driver, the loader's tracing layer and its parameter validation work as this tier needs them:
-// a plain Level Zero program, without zepi.
+// The null driver, the loader's tracing layer and its parameter validation work as this tier needs
+// them: a plain Level Zero program, without zepi.
 #include "test_env.h"
 
 #include <criterion/criterion.h>
@@ -67,9 +67,8 @@ Test(null_driver, tracing_layer_shows_the_constants_of_a_module)
     const zel_tracer_desc_t desc = {.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC, .pUserData = &record};
     zel_tracer_handle_t tracer;
     cr_assert_eq(zelTracerCreate(&desc, &tracer), ZE_RESULT_SUCCESS);
-    cr_assert_eq(
-        zelTracerModuleCreateRegisterCallback(tracer, ZEL_REGISTER_PROLOGUE, record_build),
-        ZE_RESULT_SUCCESS);
+    cr_assert_eq(zelTracerModuleCreateRegisterCallback(tracer, ZEL_REGISTER_PROLOGUE, record_build),
+                 ZE_RESULT_SUCCESS);
     cr_assert_eq(zelTracerSetEnabled(tracer, true), ZE_RESULT_SUCCESS);
 
     struct test_bytes spirv = test_env_read_spirv("scaled_copy");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Intel's driver opens a library with RTLD_DEEPBIND, for which AddressSanitizer and ThreadSanitizer end
-// the process (such a library would not see the sanitizer's malloc). Without that flag all is well.
+// Intel's driver opens a library with RTLD_DEEPBIND, for which AddressSanitizer and ThreadSanitizer
+// end the process (such a library would not see the sanitizer's malloc). Without that flag all is
+// well.
 #include <dlfcn.h>
 
 __attribute__((visibility("default"))) void *dlopen(const char *path, int flags)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Options of the sanitizers, compiled in so that every test runs bare. The sanitizers' run time calls
-// these functions by name, before main(); ASAN_OPTIONS and its like still have the last word.
+// Options of the sanitizers, compiled in so that every test runs bare. The sanitizers' run time
+// calls these functions by name, before main(); ASAN_OPTIONS and its like still have the last word.
 #include "suppressions.h"
 
 #define EXPORTED __attribute__((visibility("default")))

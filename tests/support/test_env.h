@@ -55,10 +55,11 @@ void test_env_use_ze_cpu(void);
 bool test_env_is_on_intel_driver(void);
 
 // The null driver of the Level Zero loader's source, as the only driver, with the tracing layer
-// (the loader must be asked for it before zeInit) and the parameter-validation layer. Skips the test if
-// there is no such driver.
+// (the loader must be asked for it before zeInit) and the parameter-validation layer. Skips the
+// test if there is no such driver.
 void test_env_use_null_driver(void);
-// The null driver beside those that were chosen: one more platform. Skips the test if there is none.
+// The null driver beside those that were chosen: one more platform. Skips the test if there is
+// none.
 void test_env_add_null_driver(void);
 
 // Intel's driver in capture mode, for a GPU that need not be there: compiles for real, launches

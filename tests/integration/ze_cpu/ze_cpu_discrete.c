@@ -209,9 +209,9 @@ Test(ze_cpu_discrete, frees_memory_behind_the_commands_that_use_it)
 {
     struct fixture fixture;
     open_discrete(&fixture);
-    const ze_memory_free_ext_desc_t later = {
-        .stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
-        .freePolicy = ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE};
+    const ze_memory_free_ext_desc_t later = {.stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC,
+                                             .freePolicy =
+                                                 ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE};
     int *data = device_memory(&fixture, fixture.device, COUNT * sizeof(int), 0);
     struct fixture_event gate = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
     ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);

@@ -3,7 +3,6 @@
 // afterwards.
 #include "sycl_code.hpp"
 
-
 namespace
 {
 
