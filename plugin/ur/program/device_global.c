@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Variables and functions of a program's code, by name.
 #include "copy/copy.h"
-#include "program/global.h"
+#include "program/module.h"
 #include "ur/command.h"
 #include "ur/program/program.h"
 
