@@ -425,3 +425,99 @@ Test(command_buffer_update, goes_on_from_the_updates_before)
     UR_OK(urKernelRelease(use_local));
     ur_free(all);
 }
+
+// ---- Kernels of other arguments and dimensions ----
+
+static void run_and_wait(buffer_t buffer)
+{
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+}
+
+// Three dimensions and one argument, of which each work-item writes where it stands.
+static void become_ids(buffer_t buffer, command_t command, ur_kernel_handle_t ids, int32_t *out)
+{
+    size_t offset[3] = {0}, size[] = {4, 2, 2}, local[] = {2, 1, 1};
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(0, &out);
+    update.hNewKernel = ids;
+    update.newWorkDim = 3;
+    update.pNewGlobalWorkOffset = offset;
+    update.pNewGlobalWorkSize = size;
+    update.pNewLocalWorkSize = local;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    run_and_wait(buffer);
+    cr_assert(out[45] == 10103 && out[46] == 1 && out[47] == 10101);
+}
+
+// A value in the place of a pointer.
+static void become_spin(buffer_t buffer, command_t command, ur_kernel_handle_t spin, uint32_t *out)
+{
+    const uint32_t rounds = 1;
+    size_t offset = 0, size = 1;
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointer = cb_new_pointer(1, &out);
+    const ur_exp_command_buffer_update_value_arg_desc_t value =
+        cb_new_value(0, sizeof(rounds), &rounds);
+    update.hNewKernel = spin;
+    update.pNewGlobalWorkOffset = &offset;
+    update.pNewGlobalWorkSize = &size;
+    update.numNewPointerArgs = 1;
+    update.pNewPointerArgList = &pointer;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update.numNewValueArgs = 1;
+    update.pNewValueArgList = &value;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    run_and_wait(buffer);
+    cr_assert_eq(out[0], 1664525u + 1013904223u);
+}
+
+static void become_add(buffer_t buffer, command_t command, float *a, float *sum)
+{
+    size_t offset = 0, size = ITEMS;
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointers[] = {
+        cb_new_pointer(0, &a), cb_new_pointer(1, &a), cb_new_pointer(2, &sum)};
+    update.hNewKernel = cb_add;
+    update.pNewGlobalWorkOffset = &offset;
+    update.pNewGlobalWorkSize = &size;
+    update.numNewPointerArgs = 2;
+    update.pNewPointerArgList = pointers;
+    // The third went with the kernel that had fewer.
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+             UR_RESULT_ERROR_INVALID_VALUE);
+    update.numNewPointerArgs = 3;
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    run_and_wait(buffer);
+    cb_expect(sum, 2);
+}
+
+Test(command_buffer_update, comes_back_to_kernels_of_other_arguments_and_dimensions)
+{
+    ur_kernel_handle_t others[] = {ur_kernel("arguments", "store_ids"), ur_kernel("spin", "spin")};
+    float *a = cb_floats(ITEMS), *sum = cb_floats(ITEMS);
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, sum)};
+    const size_t items = ITEMS;
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1;
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 1, NULL, &items, NULL, 3,
+                                                       arguments, 2, others, 0, NULL, 0, NULL, NULL,
+                                                       NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    for (int i = 0; i < 2; i++) {
+        become_ids(buffer, command, others[0], (int32_t *)sum);
+        become_spin(buffer, command, others[1], (uint32_t *)sum);
+        become_add(buffer, command, a, sum);
+    }
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(others[0]));
+    UR_OK(urKernelRelease(others[1]));
+    ur_free(a);
+    ur_free(sum);
+}
