@@ -118,11 +118,13 @@ static const char *make_fifo(void)
 Test(stats, a_fifo_without_a_reader_gets_a_message_and_no_report, .init = cr_redirect_stderr)
 {
     char message[4200];
+    char printed[8400] = ""; // leak checkers may print, too
     const char *path = make_fifo();
     snprintf(message, sizeof(message), "zepi: ZEPI_STATS=%s: No such device or address\n", path);
     expect_good_end(start_with(path, "a"));
     fflush(stderr);
-    cr_assert_stderr_eq_str(message);
+    cr_assert(fread(printed, 1, sizeof(printed) - 1, cr_get_redirected_stderr()) > 0);
+    cr_assert(strstr(printed, message), "expected %s in %s", message, printed);
 }
 
 Test(stats, a_fifo_gets_the_whole_report_when_its_reader_makes_room)
