@@ -282,7 +282,7 @@ static bool change_launch(struct changes *changes, ze_command_list_handle_t list
     const struct zepi_graph_launch *launch = command->launch;
     uint64_t changed = command->changes;
     // Buffers that move are brought to the device by the recording, which would have to know.
-    if (old != launch && (old->moves || launch->desc.flags != old->desc.flags))
+    if (old != launch && (launch->moves || old->moves || launch->desc.flags != old->desc.flags))
         return false;
     if (changes->list && changes->list != list && !changes_end(changes))
         return false;

@@ -10,10 +10,10 @@
 
 TestSuite(command_buffer_update_random, .init = cb_set_up, .fini = cb_tear_down);
 
-enum { COMMANDS = 5, ROWS = 4, MEMS = 2, PLACES = ROWS + MEMS, WIDTH = 16, RUNS = 150 };
+enum { COMMANDS = 5, ROWS = 3, MEMS = 4, PLACES = ROWS + MEMS, WIDTH = 16, RUNS = 150 };
 
 // A launch of a kernel that writes `value` or its negative to a part of a place: a row of USM, or a
-// memory object.
+// memory object. Half of those are on the host's memory, and move.
 struct launch {
     bool is_negative;
     int32_t value;
@@ -24,6 +24,7 @@ struct launch {
 
 static int32_t *rows;
 static ur_mem_handle_t mems[MEMS];
+static int32_t host_memory[MEMS][WIDTH];
 static ur_kernel_handle_t kernels[2];
 static command_t commands[COMMANDS];
 static struct launch launches[COMMANDS]; // as the command buffer is to have them
@@ -128,14 +129,29 @@ static void update_some(buffer_t buffer)
 
 // ---- Executions ----
 
+// On the device, or now and then by the host, which waits.
+static void clear_mem(ur_mem_handle_t mem, size_t size_bytes)
+{
+    const int32_t zero = 0;
+    void *mapped;
+    if (draw(16) > 0) {
+        UR_OK(urEnqueueMemBufferFill(gear.queue, mem, &zero, sizeof(zero), 0, size_bytes, 0, NULL,
+                                     NULL));
+        return;
+    }
+    UR_OK(urEnqueueMemBufferMap(gear.queue, mem, true, UR_MAP_FLAG_WRITE_INVALIDATE_REGION, 0,
+                                size_bytes, 0, NULL, NULL, &mapped));
+    memset(mapped, 0, size_bytes);
+    UR_OK(urEnqueueMemUnmap(gear.queue, mem, mapped, 0, NULL, NULL));
+}
+
 static void run(buffer_t buffer, int number)
 {
     const int32_t zero = 0;
     const size_t row_bytes = WIDTH * sizeof(int32_t);
     UR_OK(urEnqueueUSMFill(gear.queue, rows, sizeof(zero), &zero, ROWS * row_bytes, 0, NULL, NULL));
     for (int i = 0; i < MEMS; i++)
-        UR_OK(urEnqueueMemBufferFill(gear.queue, mems[i], &zero, sizeof(zero), 0, row_bytes, 0,
-                                     NULL, NULL));
+        clear_mem(mems[i], row_bytes);
     cb_run(gear.queue, buffer);
     UR_OK(urEnqueueUSMMemcpy(gear.queue, false, found[number], rows, ROWS * row_bytes, 0, NULL,
                              NULL));
@@ -163,6 +179,17 @@ static void check_runs(int from, int to)
 }
 
 // ---- The story ----
+
+static void make_mem(int number)
+{
+    const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
+                                               .pHost = host_memory[number]};
+    const bool moves = number % 2 == 1;
+    const ur_mem_flags_t flags =
+        UR_MEM_FLAG_READ_WRITE | (moves ? UR_MEM_FLAG_USE_HOST_POINTER : 0);
+    UR_OK(urMemBufferCreate(gear.context, flags, sizeof(host_memory[number]),
+                            moves ? &properties : NULL, &mems[number]));
+}
 
 static buffer_t record(void)
 {
@@ -216,7 +243,7 @@ Test(command_buffer_update_random, executes_just_what_was_updated_before)
     found = ur_shared(RUNS * sizeof(found[0]));
     cr_assert_not_null(expected);
     for (int i = 0; i < MEMS; i++)
-        mems[i] = cb_make_mem(WIDTH * sizeof(int32_t));
+        make_mem(i);
     for (uint32_t i = 1; i <= 4; i++) {
         update_and_run(i, 1);
         update_and_run(100 + i, 6);
