@@ -265,7 +265,10 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
-    const ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
+    ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
+    // Whether it is finalized is written with the turn.
+    if (result == UR_RESULT_SUCCESS)
+        result = check_updatable(buffer, buffer->is_finalized);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (command_of(handle)->graph != buffer)
@@ -311,10 +314,7 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_launch_update_begin(graph);
-    // Written with the turn.
-    result = check_updatable(graph, graph->is_finalized);
-    if (result == UR_RESULT_SUCCESS)
-        result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
+    result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
     zepi_launch_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }

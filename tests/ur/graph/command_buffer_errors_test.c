@@ -206,6 +206,10 @@ Test(command_buffer_errors, refuses_updates_that_make_no_sense)
     UR_OK(urCommandBufferFinalizeExp(fixed));
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(fixed, 1, &update),
              UR_RESULT_ERROR_INVALID_OPERATION);
+    update.hCommand = NULL;
+    UR_FAILS(urCommandBufferUpdateKernelLaunchExp(fixed, 1, &update),
+             UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    update.hCommand = launch;
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 0, &update),
              UR_RESULT_ERROR_INVALID_SIZE);
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, NULL),

@@ -68,7 +68,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                         BESIDE},
     [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
                              550, .plain = BENCH_ALLOCATE},
-    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 860,
+    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 970,
                       .plain = BENCH_KERNEL, BESIDE},
     [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench_small", 6000,
                        .plain = BENCH_PROGRAM, BESIDE, LONG},
@@ -83,8 +83,8 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
-#define GRAPH_LIMIT_EXECUTE 560
-#define GRAPH_LIMIT_UPDATE 1460
+#define GRAPH_LIMIT_EXECUTE 520
+#define GRAPH_LIMIT_UPDATE 1130
 #define GRAPH_LIMIT_FIRST 0
 #define GRAPH(constant, name, title, less, launches, action)                                       \
     [BENCH_##constant] = {name,                                                                    \
