@@ -116,24 +116,20 @@ static zepi_result_t record_barrier(ze_command_list_handle_t ze, ze_event_handle
 static zepi_result_t record_barriers(struct zepi_list_run *run, struct zepi_event *before,
                                      struct zepi_event *after)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (before) {
-        // A command waits for it that no queue of ours knows of.
-        atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
-        result = record_barrier(run->before, NULL, before->ze);
-    }
+    // A command waits for it that no queue of ours knows of.
+    atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
+    const zepi_result_t result = record_barrier(run->before, NULL, before->ze);
     return result == ZEPI_SUCCESS ? record_barrier(run->after, after->ze, NULL) : result;
 }
 
-static zepi_result_t list_run_execute(struct zepi_list_run *run, bool has_before, uint32_t count,
+static zepi_result_t list_run_execute(struct zepi_list_run *run, uint32_t count,
                                       const ze_command_list_handle_t *lists)
 {
     ze_command_list_handle_t *all = zepi_allocate((size_t)count + 2, sizeof(lists[0]));
     uint32_t total = 0;
     if (!all)
         return zepi_fail_no_memory();
-    if (has_before)
-        all[total++] = run->before;
+    all[total++] = run->before;
     for (uint32_t i = 0; i < count; i++)
         all[total++] = lists[i];
     all[total++] = run->after;
@@ -168,18 +164,20 @@ zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *
 {
     // Times begin with the first of the barriers.
     const bool is_timed = out_event && (queue->flags & ZEPI_QUEUE_PROFILING);
+    // In a queue that keeps no order, a run that waits for nothing follows barriers alone.
     const bool follows = wait.count > 0 || (queue->flags & ZEPI_QUEUE_IN_ORDER) || is_timed;
     zepi_event_t before = NULL;
     zepi_event_t after = NULL;
     zepi_result_t result = list_run_begin(run);
-    if (result == ZEPI_SUCCESS && follows)
-        result = zepi_queue_marker(queue, wait, &before);
+    if (result == ZEPI_SUCCESS)
+        result = follows ? zepi_queue_marker(queue, wait, &before)
+                         : zepi_queue_local_marker(queue, &before);
     if (result == ZEPI_SUCCESS)
         result = zepi_event_create(queue->context, &after);
     if (result == ZEPI_SUCCESS)
         result = record_barriers(run, before, after);
     if (result == ZEPI_SUCCESS)
-        result = list_run_execute(run, before != NULL, count, lists);
+        result = list_run_execute(run, count, lists);
     if (result == ZEPI_SUCCESS)
         result = list_run_follow(run, queue, after, out_event);
     if (result == ZEPI_SUCCESS && is_timed)

@@ -116,3 +116,14 @@ zepi_result_t zepi_queue_timed_barrier(zepi_queue_t queue, zepi_wait_list_t wait
 {
     return append_sync(queue, wait, out_event, TIMED_BARRIER);
 }
+
+zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_event_t *out_event)
+{
+    const zepi_wait_list_t none = {0};
+    struct zepi_submit submit;
+    zepi_result_t result = zepi_submit_begin(&submit, queue, none, out_event, ZEPI_ENGINE_COMPUTE);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = ZEPI_ZE(zeCommandListAppendSignalEvent, submit.list, submit.signal);
+    return zepi_submit_end(&submit, result, out_event);
+}
