@@ -5,7 +5,7 @@
 
 #include <utlist.h>
 
-// Recordings get these changes. They may, if the update fails.
+// Recordings are to get these changes. If the update fails, they set again what they have.
 static void launch_update_mark(struct zepi_graph_command *command, uint64_t changes)
 {
     struct zepi_graph *graph = command->graph;
