@@ -83,13 +83,16 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                      graph->commands.is_in_order ? 0 : wait_count, waits);
 }
 
+// Larger launches are checked before they have memory, which is their own then.
+#define LARGEST_IN_ARENA_BYTES ((size_t)8 << 10)
+
 // A launch for an update, which replaces another one, has memory of its own: it may be replaced,
 // too.
 static struct zepi_graph_launch *graph_allocate_launch(struct zepi_graph *graph, size_t size_bytes)
 {
     struct zepi_graph_launch *launch = NULL;
     zepi_mutex_lock(&graph->mutex);
-    const bool is_in_arena = !graph->is_finalized;
+    const bool is_in_arena = !graph->is_finalized && size_bytes <= LARGEST_IN_ARENA_BYTES;
     if (size_bytes > 0)
         launch = is_in_arena ? zepi_arena_allocate(&graph->arena, size_bytes)
                              : zepi_allocate(1, size_bytes);
@@ -126,6 +129,11 @@ zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, struct zepi_kerne
     if (result != ZEPI_SUCCESS)
         return result;
     const size_t size_bytes = zepi_graph_launch_size(&from->arguments);
+    if (size_bytes == 0 || size_bytes > LARGEST_IN_ARENA_BYTES) {
+        result = zepi_launch_check_contents(device, kernel, device_kernel, from, NULL);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
     struct zepi_graph_launch *launch = graph_allocate_launch(graph, size_bytes);
     if (!launch)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;

@@ -53,7 +53,7 @@ static void graph_launch_hold(struct zepi_graph_launch *launch, uint32_t index,
 
 // Objects of the core: a buffer, whose address is asked for with each recording, an image or a
 // sampler. The kernel's context has been found in them, unless the constants are emulated: then
-// wrong buffers are found by the recording.
+// wrong buffers and kinds are found by the recording.
 static void graph_launch_hold_object(struct zepi_graph_launch *launch, uint32_t index)
 {
     zepi_argument_t *argument = &launch->arguments[index];
@@ -61,7 +61,7 @@ static void graph_launch_hold_object(struct zepi_graph_launch *launch, uint32_t 
     struct zepi_graph_memory memory = {.object = buffer};
     if (zepi_argument_has_pixels(argument))
         zepi_argument_read_handle(argument, argument);
-    else if (zepi_object_is(buffer, &zepi_buffer_type) &&
+    else if (argument->kind == ZEPI_ARGUMENT_BUFFER && zepi_object_is(buffer, &zepi_buffer_type) &&
              buffer->context == launch->kernel->context)
         memory.part = (struct zepi_buffer_part){buffer, 0, buffer->size_bytes};
     else

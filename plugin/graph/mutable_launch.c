@@ -251,8 +251,7 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
     return changes_add_offset(changes, &sizes->offset, desc, changed);
 }
 
-// To the command's kernel, which is one that the list knows of, of as many arguments as the one
-// before.
+// To the command's kernel, which is one that the list knows of. Each of its arguments has a value.
 static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *uses,
                                                     ze_command_list_handle_t list, uint64_t id,
                                                     const struct zepi_kernel *old,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Updates of launches in command buffers.
 #include "graph/launch_update.h"
+#include "memory/image.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
 
@@ -213,12 +214,31 @@ static ur_result_t set_sizes(struct draft *draft,
     return replace_sizes(draft, update);
 }
 
+// Images and samplers stand as values, and may have stayed from a kernel before.
+static ur_result_t check_kept_objects(const struct draft *draft)
+{
+    const struct zepi_graph_launch *launch = draft->command->launch;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < launch->desc.argument_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_graph_memory *memory = &launch->memory[i];
+        const bool is_sampler = zepi_object_is(memory->object, &zepi_sampler_type);
+        const zepi_argument_t object = {.kind = is_sampler ? ZEPI_ARGUMENT_SAMPLER
+                                                           : ZEPI_ARGUMENT_IMAGE};
+        if (memory->object && !memory->part.buffer)
+            result = zepi_argument_check_declared(draft->device_kernel, i, &object);
+    }
+    return zepi_ur_result(result);
+}
+
 // What depends on more than one argument.
 static __attribute__((noinline)) ur_result_t check_whole(const struct draft *draft)
 {
     const struct zepi_graph_launch *launch = draft->command->launch;
-    if (launch->kernel->is_emulated || draft->is_reshaped)
-        return zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
+    if (launch->kernel->is_emulated || draft->is_reshaped) {
+        const ur_result_t result =
+            zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
+        return result == UR_RESULT_SUCCESS ? check_kept_objects(draft) : result;
+    }
     const struct zepi_argument_list list =
         zepi_argument_list_of(launch->desc.argument_count, launch->arguments);
     return zepi_arguments_check_local_memory(draft->device_kernel, draft->graph->device, &list) ==
@@ -242,8 +262,8 @@ static ur_result_t draft_launch(struct draft *draft,
         result = set_value_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(draft, update);
-    const bool needs_check = draft->is_reshaped || draft->has_local ||
-                             draft->command->launch->kernel->is_emulated;
+    const bool needs_check =
+        draft->is_reshaped || draft->has_local || draft->command->launch->kernel->is_emulated;
     return result == UR_RESULT_SUCCESS && needs_check ? check_whole(draft) : result;
 }
 

@@ -304,3 +304,21 @@ Test(graph_errors, updates_are_checked_and_may_change_the_kernel)
     TEST_OK(zepi.release(negate));
     TEST_OK(zepi.release(other_module));
 }
+
+// As a launch into a queue: before there is memory for it.
+Test(graph_errors, values_of_any_size_are_checked)
+{
+    zepi_argument_t arguments[3];
+    zepi_launch_desc_t sum = sum_of(arguments);
+    const uint64_t value = 0;
+    const size_t sizes[] = {7, (size_t)1 << 30, (size_t)1 << 62, SIZE_MAX};
+    zepi_graph_t graph = make(0);
+    for (int i = 0; i < 4; i++) {
+        arguments[1] =
+            (zepi_argument_t){.kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizes[i], .value = &value};
+        TEST_FAILS(zepi.queue_launch(gear.queue, &sum, TEST_NO_WAIT, NULL),
+                   ZEPI_ERROR_INVALID_VALUE);
+        TEST_FAILS(zepi.graph_add_launch(graph, &sum, AT_ONCE, NULL), ZEPI_ERROR_INVALID_VALUE);
+    }
+    TEST_OK(zepi.release(graph));
+}

@@ -502,3 +502,26 @@ Test(emulation, a_layout_changes_nothing_about_what_code_was_made_with)
     TEST_OK(zepi.release(input));
     expect_default_of_spirv(image);
 }
+
+// The kinds of arguments are not known before the values are there.
+Test(emulation, a_graph_finds_an_unknown_kind_as_it_is_finalized)
+{
+    zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
+    const zepi_build_desc_t build = {.size = sizeof(build), .native_policy = ZEPI_NATIVE_EMULATE};
+    zepi_module_t input, executable;
+    zepi_kernel_t kernel;
+    zepi_graph_t graph;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &image, &input));
+    TEST_OK(zepi.module_build(input, &build, &executable));
+    TEST_OK(zepi.module_get_kernel(executable, "use_all", &kernel));
+    const zepi_argument_t argument = {.kind = (zepi_argument_kind_t)77, .value = (void *)16};
+    const zepi_launch_desc_t desc = test_launch(kernel, 1, &argument, 1);
+    TEST_FAILS(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &graph));
+    TEST_OK(zepi.graph_add_launch(graph, &desc, (zepi_graph_wait_list_t){NULL, 0}, NULL));
+    TEST_FAILS(zepi.graph_finalize(graph), ZEPI_ERROR_INVALID_VALUE);
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(executable));
+    TEST_OK(zepi.release(input));
+}

@@ -308,6 +308,35 @@ static void refuse_launches(buffer_t buffer, void *address, ur_mem_handle_t memo
     }
 }
 
+// Another kernel has the arguments of the one before.
+Test(graph_image, memory_does_not_become_of_images_with_another_kernel)
+{
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, images[0]), UR_MEM(1, images[1]),
+                                                        UR_SAMPLER(2, sampler)};
+    float *memory = cb_floats(ITEMS);
+    command_t command;
+    buffer_t buffer = cb_make(UPDATABLE);
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, average, 2, NULL, global, NULL, 3,
+                                                       arguments, 1, &cb_add, 0, NULL, 0, NULL,
+                                                       NULL, NULL, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    ur_exp_command_buffer_update_kernel_launch_desc_t update = cb_update(command);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointers[] = {
+        cb_new_pointer(0, &memory), cb_new_pointer(1, &memory), cb_new_pointer(2, &memory)};
+    update.newWorkDim = 2;
+    update.hNewKernel = cb_add;
+    update.pNewPointerArgList = pointers;
+    for (update.numNewPointerArgs = 0; update.numNewPointerArgs < 3; update.numNewPointerArgs++)
+        UR_FAILS_SAYING(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
+                        UR_RESULT_ERROR_INVALID_VALUE, "is a pointer to global memory");
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(memory);
+    release_all();
+}
+
 Test(graph_image, objects_of_another_kind_are_refused)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_VALUE;
