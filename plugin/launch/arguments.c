@@ -241,35 +241,37 @@ zepi_result_t zepi_arguments_check_count(const struct zepi_device_kernel *device
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
-                                   const struct zepi_device *device,
-                                   const struct zepi_argument_list *list,
-                                   zepi_argument_t *out_arguments)
+static inline zepi_result_t check_each(const struct zepi_device_kernel *device_kernel,
+                                       const struct zepi_device *device,
+                                       const struct zepi_argument_list *list, bool pixels_alone,
+                                       zepi_argument_t *out_arguments)
 {
     zepi_argument_t read;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
         zepi_argument_t *argument = out_arguments ? &out_arguments[i] : &read;
         result = zepi_argument_read(list, i, argument);
-        if (result == ZEPI_SUCCESS)
+        if (result == ZEPI_SUCCESS && !pixels_alone)
             result = zepi_argument_check(device_kernel, i, argument);
-        if (result == ZEPI_SUCCESS && argument->kind == ZEPI_ARGUMENT_LOCAL)
+        else if (result == ZEPI_SUCCESS && zepi_argument_has_pixels(argument))
+            result = check_pixel_object(device_kernel, i, argument);
+        if (result == ZEPI_SUCCESS && !pixels_alone && argument->kind == ZEPI_ARGUMENT_LOCAL)
             result = zepi_arguments_check_local_memory(device_kernel, device, list);
     }
     return result;
+}
+
+zepi_result_t zepi_arguments_check(const struct zepi_device_kernel *device_kernel,
+                                   const struct zepi_device *device,
+                                   const struct zepi_argument_list *list,
+                                   zepi_argument_t *out_arguments)
+{
+    return check_each(device_kernel, device, list, false, out_arguments);
 }
 
 zepi_result_t zepi_arguments_check_pixels(const struct zepi_device_kernel *device_kernel,
                                           const struct zepi_argument_list *list,
                                           zepi_argument_t *out_arguments)
 {
-    zepi_argument_t read;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < list->count && result == ZEPI_SUCCESS; i++) {
-        zepi_argument_t *argument = out_arguments ? &out_arguments[i] : &read;
-        result = zepi_argument_read(list, i, argument);
-        if (result == ZEPI_SUCCESS && zepi_argument_has_pixels(argument))
-            result = check_pixel_object(device_kernel, i, argument);
-    }
-    return result;
+    return check_each(device_kernel, NULL, list, true, out_arguments);
 }
