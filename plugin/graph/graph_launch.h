@@ -99,8 +99,8 @@ static inline void zepi_graph_launch_set_argument(struct zepi_graph_launch *laun
 // The memory of an argument, without a reference, or NULL. Of a draft.
 void zepi_graph_launch_set_memory(struct zepi_graph_launch *launch, uint32_t index,
                                   const struct zepi_graph_memory *memory);
-// Whether the launch has this argument. An address never counts as the same: the memory there may
-// be another one, of which the driver has to know.
+// Whether the launch has this argument. A pointer or a buffer never counts as the same: the memory
+// there may be another one, of which the driver has to know.
 bool zepi_graph_launch_has_argument(const struct zepi_graph_launch *launch,
                                     const struct zepi_device_kernel *device_kernel, uint32_t index,
                                     const zepi_argument_t *argument,
