@@ -60,12 +60,12 @@ static ur_result_t check_program_properties(const ur_program_properties_t *prope
 
 // A program of this input, a reference that it consumes, or of the failure to make it.
 static ur_result_t program_wrap_input(struct zepi_context *context, zepi_result_t result,
-                                      struct zepi_module *input, ur_result_t invalid,
+                                      struct zepi_module *input,
                                       struct zepi_ur_program **out_program)
 {
     if (result != ZEPI_SUCCESS) {
         const ur_result_t ur = zepi_ur_fail(result);
-        return ur == UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ? ur : invalid;
+        return ur == UR_RESULT_ERROR_OUT_OF_HOST_MEMORY ? ur : UR_RESULT_ERROR_INVALID_BINARY;
     }
     struct zepi_ur_program *program = zepi_ur_program_make(context);
     if (!program) {
@@ -94,7 +94,7 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);
     const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
-    result = program_wrap_input(context, created, input, UR_RESULT_ERROR_INVALID_BINARY, &program);
+    result = program_wrap_input(context, created, input, &program);
     if (result != UR_RESULT_SUCCESS)
         return result;
     program->is_il = true;
@@ -152,7 +152,7 @@ static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count
         zepi_release(loaded);
     switch (result) {
     case ZEPI_ERROR_COMPILE_FAILURE:
-        return (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_NATIVE_BINARY);
+        return (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_BINARY);
     case ZEPI_ERROR_OUT_OF_HOST_MEMORY:
     case ZEPI_ERROR_OUT_OF_DEVICE_MEMORY:
     case ZEPI_ERROR_DEVICE_LOST:
@@ -191,8 +191,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     if (result == UR_RESULT_SUCCESS) {
         const zepi_result_t created =
             zepi_module_create(context, ZEPI_MODULE_INPUT, numDevices, images, &input);
-        result = program_wrap_input(context, created, input, UR_RESULT_ERROR_INVALID_NATIVE_BINARY,
-                                    &program);
+        result = program_wrap_input(context, created, input, &program);
     }
     zepi_free(images);
     if (result == UR_RESULT_SUCCESS)

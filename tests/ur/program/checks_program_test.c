@@ -94,7 +94,7 @@ Test(checks_program, made_of_binaries)
     // The driver alone knows its code.
     memset(binary, 0x5a, sizes[0]);
     REFUSES(
-        UR_RESULT_ERROR_INVALID_NATIVE_BINARY,
+        UR_RESULT_ERROR_INVALID_BINARY,
         urProgramCreateWithBinary(gear.context, 1, &gear.device, sizes, &const_binary, NULL, out));
     free(binary);
 }

@@ -307,6 +307,22 @@ Test(program, of_a_binary_is_loaded_once_and_linked_as_it_is)
     free(binary);
 }
 
+Test(program, of_bytes_that_no_device_takes_is_an_invalid_binary)
+{
+    static const uint8_t few[] = {0, 1, 2, 3, 4};
+    static const uint8_t header[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1}; // and nothing behind it
+    static const uint8_t *const binaries[] = {few, header};
+    size_t sizes[] = {sizeof(few), sizeof(header)};
+    for (int i = 0; i < 2; i++) {
+        ur_program_handle_t made = NULL;
+        const uint8_t *binary = binaries[i];
+        UR_FAILS(urProgramCreateWithBinary(gear.context, 1, &gear.device, &sizes[i], &binary, NULL,
+                                           &made),
+                 UR_RESULT_ERROR_INVALID_BINARY);
+        cr_assert_null(made);
+    }
+}
+
 Test(program, binaries_are_exact_and_load_again)
 {
     check_binaries();
