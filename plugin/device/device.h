@@ -36,7 +36,6 @@ struct zepi_device {
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
     atomic_uint next_engine;      // for compute, of the next command list that may be on any
-    atomic_uint partition;        // of a sub-device: how the front door divided its parent last
     atomic_int host_registration; // whether USM can be made of the host's memory, once it was
                                   // asked for (memory/foreign/host_memory.c)
     atomic_int virtual_memory; // whether it has it, once it was asked for (memory/virtual_memory.c)

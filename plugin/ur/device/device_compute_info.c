@@ -137,7 +137,7 @@ static ur_result_t arithmetic_info(const struct zepi_device *device, ur_device_i
     }
 }
 
-uint32_t zepi_ur_compute_units(const struct zepi_device *device)
+static uint32_t compute_units(const struct zepi_device *device)
 {
     const ze_device_properties_t *properties = &device->properties;
     return properties->numSlices * properties->numSubslicesPerSlice * properties->numEUsPerSubslice;
@@ -164,7 +164,7 @@ static ur_result_t size_info(const struct zepi_device *device, ur_device_info_t 
                                     compute->maxGroupCountZ};
     switch ((int)query) {
     case UR_DEVICE_INFO_MAX_COMPUTE_UNITS:
-        return zepi_ur_info_return_u32(info, zepi_ur_compute_units(device));
+        return zepi_ur_info_return_u32(info, compute_units(device));
     case UR_DEVICE_INFO_NUM_COMPUTE_UNITS: // cores, of several execution units each
         return zepi_ur_info_return_u32(info, device->properties.numSlices *
                                                  device->properties.numSubslicesPerSlice);
@@ -223,7 +223,7 @@ static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t q
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     switch ((int)query) {
     case UR_DEVICE_INFO_GPU_EU_COUNT:
-        return zepi_ur_info_return_u32(info, zepi_ur_compute_units(device));
+        return zepi_ur_info_return_u32(info, compute_units(device));
     case UR_DEVICE_INFO_GPU_EU_SIMD_WIDTH:
         return zepi_ur_info_return_u32(info, properties->physicalEUSimdWidth);
     case UR_DEVICE_INFO_GPU_EU_SLICES:

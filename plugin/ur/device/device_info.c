@@ -133,6 +133,8 @@ static ur_result_t identity_info(const struct zepi_device *device, ur_device_inf
         return get_info_pci_address(device, info);
     case UR_DEVICE_INFO_COMPONENT_DEVICES: // none here is a composite device
         return zepi_ur_info_return(info, NULL, 0);
+    case UR_DEVICE_INFO_COMPOSITE_DEVICE: // nor a component of one
+        return zepi_ur_info_return_handle(info, NULL);
     case UR_DEVICE_INFO_IP_VERSION:
         return device->ip_version > 0 ? zepi_ur_info_return_u32(info, device->ip_version)
                                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;

@@ -24,7 +24,4 @@ ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_dev
 ur_result_t zepi_ur_device_sensor_info(const struct zepi_device *device, ur_device_info_t query,
                                        const struct zepi_ur_info *info);
 
-// The value of UR_DEVICE_INFO_MAX_COMPUTE_UNITS.
-uint32_t zepi_ur_compute_units(const struct zepi_device *device);
-
 #endif

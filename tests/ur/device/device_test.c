@@ -479,6 +479,24 @@ static ur_device_handle_t first_part(void)
     return part;
 }
 
+static void expect_no_composite(ur_device_handle_t device)
+{
+    ur_device_handle_t composite = device;
+    size_t size = 0;
+    UR_OK(urDeviceGetInfo(device, UR_DEVICE_INFO_COMPOSITE_DEVICE, sizeof(composite),
+                          (void *)&composite, &size));
+    cr_assert_eq(size, sizeof(composite));
+    cr_assert_null(composite);
+}
+
+Test(device_of_parts, is_no_component_of_a_composite_device_nor_are_its_parts)
+{
+    ur_device_handle_t part = first_part();
+    expect_no_composite(gear.device);
+    expect_no_composite(part);
+    UR_OK(urDeviceRelease(part));
+}
+
 Test(device_of_parts, is_waited_for_with_the_queues_of_its_parts)
 {
     ur_device_handle_t part = first_part();
@@ -542,49 +560,36 @@ static ur_result_t divide(ur_device_partition_t type, const uint32_t *values, si
     return urDevicePartition(gear.device, &properties, parts ? 2 : 0, parts, out_count);
 }
 
-// Level Zero's parts are what they are: asked for in other ways, they are the same ones.
-Test(device_of_parts, is_divided_equally_and_by_counts_where_that_fits)
+static bool is_listed(const ur_device_partition_t *ways, size_t size, ur_device_partition_t way)
 {
-    ur_device_partition_t ways[4];
+    for (size_t i = 0; i < size / sizeof(way); i++) {
+        if (ways[i] == way)
+            return true;
+    }
+    return false;
+}
+
+// Each way that is listed takes every count of compute units below the device's.
+Test(device_of_parts, is_divided_in_every_way_that_it_lists_and_in_no_other)
+{
+    ur_device_partition_t ways[8];
     size_t size;
     UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_SUPPORTED_PARTITIONS, sizeof(ways), ways,
                           &size));
-    cr_assert_eq(size, 3 * sizeof(ways[0]));
-    const uint32_t half = ask_u32(gear.device, UR_DEVICE_INFO_MAX_COMPUTE_UNITS) / 2;
-    const uint32_t halves[] = {half, half, half};
-    const struct {
-        ur_device_partition_t type;
-        size_t value_count;
-        uint32_t expected;
-    } good[] = {{UR_DEVICE_PARTITION_EQUALLY, 1, 2},
-                {UR_DEVICE_PARTITION_BY_COUNTS, 1, 1},
-                {UR_DEVICE_PARTITION_BY_COUNTS, 2, 2}};
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        ur_device_handle_t parts[2];
-        uint32_t count;
-        UR_OK(divide(good[i].type, halves, good[i].value_count, NULL, &count));
-        cr_assert_eq(count, good[i].expected);
-        UR_OK(divide(good[i].type, halves, good[i].value_count, parts, NULL));
-        for (uint32_t k = 0; k < count; k++) {
-            ur_device_partition_property_t how;
-            UR_OK(
-                urDeviceGetInfo(parts[k], UR_DEVICE_INFO_PARTITION_TYPE, sizeof(how), &how, NULL));
-            cr_assert_eq(how.type, good[i].type);
-            cr_assert_eq(how.value.count, half);
-            cr_assert_eq(ask_u32(parts[k], UR_DEVICE_INFO_MAX_COMPUTE_UNITS), half);
-            UR_OK(urDeviceRelease(parts[k]));
+    cr_assert(is_listed(ways, size, UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN));
+    static const ur_device_partition_t others[] = {
+        UR_DEVICE_PARTITION_EQUALLY, UR_DEVICE_PARTITION_BY_COUNTS, UR_DEVICE_PARTITION_BY_CSLICE};
+    const uint32_t units = ask_u32(gear.device, UR_DEVICE_INFO_MAX_COMPUTE_UNITS);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        const ur_result_t expected =
+            is_listed(ways, size, others[i]) ? UR_RESULT_SUCCESS : UR_RESULT_ERROR_INVALID_VALUE;
+        for (uint32_t part = 1; part < units; part++) {
+            const uint32_t values[] = {part};
+            uint32_t count = 0;
+            UR_FAILS(divide(others[i], values, 1, NULL, &count), expected);
+            cr_assert_eq(count > 0, expected == UR_RESULT_SUCCESS);
         }
     }
-    const uint32_t uneven[] = {half, half + 1};
-    uint32_t count;
-    UR_FAILS(divide(UR_DEVICE_PARTITION_EQUALLY, uneven + 1, 1, NULL, &count),
-             UR_RESULT_ERROR_DEVICE_PARTITION_FAILED);
-    UR_FAILS(divide(UR_DEVICE_PARTITION_BY_COUNTS, uneven, 2, NULL, &count),
-             UR_RESULT_ERROR_INVALID_DEVICE_PARTITION_COUNT);
-    UR_FAILS(divide(UR_DEVICE_PARTITION_BY_COUNTS, halves, 3, NULL, &count),
-             UR_RESULT_ERROR_INVALID_DEVICE_PARTITION_COUNT);
-    UR_FAILS(divide(UR_DEVICE_PARTITION_EQUALLY, halves, 2, NULL, &count),
-             UR_RESULT_ERROR_INVALID_VALUE);
 }
 
 Test(device, without_parts_lists_no_way_to_divide_it)
