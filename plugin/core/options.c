@@ -15,7 +15,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define MOST_SHARED_SECONDS 3600
-#define OPTION_COUNT 22
+#define OPTION_COUNT 23
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -132,6 +132,16 @@ static void read_text(const char *name, const char *description, char *out_text,
     list[list_count++].value = out_text;
 }
 
+// Programs look for parts of it: docs/dpcpp.md has the table.
+static void read_platform_name(void)
+{
+    read_text("ZEPI_PLATFORM_NAME", "name of the platform in Unified Runtime",
+              options.platform_name, sizeof(options.platform_name));
+    if (!options.platform_name[0])
+        snprintf(options.platform_name, sizeof(options.platform_name),
+                 "Intel(R) oneAPI Unified Runtime over Level-Zero (zepi)");
+}
+
 static void read_shared(void)
 {
     read_text("ZEPI_CACHE_SHARED",
@@ -234,6 +244,7 @@ static void read_environment(void)
         5, layouts, 0)];
     if (strcmp(options.ur_layout, layouts[0]) == 0)
         options.ur_layout = "";
+    read_platform_name();
     read_stats();
     const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
     options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;

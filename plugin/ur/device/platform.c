@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "core/options.h"
 #include "device/adapter.h"
 #include "ur/adapter.h"
 #include "ur/handles.h"
@@ -55,7 +56,7 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
         return result;
     switch (propName) {
     case UR_PLATFORM_INFO_NAME:
-        return zepi_ur_info_return_string(&info, "zepi: Unified Runtime over Level Zero");
+        return zepi_ur_info_return_string(&info, zepi_options()->platform_name);
     case UR_PLATFORM_INFO_VENDOR_NAME:
         return zepi_ur_info_return_string(&info, vendor_of(platform));
     case UR_PLATFORM_INFO_VERSION:

@@ -409,6 +409,31 @@ Test(device_of_two, comes_back_from_its_native_handle)
     cr_assert_eq(platform, gear.platform);
 }
 
+// Words that programs look for (docs/dpcpp.md), and zepi's own.
+Test(device, of_a_platform_whose_name_programs_recognise)
+{
+    static const char *const words[] = {"Intel", "Level-Zero", "zepi"};
+    char name[128];
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        cr_expect(strstr(name, words[i]), "%s is not in '%s'", words[i], name);
+}
+
+static void name_platform(void)
+{
+    setenv("ZEPI_PLATFORM_NAME", "a name of one's own", 1);
+    ur_set_up();
+}
+
+TestSuite(device_of_a_named_platform, .init = name_platform, .fini = ur_tear_down);
+
+Test(device_of_a_named_platform, has_that_name)
+{
+    char name[128];
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
+    cr_expect_str_eq(name, "a name of one's own");
+}
+
 Test(device_of_a_cpu, says_so)
 {
     cr_assert_eq(ask_u32(gear.device, UR_DEVICE_INFO_TYPE), UR_DEVICE_TYPE_CPU);
